@@ -26,7 +26,7 @@ describe('the environment', () => {
     });
   });
 
-  it('names a pinning service only with its token and the node that it fetches from [REG-52]', () => {
+  it('names a pinning service only with its token and the node that it fetches from [REG-50]', () => {
     const node = { IPFS_API_URL: 'http://127.0.0.1:5001' };
     const service = { IPFS_PINNING_URL: 'https://pins.example.com', IPFS_PINNING_TOKEN: 'token' };
     expect(readConfig({ ...node, ...service }).storage).toMatchObject({
@@ -38,7 +38,7 @@ describe('the environment', () => {
     expect(() => readConfig({ IPFS_API_TOKEN: 'token' })).toThrow('IPFS_API_TOKEN');
   });
 
-  it('stores on Arweave only with a bundler, a key and a gateway that confirms [REG-110]', () => {
+  it('stores on Arweave only with a bundler, a key and a gateway that confirms [REG-50]', () => {
     const parts = {
       ARWEAVE_BUNDLER_URL: 'https://upload.example.com/v1',
       ARWEAVE_KEY_FILE: 'key.json',
@@ -103,7 +103,7 @@ describe('the environment', () => {
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  it('asks for isolation by the kernel beside production parts, whatever the environment is called [OPS-10, OPS-40]', () => {
+  it('asks for isolation by the kernel beside production parts, whatever the environment is called [OPS-7]', () => {
     const { NODE_ENV: _, ...parts } = PRODUCTION;
     expect(readConfig(parts).sandbox).toMatchObject({ minIsolation: 'kernel', leastIsolation: 'kernel' });
     const redis = { REDIS_URL: 'redis://cache.example.com' };

@@ -10,7 +10,7 @@ import { IS_QUICK } from '@agent-rental/test/support/form';
 const canTrace = !IS_QUICK && process.platform === 'linux';
 
 test.runIf(canTrace)(
-  "a model's JavaScript reaches nothing of the machine that docs/isolation.md does not name [EXE-71]",
+  "a model's JavaScript reaches nothing of the machine that docs/isolation.md does not name [EXE-43]",
   { timeout: 120_000 },
   async () => {
     const traced = await openTracedSandboxes('evaluator', locateDenoBinary());

@@ -26,7 +26,7 @@ const PAGE = {
   },
 };
 
-it('the values of a schema like those of public servers are neither refused nor changed [ADP-14]', () => {
+it('the values of a schema like those of public servers are neither refused nor changed [ADP-10]', () => {
   const verdict = judgeTool(PAGE, 300, new Random(5));
   expect(verdict.values).toBeGreaterThan(200);
   expect(verdict).toMatchObject({ refused: [], changed: [] });

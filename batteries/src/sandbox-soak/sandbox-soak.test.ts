@@ -3,7 +3,7 @@ import { runSandboxSoak } from './soak.js';
 import { FORM, IS_QUICK, SEED } from '@agent-rental/test/support/form';
 
 test.skipIf(IS_QUICK)(
-  'hostile code of a sample of kinds, and a crash in between, leave nothing behind and keep no caller from being served [EXE-43, EXE-60, OPS-6]',
+  'hostile code of a sample of kinds, and a crash in between, leave nothing behind and keep no caller from being served [EXE-43, EXE-62, OPS-6]',
   { timeout: 300_000 },
   async () => {
     const report = await runSandboxSoak({

@@ -1,6 +1,6 @@
 /**
  * What users of tool servers and adapters complain of most, each as a test that it does not happen here. Some are
- * shown where they live: that agents outlive a client's 60 seconds, in `mcp-long-runs.test.ts` (ADP-13); that types are
+ * shown where they live: that agents outlive a client's 60 seconds, in `mcp-long-runs.test.ts` (ADP-9); that types are
  * too deep for the compiler, in `types-of-both-versions.test.ts` of the AI SDK adapter; that retries pay twice through
  * broken connections, in `mcp-clients.test.ts` (ADP-9); that one payment never serves twice at once, in the tests of
  * execution (RUN-3) and settlement; that sandboxes leak, in the abort battery; cold starts, in `bench -- startup`. A

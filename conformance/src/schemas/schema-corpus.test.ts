@@ -52,17 +52,14 @@ describe('a corpus of schemas', () => {
     },
   );
 
-  it.each(corpus)(
-    '$name takes every valid input, and gives it on as it is [ADP-10, ADP-14]',
-    async (entry) => {
-      const { schema, examples } = entry;
-      const { call } = await rented(schema);
-      const validator = new Validator(compileInput(schema).schema, '2020-12', false);
-      for (const example of examples) {
-        expect(schemaViolations(schema, example)).toEqual([]);
-        expect(validator.validate(example).errors, JSON.stringify(example)).toEqual([]);
-        expect(await call(example)).toEqual(example);
-      }
-    },
-  );
+  it.each(corpus)('$name takes every valid input, and gives it on as it is [ADP-10]', async (entry) => {
+    const { schema, examples } = entry;
+    const { call } = await rented(schema);
+    const validator = new Validator(compileInput(schema).schema, '2020-12', false);
+    for (const example of examples) {
+      expect(schemaViolations(schema, example)).toEqual([]);
+      expect(validator.validate(example).errors, JSON.stringify(example)).toEqual([]);
+      expect(await call(example)).toEqual(example);
+    }
+  });
 });

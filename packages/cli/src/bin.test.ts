@@ -37,7 +37,7 @@ describe('the process of the command line', () => {
     ['rent', ['some-listing-aaaaaa', '--yes']],
     ['run', ['some-listing-aaaaaa', 'Do it.']],
     ['wallet', ['balance']],
-  ])('ends at Ctrl-C while %s waits, with 130 and one line [REG-66]', async (command, args) => {
+  ])('ends at Ctrl-C while %s waits, with 130 and one line [REG-64]', async (command, args) => {
     const folder = await newFolder();
     await execute(process.execPath, [BIN, 'init', 'an-agent'], { cwd: folder });
     const cwd = join(folder, 'an-agent');

@@ -89,7 +89,7 @@ describe('agent-rental', () => {
   });
 
   it.each(['7', 'a', '3d-printer', 'a1-b2', 'a'.repeat(64)])(
-    'makes an agent called %s, as manifests may be [REG-63]',
+    'makes an agent called %s, as manifests may be [REG-61]',
     async (name) => {
       const folder = await newFolder();
       expect(await cli('init', join(folder, name))).toMatchObject({ code: 0 });

@@ -92,7 +92,7 @@ describe.skipIf(!hasTerminal)('the command line in a terminal of 80 columns', ()
     ['run', 'an-agent-aaaaaa', 'Do it.'],
     ['wallet', 'balance'],
     ['wallet', 'fund', '--sol', '1', '--airdrop'],
-  ])('ends at Ctrl-C while %s waits, and leaves nothing behind [REG-66]', async (...args) => {
+  ])('ends at Ctrl-C while %s waits, and leaves nothing behind [REG-64]', async (...args) => {
     const cwd = await newAgent();
     const before = await readdir(cwd);
     const { url, asked } = await silentServer();
@@ -112,7 +112,7 @@ describe.skipIf(!hasTerminal)('the command line in a terminal of 80 columns', ()
     expect(await readdir(cwd)).toEqual(before);
   });
 
-  it('asks before it closes a listing, takes no for no, and Ctrl-C at the question, too [REG-66]', async () => {
+  it('asks before it closes a listing, takes no for no, and Ctrl-C at the question, too [REG-64]', async () => {
     const cwd = await newAgent();
     const { url } = await silentServer();
     const ask = async (answer: string) => {
@@ -139,7 +139,7 @@ describe.skipIf(!hasTerminal)('the command line in a terminal of 80 columns', ()
     expect(piped).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes is missing') as string });
   });
 
-  it('serves the model until Ctrl-C, and its port is free again [REG-66]', async () => {
+  it('serves the model until Ctrl-C, and its port is free again [REG-64]', async () => {
     const cwd = await newAgent();
     const terminal = inTerminal(cwd, {}, [process.execPath, BIN, 'model', '--port', '0']);
     await terminal.shown('Ctrl-C ends it.');
@@ -156,7 +156,7 @@ const SHELLS = {
 
 describe.skipIf(!hasTerminal)('completion in the shell itself', () => {
   it.for(Object.keys(SHELLS) as (keyof typeof SHELLS)[])(
-    'of %s completes commands, options, choices and files [REG-116]',
+    'of %s completes commands, options, choices and files [REG-64]',
     async (shell, { skip }) => {
       const { program, stub } = SHELLS[shell];
       if (spawnSync(program[0], ['--version']).status !== 0) skip(`There is no ${shell}.`);

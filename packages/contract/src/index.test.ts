@@ -62,7 +62,7 @@ describe('a manifest', () => {
     expect(paths).toEqual(expect.arrayContaining(['name', 'category', 'timeout_seconds']));
   });
 
-  test('of a connected agent has no tools [MAN-17]', () => {
+  test('of a connected agent has no tools [MAN-16]', () => {
     const { system_prompt: _, ...rest } = valid;
     const tools = [{ name: 'read_input', scope: 'input_only' }];
     expect(issuesOf({ ...rest, entrypoint_url: 'https://agent.example/', tools })).toContain('tools');
@@ -110,7 +110,7 @@ test('the errors are the fourteen of the specification and not_found, each with 
   });
 });
 
-test('categories, models and states are those of the specification [LST-44, REG-3]', () => {
+test('categories, models and states are those of the specification [LST-44, REG-1]', () => {
   expect(CATEGORIES).toEqual(['finance', 'legal', 'coding', 'research', 'sales', 'content']);
   expect(rentalModel.options).toEqual(['one_time', 'subscription', 'per_query']);
   expect(listing.shape.status.options).toEqual(['active', 'paused', 'closed']);
@@ -123,7 +123,7 @@ test('categories, models and states are those of the specification [LST-44, REG-
 test.each([
   ['listings', searchListingsQuery],
   ['credentials', listCredentialsQuery],
-])('a page of %s has 20 from the first, and 100 at most [LST-28, CRD-5]', (_, query) => {
+])('a page of %s has 20 from the first, and 100 at most [LST-28, CRD-4]', (_, query) => {
   expect(query.parse({})).toMatchObject({ limit: 20, offset: 0 });
   expect(query.safeParse({ limit: '100' }).success).toBe(true);
   expect(query.safeParse({ limit: '101' }).success).toBe(false);

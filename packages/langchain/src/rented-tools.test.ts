@@ -74,7 +74,7 @@ describe('rentedTools', () => {
   });
 
   it.each([undefined, 'another-aaaaaa', 3])(
-    'runs its agent whatever agent_id says (%j) [ADP-3]',
+    'runs its agent whatever agent_id says (%j) [ADP-1]',
     async (agent_id) => {
       const standIn = createStandIn([{ id: ID }]);
       const model = answering({ agent_id, task: 't' });

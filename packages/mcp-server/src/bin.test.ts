@@ -85,7 +85,7 @@ describe('agent-rental-mcp', () => {
     expect((await client.listTools()).tools).toHaveLength(9);
   });
 
-  it('signs in to the domain that it is told, and to no other [ID-56]', async () => {
+  it('signs in to the domain that it is told, and to no other [ID-54]', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'agent rental '));
     closing.push(() => rm(folder, { recursive: true }));
     const path = join(folder, 'wallet.json');
@@ -124,7 +124,7 @@ describe('agent-rental-mcp', () => {
     });
   });
 
-  it('says on stderr, and to the model, what is wrong with the key [ADP-18]', async () => {
+  it('says on stderr, and to the model, what is wrong with the key [ADP-15]', async () => {
     const baseUrl = await listen(createStandIn([{ id: 'echo-aaaaaa' }]));
     const env = { AGENT_RENTAL_URL: baseUrl, AGENT_RENTAL_API_KEY: 'ark_dev_wrong' };
     const child = start([], env);

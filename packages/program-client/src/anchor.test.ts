@@ -134,7 +134,7 @@ describe.each(clients)(
       });
     });
 
-    it('reads the price history of a listing, and the error and the event of a charge at it [PRG-39, PRG-49]', async () => {
+    it('reads the price history of a listing, and the error and the event of a charge at it [PRG-12, PRG-10]', async () => {
       const { market, method, fetch, program } = setup();
       const id = market.list('per_query');
       market.rent(id);
@@ -171,7 +171,7 @@ describe.each(clients)(
       ]);
     });
 
-    it('of an older IDL, whose charges name no price, is refused in words [PRG-49]', async () => {
+    it('of an older IDL, whose charges name no price, is refused in words [PRG-10]', async () => {
       const unpriced: Anchor.Idl = {
         ...MARKETPLACE_IDL,
         instructions: MARKETPLACE_IDL.instructions.map((instruction) => ({

@@ -89,7 +89,7 @@ describe('a run that is not wanted any more', () => {
 });
 
 describe('a run', () => {
-  test('is tried again under the same idempotency key, so that it is paid once [SDK-2, ERR-31]', async () => {
+  test('is tried again under the same idempotency key, so that it is paid once [SDK-1, ERR-31]', async () => {
     const http = scripted(
       failure(503, 'service_unavailable', { 'retry-after': '0' }),
       new TypeError('socket hang up'),
@@ -112,7 +112,7 @@ describe('a run', () => {
     expect(first).not.toBe(second);
   });
 
-  test('that is refused is not tried again [SDK-2, SDK-4]', async () => {
+  test('that is refused is not tried again [SDK-1]', async () => {
     const http = scripted(failure(403, 'insufficient_balance'));
     const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
     const error: unknown = await client.execute(body).catch((thrown: unknown) => thrown);
@@ -128,7 +128,7 @@ describe('a run', () => {
     ['another refusal', failure(503, 'service_unavailable', { 'retry-after': '0' }), 'service_unavailable'],
     ['a lost connection', new TypeError('socket hang up'), undefined],
   ])(
-    'that fails in the end with %s keeps the first run and what was said of it [EXE-88]',
+    'that fails in the end with %s keeps the first run and what was said of it [EXE-87]',
     async (_, last, code) => {
       const begun = {
         run_id: 'run-1',
@@ -148,7 +148,7 @@ describe('a run', () => {
     },
   );
 
-  test('is given up when aborted while it waits to try again [SDK-5]', async () => {
+  test('is given up when aborted while it waits to try again [SDK-1]', async () => {
     const http = scripted(failure(503, 'service_unavailable', { 'retry-after': '60' }));
     const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
     const controller = new AbortController();
@@ -167,7 +167,7 @@ const brokenOff = (text: string) =>
   });
 
 describe('an answer', () => {
-  test('that breaks off is asked for again, under the same key [SDK-2]', async () => {
+  test('that breaks off is asked for again, under the same key [SDK-1]', async () => {
     const http = scripted(new Response(brokenOff('{"run_id":'), { status: 200 }), json(200, finished));
     const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
     expect(await client.execute(body)).toEqual(finished);
@@ -189,7 +189,7 @@ describe('an answer', () => {
   });
 
   test.each([429, 500, 503] as const)(
-    'of %i is tried again, where a repeat does no harm [SDK-2]',
+    'of %i is tried again, where a repeat does no harm [SDK-1]',
     async (status) => {
       const code = { 429: 'rate_limit_exceeded', 500: 'internal_error', 503: 'service_unavailable' }[status];
       const again = { 'retry-after': '0' };

@@ -60,7 +60,7 @@ async function refusal(offered: unknown, options?: Partial<ClientOptions>): Prom
 const good = () => offer(SITE);
 
 describe('a wallet that logs in', () => {
-  it('does so for others, too, when the call that began the login is aborted [SDK-5]', async () => {
+  it('does so for others, too, when the call that began the login is aborted [SDK-1]', async () => {
     let answer: () => void = () => undefined;
     const answered = new Promise<void>((resolve) => (answer = resolve));
     const client = createClient({
@@ -85,7 +85,7 @@ describe('a wallet that logs in', () => {
     await expect(other).resolves.toMatchObject({ total: 0 });
   });
 
-  it('signs a message for its site, address, challenge and time, in its own words [ID-56]', async () => {
+  it('signs a message for its site, address, challenge and time, in its own words [ID-54]', async () => {
     const offered = good();
     const { sign_in } = offered;
     const { text, error } = await signedFor({
@@ -131,12 +131,12 @@ describe('a wallet that logs in', () => {
     ['a random part of other characters', () => `agent-rental:auth:${now()}:${'Z'.repeat(64)}`],
     ['a line after it', () => `${good().challenge}\n`],
     ['a space before it', () => ` ${good().challenge}`],
-  ])('is not asked to sign %s as its challenge [ID-56]', async (_, challenge) => {
+  ])('is not asked to sign %s as its challenge [ID-54]', async (_, challenge) => {
     expect(await refusal({ ...good(), challenge: challenge() })).toContain('form of a challenge');
   });
 
   it.each([-301, 301, 10 * HOUR_SECONDS])(
-    'is not asked to sign a challenge %i seconds away [ID-56]',
+    'is not asked to sign a challenge %i seconds away [ID-54]',
     async (s) => {
       vi.useFakeTimers({ now: 1_800_000_000_000, toFake: ['Date'] });
       const offered = offer(SITE, {}, Date.now() + s * 1000);
@@ -157,7 +157,7 @@ describe('a wallet that logs in', () => {
     ['a domain that begins like its own', { domain: 'market.example.evil.example' }],
     ['a domain with a line end', { domain: 'market.example\n' }],
     ['this machine', { domain: '127.0.0.1:8787', uri: 'http://127.0.0.1:8787' }],
-  ])('is not asked to sign in to %s [ID-56]', async (_, changes) => {
+  ])('is not asked to sign in to %s [ID-54]', async (_, changes) => {
     expect(await refusal(offer(SITE, changes))).toContain('is reached as market.example');
   });
 
@@ -171,11 +171,11 @@ describe('a wallet that logs in', () => {
     ['another time', { issuedAt: '2026-01-05T10:00:00.000Z' }],
     ['a long time', { expirationTime: '2999-01-05T10:00:00.000Z' }],
     ['a time before its begin', { expirationTime: '2000-01-05T10:00:00.000Z' }],
-  ])('is not asked to sign in for %s [ID-56]', async (_, changes) => {
+  ])('is not asked to sign in for %s [ID-54]', async (_, changes) => {
     expect(await refusal(offer(SITE, changes))).toContain('not for this wallet, challenge and time');
   });
 
-  it('is not asked to sign a challenge that names no domain: it could be relayed [ID-56]', async () => {
+  it('is not asked to sign a challenge that names no domain: it could be relayed [ID-54]', async () => {
     const { sign_in: _, ...plain } = good();
     expect(await refusal(plain)).toContain('names its domain');
   });
@@ -294,7 +294,7 @@ describe('a wallet that offers Sign In With Solana', () => {
 });
 
 describe('a wallet that makes an API key', () => {
-  it('signs its terms over a challenge and over nothing else [ID-56]', async () => {
+  it('signs its terms over a challenge and over nothing else [ID-54]', async () => {
     const challenges = [good().challenge, `policy: {"can_rent":true}\n${good().challenge}`, 'x'];
     const signMessage = vi.fn(async (_message: Uint8Array) => new Uint8Array(64));
     const made: unknown[] = [];
@@ -338,7 +338,7 @@ describe('the messages that a wallet signs', () => {
     ...(/^[\w-]+\.[\w-]+$/.test(text) ? ['receipt'] : []),
   ];
 
-  it('are each of one kind: none passes for another [ID-56]', async () => {
+  it('are each of one kind: none passes for another [ID-54]', async () => {
     const { text: signIn = '' } = await signedFor(good());
     expect(kindsOf(signIn)).toEqual(['sign-in']);
     fc.assert(
@@ -365,7 +365,7 @@ describe('the messages that a wallet signs', () => {
     expect(kindsOf(receipt)).toEqual(['receipt']);
   });
 
-  it('are no transactions: their first byte would be more signers than a packet holds [ID-56]', async () => {
+  it('are no transactions: their first byte would be more signers than a packet holds [ID-54]', async () => {
     const { text = '' } = await signedFor(good());
     const domains = ['a.example', '1.example', '0.example', '[::1]:80'].map((domain) =>
       text.replace(/^\S+/, domain),

@@ -168,7 +168,7 @@ describe('a hostile listing', () => {
 });
 
 describe('300 rentals, some of them odd', () => {
-  it('are all listed under names of their own, and all run [REN-14]', async () => {
+  it('are all listed under names of their own, and all run [REN-13]', async () => {
     const odd: StandInListing[] = [
       { id: 'schema-aaaaaa', title: 'Hostile schema', input_schema: hostileSchema },
       { id: 'lengthy-aaaaaa', title: 'T'.repeat(200) },

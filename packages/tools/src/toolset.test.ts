@@ -46,7 +46,7 @@ describe('rentedToolset', () => {
     );
   });
 
-  it('tells of an agent that fails where it is looked for, looked at and called [REG-147]', async () => {
+  it('tells of an agent that fails where it is looked for, looked at and called [REG-142]', async () => {
     const standIn = createStandIn([listing(1, { failing_since: '2026-01-05T10:00:00.000Z' }), listing(2)]);
     const tools = await rentedToolset(clientOf(standIn)).list();
     const named = (name: string) => tools.find((tool) => tool.name === name);
@@ -60,7 +60,7 @@ describe('rentedToolset', () => {
     expect(named('agent_2_aaaaaa')?.description).not.toContain('have failed');
   });
 
-  it('tells of a free first run, and makes it without a rental, once [EXE-106]', async () => {
+  it('tells of a free first run, and makes it without a rental, once [EXE-100]', async () => {
     const standIn = createStandIn([listing(1, { rental: 'none', free_trial: true }), listing(2)]);
     const tools = await rentedToolset(clientOf(standIn)).list();
     const call = (name: string, args: object) => tools.find((tool) => tool.name === name)?.invoke(args);

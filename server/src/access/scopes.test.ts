@@ -16,7 +16,7 @@ function refusalOf(attempt: () => void) {
 }
 
 describe('a scope', () => {
-  it.each(API_KEY_SCOPES)('%s lets a key pass that has it, and no other key [ID-51]', (scope) => {
+  it.each(API_KEY_SCOPES)('%s lets a key pass that has it, and no other key [ID-50]', (scope) => {
     expect(refusalOf(() => requireScope(keyWith(scope), [scope]))).toBeUndefined();
     const others = API_KEY_SCOPES.filter((other) => other !== scope);
     const refusal = refusalOf(() => requireScope(keyWith(...others), [scope]));
@@ -35,7 +35,7 @@ describe('a scope', () => {
     });
   });
 
-  it('of an action is asked for by the action, and an unknown action has none [ID-51]', () => {
+  it('of an action is asked for by the action, and an unknown action has none [ID-50]', () => {
     const required = { byAction: { rent: 'rent', close: 'publish' } } as const;
     expect(refusalOf(() => requireScope(keyWith('rent'), required, 'rent'))).toBeUndefined();
     expect(refusalOf(() => requireScope(keyWith('rent'), required, 'close'))).toMatchObject({ status: 403 });
@@ -46,7 +46,7 @@ describe('a scope', () => {
     }
   });
 
-  it('of a login is no key\u2019s, and a login has all [ID-51]', () => {
+  it('of a login is no key\u2019s, and a login has all [ID-50]', () => {
     const all = keyWith(...API_KEY_SCOPES);
     expect(refusalOf(() => requireScope(all, 'login'))).toMatchObject({ status: 401, code: 'unauthorized' });
     for (const required of ['login', ['publish'], { byAction: {} }] as const) {

@@ -51,7 +51,7 @@ describe('the authority signs', () => {
   it.each([
     ['by a keypair', () => createKeypairSigner(present)],
     ['by an external signer', () => httpSigner()],
-  ])('%s [MON-46]', async (_, signer) => {
+  ])('%s [MON-20]', async (_, signer) => {
     expect(await isSignedBy(signer(), messageOf(present), present)).toBe(true);
   });
 
@@ -115,7 +115,7 @@ describe('the authority signs', () => {
 describe('while the authority is handed over', () => {
   const rotating = () => createRotatingSigner(createKeypairSigner(present), createKeypairSigner(next));
 
-  it('new messages name the next key as soon as the program accepts it, and not before [MON-47]', () => {
+  it('new messages name the next key as soon as the program accepts it, and not before [MON-20]', () => {
     const signer = rotating();
     const names = (...accepted: Keypair[]) => {
       signer.accept(accepted.map(({ publicKey }) => publicKey));

@@ -50,7 +50,7 @@ const isRefused = async () => {
 };
 
 describe('runs that are charged', () => {
-  it('are refused as soon as the authority holds less than its minimum and reserve [MON-48]', async () => {
+  it('are refused as soon as the authority holds less than its minimum and reserve [MON-20]', async () => {
     expect(await isRefused()).toBe(false);
     lamports.set(authority.toBase58(), MINIMUM + RESERVE - 1n);
     expect(await isRefused()).toBe(true);

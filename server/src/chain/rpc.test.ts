@@ -37,7 +37,7 @@ it.each([
   },
 );
 
-it('a call to a node that does not finish its answer ends in time although garbage is collected [EXE-61]', async () => {
+it('a call to a node that does not finish its answer ends in time although garbage is collected [EXE-47]', async () => {
   const slow = createServer((_, response) => void response.write('{'));
   await once(slow.listen(0, '127.0.0.1'), 'listening');
   const url = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;

@@ -55,7 +55,7 @@ describe('access that two endpoints show differently', () => {
   it.each([
     ['a newer', [GRANTED, NONE]],
     ['an older', [NONE, GRANTED]],
-  ])('is not granted by a credential in %s answer alone [MON-44]', async (_, [accounts = [], other = []]) => {
+  ])('is not granted by a credential in %s answer alone [MON-40]', async (_, [accounts = [], other = []]) => {
     answers = [{ slot: 9n, accounts, second: { slot: 8n, accounts: other } }];
     await expect(read()).rejects.toMatchObject({ code: 'service_unavailable', retryAfterSeconds: 5 });
     // The second was asked for what it shows at the slot of the first.
@@ -77,7 +77,7 @@ describe('access that two endpoints show differently', () => {
   });
 });
 
-it('of two balances the lower one counts [MON-44]', async () => {
+it('of two balances the lower one counts [MON-40]', async () => {
   const PER_QUERY = 2;
   const prepaid = (balanceLamports: number) => [
     account('Listing', { [LISTING_OFFSETS.rentalModel]: PER_QUERY }),

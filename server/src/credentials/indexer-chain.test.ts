@@ -153,7 +153,7 @@ const cursor = () => repository.readCursor(PROGRAM);
 const unfinalized = () => database.db.selectFrom('unfinalized_accounts').selectAll().execute();
 
 describe('the index, on a chain that forks', () => {
-  it('shows a confirmed rental at once, and it stays when it is final [CRD-34]', async () => {
+  it('shows a confirmed rental at once, and it stays when it is final [CRD-30]', async () => {
     await send([purchase()], [buyer]);
     await indexer.catchUp();
     expect(await rental()).toMatchObject({ valid: true, balance_lamports: DEPOSIT });
@@ -164,7 +164,7 @@ describe('the index, on a chain that forks', () => {
     expect(await unfinalized()).toEqual([]);
   });
 
-  it('undoes a rental that a fork dropped, and takes it in again when it lands again [CRD-34]', async () => {
+  it('undoes a rental that a fork dropped, and takes it in again when it lands again [CRD-30]', async () => {
     const dropped = await send([purchase()], [buyer]);
     await indexer.catchUp();
     await drop(dropped);
@@ -176,7 +176,7 @@ describe('the index, on a chain that forks', () => {
     expect(await rental()).toMatchObject({ valid: true, balance_lamports: DEPOSIT });
   });
 
-  it('undoes what was dropped while no server ran, once that is final [CRD-34]', async () => {
+  it('undoes what was dropped while no server ran, once that is final [CRD-30]', async () => {
     const dropped = await send([purchase()], [buyer]);
     await indexer.catchUp();
     await drop(dropped);
@@ -189,7 +189,7 @@ describe('the index, on a chain that forks', () => {
     expect(await unfinalized()).toEqual([]);
   });
 
-  it('brings back what a dropped revoke had taken, balance included [CRD-34]', async () => {
+  it('brings back what a dropped revoke had taken, balance included [CRD-30]', async () => {
     await send([purchase()], [buyer]);
     await finalize();
     await indexer.catchUp();
@@ -224,7 +224,7 @@ describe('the index, on a chain that forks', () => {
     expect((await rental())?.balance_lamports).toBe(DEPOSIT + 2_000_000n);
   });
 
-  it('makes a listing a draft again when its publication is dropped [CRD-34]', async () => {
+  it('makes a listing a draft again when its publication is dropped [CRD-30]', async () => {
     const { id } = await insertListing(database.db, { status: 'draft', published_at: null });
     const published = await send([listing(id)], [creator, authority]);
     await indexer.catchUp();
@@ -234,7 +234,7 @@ describe('the index, on a chain that forks', () => {
     expect(await listingRow(id)).toMatchObject({ status: 'draft', published_at: null });
   });
 
-  it('closes a gap: what happened while no server ran is there after the next start [CRD-33]', async () => {
+  it('closes a gap: what happened while no server ran is there after the next start [CRD-30]', async () => {
     const rent = await send([purchase()], [buyer]);
     await send(
       [updateListing({ creator: creator.publicKey, listingId, priceLamports: PRICE / 2n, status: 'paused' })],
@@ -250,7 +250,7 @@ describe('the index, on a chain that forks', () => {
     expect(await listingRow()).toMatchObject({ status: 'closed' });
   });
 
-  it('keeps its cursor on finalized transactions, so that no restart begins on a dropped one [CRD-33]', async () => {
+  it('keeps its cursor on finalized transactions, so that no restart begins on a dropped one [CRD-30]', async () => {
     const before = await cursor();
     const rent = await send([purchase()], [buyer]);
     await indexer.catchUp();
@@ -275,7 +275,7 @@ describe('the index, on a chain that forks', () => {
 });
 
 describe('the index, among the transactions of others', () => {
-  it('is not moved by lamports sent to the addresses of a rental, nor by naming them beside the program [CRD-31]', async () => {
+  it('is not moved by lamports sent to the addresses of a rental, nor by naming them beside the program [CRD-30]', async () => {
     const address = findListingAddress(listingId).address;
     const credential = findAccessCredentialAddress(buyer.publicKey, address).address;
     const balance = findPerQueryBalanceAddress(buyer.publicKey, address).address;
@@ -327,7 +327,7 @@ describe('the index, where it knows no place in the history', () => {
   }
   const forget = () => database.db.deleteFrom('index_cursor').execute();
 
-  it('takes in all accounts at once, without reading a final transaction, and follows from there [CRD-33]', async () => {
+  it('takes in all accounts at once, without reading a final transaction, and follows from there [CRD-30]', async () => {
     await send([purchase()], [buyer]);
     await finalize();
     await forget();
@@ -352,7 +352,7 @@ describe('the index, where it knows no place in the history', () => {
     expect(await rental()).toMatchObject({ valid: false, balance_lamports: null });
   });
 
-  it('follows what is confirmed and not final when the snapshot is taken [CRD-34]', async () => {
+  it('follows what is confirmed and not final when the snapshot is taken [CRD-30]', async () => {
     await forget();
     const dropped = await send([purchase()], [buyer]);
     const { indexer: started, read } = counting();

@@ -202,13 +202,13 @@ describe('the index', () => {
     });
   });
 
-  it('ignores our bytes in an account of another program [CRD-31]', async () => {
+  it('ignores our bytes in an account of another program [CRD-30]', async () => {
     const buyer = newKey();
     await indexer.indexAccounts([put(credentialAddress(buyer), credentialBytes(buyer), newKey())]);
     expect(await rentalOf(buyer)).toBeUndefined();
   });
 
-  it('ignores our bytes at an address that is not derived from them [CRD-31]', async () => {
+  it('ignores our bytes at an address that is not derived from them [CRD-30]', async () => {
     const buyer = newKey();
     const other = newKey();
     await indexer.indexAccounts([
@@ -227,7 +227,7 @@ describe('the index', () => {
     expect(rows).toEqual([]);
   });
 
-  it('ignores accounts that are closed, empty or of another kind [CRD-31]', async () => {
+  it('ignores accounts that are closed, empty or of another kind [CRD-30]', async () => {
     const buyer = newKey();
     await indexer.indexAccounts([
       credentialAddress(buyer),
@@ -238,7 +238,7 @@ describe('the index', () => {
     expect(await rentalOf(buyer)).toBeUndefined();
   });
 
-  it('never lets an older read replace a newer one, in whatever order they come [CRD-32]', async () => {
+  it('never lets an older read replace a newer one, in whatever order they come [CRD-30]', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ slot: fc.bigInt(0n, 50n), lamports: fc.bigInt(0n, 1000n) }), {
@@ -262,7 +262,7 @@ describe('the index', () => {
     );
   });
 
-  it('does not bring back a revoked credential by an older read [CRD-32]', async () => {
+  it('does not bring back a revoked credential by an older read [CRD-30]', async () => {
     const buyer = newKey();
     const address = credentialAddress(buyer);
     state.slot = 20n;
@@ -287,7 +287,7 @@ describe('the index', () => {
     expect(await cursor()).toBe('late');
   });
 
-  it('catches up over more transactions than one page has, and goes on where it was [CRD-33]', async () => {
+  it('catches up over more transactions than one page has, and goes on where it was [CRD-30]', async () => {
     const buyers = [newKey(), newKey(), newKey()] as const;
     const wrote = (buyer: PublicKey) => [put(credentialAddress(buyer), credentialBytes(buyer))];
     const cursor = await repository.readCursor(MARKETPLACE_PROGRAM_ID.toBase58());

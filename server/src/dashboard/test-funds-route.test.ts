@@ -15,7 +15,7 @@ async function ask(deps: Pick<DashboardDeps, 'network' | 'testFunds'>, body: obj
   return statusCode;
 }
 
-it('is there on the local network with a faucet alone, and gives to wallets alone [SVC-22]', async () => {
+it('is there on the local network with a faucet alone, and gives to wallets alone [SVC-21]', async () => {
   const given: string[] = [];
   const testFunds: DashboardDeps['testFunds'] = async (to) => {
     given.push(to.toBase58());

@@ -28,7 +28,7 @@ it('several replicas that migrate at once all succeed, and the schema is there o
   expect(await database.db.selectFrom('listings').selectAll().execute()).toEqual([]);
 });
 
-it('a database that a newer release has migrated is refused in one line, and stays as it is [OPS-94]', async () => {
+it('a database that a newer release has migrated is refused in one line, and stays as it is [OPS-5]', async () => {
   const { db } = database;
   await sql`insert into kysely_migration (name, timestamp) values ('0099-newer', '')`.execute(db);
   await expect(migrate(db)).rejects.toThrow(

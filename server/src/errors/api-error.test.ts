@@ -5,7 +5,7 @@ import { internalError } from './api-error.js';
 
 const pgError = (code: string) => Object.assign(new Error('a statement failed'), { code });
 
-it('asks to come back when the database is out or busy, and hides what else went wrong [OPS-56]', async () => {
+it('asks to come back when the database is out or busy, and hides what else went wrong [OPS-52]', async () => {
   const database = await openTestDatabase();
   const pool = new Pool({ connectionString: database.url, max: 1, connectionTimeoutMillis: 1_000 });
   const taken = await pool.connect();

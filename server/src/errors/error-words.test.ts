@@ -84,7 +84,7 @@ function reasons(): { at: string; text: string }[] {
   return found;
 }
 
-it('an error says what happened without endpoints, headers and what to do next, which stand in `next` [ADP-16]', () => {
+it('an error says what happened without endpoints, headers and what to do next, which stand in `next` [ADP-15]', () => {
   const all = reasons();
   expect(all.length).toBeGreaterThan(100);
   expect(all.filter(({ text }) => HTTP_WORDS.test(text) || NEXT_STEP.test(text))).toEqual([]);

@@ -34,11 +34,11 @@ describe('a large body', () => {
     ['could reach a prototype', '{"__proto__":{"x":1}}', /^Bad Request: .*prototype/],
     ['has too many levels', `${'['.repeat(2_000)}${']'.repeat(2_000)}`, /nested too deeply/],
     ['has too many values', `[${'[],'.repeat(500_000)}[]]`, /more than 20000 values.*POST \/v1\/files/],
-  ])('that %s is refused [ERR-35]', async (_, text, why) => {
+  ])('that %s is refused [ERR-33]', async (_, text, why) => {
     expect(await refusal(text)).toMatch(why);
   });
 
-  it('names few of its problems, however many it has [ERR-35]', async () => {
+  it('names few of its problems, however many it has [ERR-33]', async () => {
     const policy = Array.from({ length: 9_000 }, () => []);
     const message = await refusal(JSON.stringify({ agent_id: policy, task: policy }), 'execute');
     expect(message.length).toBeLessThan(1_200);

@@ -75,7 +75,7 @@ async function codeOf(attempt: Promise<unknown> | (() => unknown)): Promise<stri
 const setClock = (time: number) => vi.useFakeTimers({ now: time, toFake: ['Date'] });
 
 describe('a challenge', () => {
-  it('has the parts that the specification names, and lives for 60 seconds [ID-6]', () => {
+  it('has the parts that the specification names, and lives for 60 seconds [ID-5]', () => {
     setClock(1_800_000_000_500);
     const issued = challenges.issue(address);
     expect(issued.challenge).toMatch(/^agent-rental:auth:1800000000:[0-9a-f]{64}$/);
@@ -83,7 +83,7 @@ describe('a challenge', () => {
     expect(challenges.issue(address).challenge).not.toBe(issued.challenge);
   });
 
-  it('is redeemed by its wallet, once [ID-8, ID-14]', async () => {
+  it('is redeemed by its wallet, once [ID-5, ID-14]', async () => {
     const { challenge } = challenges.issue(address);
     const attempt = { wallet: address, challenge, signature: sign(challenge) };
     expect(await codeOf(challenges.redeem(attempt))).toBe('accepted');
@@ -98,7 +98,7 @@ describe('a challenge', () => {
     expect(codes.filter((code) => code === 'invalid_signature')).toHaveLength(19);
   });
 
-  it('is redeemed until its last second and not after [ID-7, ID-15]', async () => {
+  it('is redeemed until its last second and not after [ID-5, ID-14]', async () => {
     const start = 1_800_000_000_000;
     setClock(start);
     const { challenge } = challenges.issue(address);
@@ -129,7 +129,7 @@ describe('a challenge', () => {
     expect(kept).toHaveLength(1);
   });
 
-  it('is bound to its wallet [ID-16]', async () => {
+  it('is bound to its wallet [ID-14]', async () => {
     const other = Keypair.generate();
     const { challenge } = challenges.issue(other.publicKey.toBase58());
     expect(await codeOf(challenges.redeem({ wallet: address, challenge, signature: sign(challenge) }))).toBe(
@@ -146,7 +146,7 @@ describe('a challenge', () => {
     }
   });
 
-  it('of our form but not our making is refused [ID-17]', async () => {
+  it('of our form but not our making is refused [ID-14]', async () => {
     const issuedAt = String(Math.floor(Date.now() / 1000));
     const random = 'ab'.repeat(16);
     const guess = createHmac('sha256', 'guess').update(`${address}:${issuedAt}:${random}`).digest('hex');
@@ -192,7 +192,7 @@ describe('a challenge', () => {
     ['no base58', '0OIl'],
     ['nothing', ''],
     ['more than 32 bytes', 'z'.repeat(44)],
-  ])('is not issued for a wallet that is %s [ID-55]', async (_, odd) => {
+  ])('is not issued for a wallet that is %s [ID-14]', async (_, odd) => {
     expect(await codeOf(() => challenges.issue(odd))).toBe('invalid_request');
     expect(() => challenges.issue(odd)).toThrow('wallet');
   });
@@ -223,7 +223,7 @@ describe('a challenge', () => {
     expect(await codeOf(challenges.redeem(attempt))).toBe('invalid_signature');
   });
 
-  it('is redeemed by each kind of message for that kind alone [ID-56]', async () => {
+  it('is redeemed by each kind of message for that kind alone [ID-54]', async () => {
     const site = { origin: 'https://market.example', network: 'devnet' } as const;
     const signIn = (to: Challenge) => {
       const { domain, nonce } = signInFor(site, address, to);
@@ -269,7 +269,7 @@ describe('a challenge', () => {
 });
 
 describe('a token', () => {
-  it('stands for its wallet for an hour [ID-10]', async () => {
+  it('stands for its wallet for an hour [ID-9]', async () => {
     const start = Date.now();
     setClock(start);
     const { token, expires_at } = tokens.issue(address);
@@ -277,7 +277,7 @@ describe('a token', () => {
     expect(await tokens.verify(token)).toBe(address);
   });
 
-  it('that has expired says so, also when it was verified before [ID-12]', async () => {
+  it('that has expired says so, also when it was verified before [ID-9]', async () => {
     const start = Date.now();
     setClock(start);
     const { token, expires_at } = tokens.issue(address);
@@ -325,7 +325,7 @@ describe('a token', () => {
 });
 
 describe('an API key', () => {
-  it('stands for its wallet on its network, and is stored only as a hash [ID-22, ID-23, ID-25]', async () => {
+  it('stands for its wallet on its network, and is stored only as a hash [ID-20, ID-25]', async () => {
     const apiKeys = createApiKeys(database.db, 'devnet');
     const created = await apiKeys.create(address, { label: 'ci' });
     expect(created.key.startsWith(API_KEY_PREFIX.devnet)).toBe(true);
@@ -343,7 +343,7 @@ describe('an API key', () => {
     );
   });
 
-  it('of another network is refused, saying which prefix is right here [ID-25, ID-26]', async () => {
+  it('of another network is refused, saying which prefix is right here [ID-25, ID-19]', async () => {
     const onDevnet = createApiKeys(database.db, 'devnet');
     const onMainnet = createApiKeys(database.db, 'mainnet');
     const { key } = await onDevnet.create(address, { label: 'ci' });
@@ -354,7 +354,7 @@ describe('an API key', () => {
     expect(await codeOf(onMainnet.verify(live.key))).toBe('accepted');
   });
 
-  it('that is unknown, cut or changed is refused [ID-27]', async () => {
+  it('that is unknown, cut or changed is refused [ID-19]', async () => {
     const apiKeys = createApiKeys(database.db, 'devnet');
     const { key } = await apiKeys.create(address, { label: 'ci' });
     for (const wrong of [
@@ -397,7 +397,7 @@ describe('an API key', () => {
     expect(await apiKeys.verify(key)).toMatchObject({ wallet: address, id });
   });
 
-  it('is refused from the moment it is revoked, on every replica [ID-24, ID-37]', async () => {
+  it('is refused from the moment it is revoked, on every replica [ID-24]', async () => {
     const replica = openDatabase(database.url, () => undefined);
     onTestFinished(() => replica.close());
     const [here, there] = [createApiKeys(database.db, 'devnet'), createApiKeys(replica.db, 'devnet')];
@@ -410,7 +410,7 @@ describe('an API key', () => {
     expect(await there.revoke(address, id)).toEqual(revoked);
   });
 
-  it('is listed and revoked by its own wallet alone, and its secret is never listed [ID-22, ID-30, ID-31]', async () => {
+  it('is listed and revoked by its own wallet alone, and its secret is never listed [ID-20, ID-24]', async () => {
     const apiKeys = createApiKeys(database.db, 'devnet');
     const [owner, other] = [newWallet(), newWallet()];
     const policy = { max_run_lamports: 5, can_rent: false };
@@ -498,7 +498,7 @@ describe('the Authorization header', () => {
     });
   });
 
-  it('of another form is refused [ID-28, ID-29]', async () => {
+  it('of another form is refused [ID-19]', async () => {
     const authenticate = authenticateBy(createApiKeys(database.db, 'localnet'));
     const { token } = tokens.issue(address);
     for (const header of [undefined, '', 'Bearer', 'Bearer ', token, `Basic ${token}`, `Bearer ${token} x`]) {

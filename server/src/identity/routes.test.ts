@@ -65,7 +65,7 @@ async function logIn(app: App, host: string, { domain, uri }: { domain: string; 
 const EVIL = { domain: 'evil.example', uri: 'https://evil.example' };
 
 describe('the site that a wallet signs in to', () => {
-  it('is the public one, whatever name a request came by [ID-36]', async () => {
+  it('is the public one, whatever name a request came by [ID-54]', async () => {
     const { app } = await start('https://market.example/app');
     for (const host of ['market.example', 'evil.example', '127.0.0.1:80']) {
       expect((await offer(app, host)).sign_in).toMatchObject({
@@ -82,7 +82,7 @@ describe('the site that a wallet signs in to', () => {
     expect(await logIn(app, '127.0.0.1:80', loopback)).toBe(401);
   });
 
-  it('is this machine where no public one is named, and never what a request says [ID-36]', async () => {
+  it('is this machine where no public one is named, and never what a request says [ID-54]', async () => {
     const { app } = await start();
     expect((await offer(app, 'localhost')).sign_in['domain']).toBe('localhost');
     expect((await offer(app, 'evil.example')).sign_in['domain']).toBe('127.0.0.1');
@@ -92,7 +92,7 @@ describe('the site that a wallet signs in to', () => {
 });
 
 describe('an API key', () => {
-  it('lists, makes and revokes none [ID-21]', async () => {
+  it('lists, makes and revokes none [ID-20]', async () => {
     const { app, apiKeys, tokens } = await start();
     const { key, id } = await apiKeys.create(address, { label: 'one' });
     const requests = [
@@ -117,7 +117,7 @@ describe('an API key', () => {
     expect(listed.json<{ api_keys: unknown[] }>().api_keys).toHaveLength(1);
   });
 
-  it('and a token are counted apart [LIM-1, LIM-2]', async () => {
+  it('and a token are counted apart [LIM-1]', async () => {
     const { apiKeys, tokens } = await start();
     const identify = createAuthenticate(
       tokens,

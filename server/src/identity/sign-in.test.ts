@@ -27,7 +27,7 @@ Expiration Time: 2026-01-05T10:01:00.000Z`;
 const headline = 'market.example:8443 wants you to sign in with your Solana account:';
 
 describe('a sign-in message', () => {
-  it('as the offer asks for it is accepted [ID-36]', () => {
+  it('as the offer asks for it is accepted [ID-54]', () => {
     expect(accepted(full)).toBe(true);
   });
 

@@ -117,7 +117,7 @@ describe('a key', () => {
     expect(await ruleOf(allowance.reserve(spend(100n, 'rental')))).toBeNull();
   });
 
-  it('does not count a run whose charge failed or was lost, or whose process ended before it was charged [MON-21]', async () => {
+  it('does not count a run whose charge failed or was lost, or whose process ended before it was charged [MON-3]', async () => {
     const { db } = database;
     const listing = await insertListing(db);
     const allowance = await only({ max_day_lamports: 100 });

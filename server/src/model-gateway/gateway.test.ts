@@ -222,7 +222,7 @@ describe('a model that cannot be used', () => {
     ['another port', (origin: string) => ({ keyOrigin: origin.replace(/\d+$/, '1') })],
     ['no known address', () => ({ keyOrigin: undefined })],
   ])(
-    'because its key was given for %s is asked nothing, without a key neither [REG-43]',
+    'because its key was given for %s is asked nothing, without a key neither [REG-16]',
     async (_, change) => {
       agent.model = { ...agent.model, ...change(vendor.origin) };
       expect((await failure()).message).toContain('key was given for another');

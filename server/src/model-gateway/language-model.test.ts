@@ -25,7 +25,7 @@ it.each([
   ['openai', 'https://api.openai.com/v1/chat/completions'],
   ['anthropic', 'https://api.anthropic.com/v1/messages'],
 ] as const)(
-  'a key for %s goes there, and not to a base URL of the environment [REG-43]',
+  'a key for %s goes there, and not to a base URL of the environment [REG-16]',
   async (provider, url) => {
     vi.stubEnv('OPENAI_BASE_URL', 'https://evil.example/v1');
     vi.stubEnv('ANTHROPIC_BASE_URL', 'https://evil.example/v1');
@@ -34,7 +34,7 @@ it.each([
   },
 );
 
-it('a key for an own endpoint goes to its origin [REG-43]', async () => {
+it('a key for an own endpoint goes to its origin [REG-16]', async () => {
   const endpointUrl = 'https://models.example:8443/v1';
   const model = {
     provider: 'self_hosted',

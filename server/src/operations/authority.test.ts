@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterEach(() => world.reset());
 afterAll(() => world?.close());
 
-it('the authority is handed over under load: every run is charged exactly once, by one of the two keys, and none is lost [MON-47]', async () => {
+it('the authority is handed over under load: every run is charged exactly once, by one of the two keys, and none is lost [MON-20]', async () => {
   const { keys, startServer, rented, charges, changeProtocol, chargedOnChain, balanceOf } = world;
   const DEPOSIT = 2_000 * PRICE;
   const old = keys.authority;
@@ -76,7 +76,7 @@ it('the authority is handed over under load: every run is charged exactly once, 
   await after.stop();
 }, 180_000);
 
-it('a charge that the old key signed is brought to its end by a server with the new one [MON-47]', async () => {
+it('a charge that the old key signed is brought to its end by a server with the new one [MON-20]', async () => {
   const { keys, startServer, rented, charges, changeProtocol, chargedOnChain, balanceOf, creditsOf } = world;
   const [proxy] = world.proxies;
   await changeProtocol({ authority: keys.authority.publicKey, nextAuthority: next.publicKey });
@@ -109,7 +109,7 @@ it('a charge that the old key signed is brought to its end by a server with the 
   await after.stop();
 }, 120_000);
 
-it('an authority below its reserve refuses Per-Task runs, and says so; other rentals go on [MON-48]', async () => {
+it('an authority below its reserve refuses Per-Task runs, and says so; other rentals go on [MON-20]', async () => {
   const { startServer, rented, charges, balanceOf } = world;
   const rich = await startServer(createRotatingSigner(signerOf(next)));
   const byTask = await rented(rich, 'per_query', 10 * PRICE);

@@ -175,7 +175,7 @@ afterAll(async () => {
 });
 
 test.skipIf(!canBackUp)(
-  'a server on a restored backup knows all that the chain knows, and charges no sequence twice [OPS-8]',
+  'a server on a restored backup knows all that the chain knows, and charges no sequence twice [OPS-79]',
   async () => {
     const firstUrl = await createDatabase();
     const content = join(folder, 'content');

@@ -92,7 +92,7 @@ it('with production parts and no token, the metrics are not there for anybody', 
   await app.close();
 });
 
-it('readiness names each part that is missing, also one that does not answer, and asks again later [OPS-2]', async () => {
+it('readiness names each part that is missing, also one that does not answer, and asks again later [OPS-1]', async () => {
   let draining = false;
   let asked = 0;
   const readiness = createReadiness(

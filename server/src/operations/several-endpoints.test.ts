@@ -70,7 +70,7 @@ it.each([
   ['first', 0],
   ['second', 1],
 ] as const)(
-  'a run goes on while the %s of two endpoints is out, and readiness says so [MON-41]',
+  'a run goes on while the %s of two endpoints is out, and readiness says so [MON-40]',
   async (_, index) => {
     const proxy = world.proxies[index];
     proxy.fault = rpcFaults.serverError;

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-it('reseal and the change of the master key know every column that holds what is sealed [OPS-108]', async () => {
+it('reseal and the change of the master key know every column that holds what is sealed [OPS-105]', async () => {
   const { rows } = await sql<{ name: string }>`
     select table_name || '.' || column_name as name from information_schema.columns
     where table_schema = 'public' and data_type = 'bytea' order by 1`.execute(database.db);

@@ -52,7 +52,7 @@ describe('a review', () => {
     expect(await operate('reviews')).not.toContain(first.id);
   });
 
-  it('is approved, or rejected with a reason, and may be decided again [REG-8]', async () => {
+  it('is approved, or rejected with a reason, and may be decided again [REG-5]', async () => {
     const { id } = await draft();
     await operate('reject', id, '--reason', 'It promises profits.');
     expect(await reviewOf(id)).toEqual({ review_state: 'rejected', review_reason: 'It promises profits.' });
@@ -60,7 +60,7 @@ describe('a review', () => {
     expect(await reviewOf(id)).toEqual({ review_state: 'approved', review_reason: null });
   });
 
-  it('is of the version that was looked at: of a changed draft it has to be named [REG-40]', async () => {
+  it('is of the version that was looked at: of a changed draft it has to be named [REG-13]', async () => {
     const { id } = await draft();
     expect(await operate('reviews')).toMatch(new RegExp(`${id} [^]*version +1`));
     const version = { input_schema: '{}', output_schema: '{}', timeout_seconds: 60, metadata_uri: null };

@@ -8,7 +8,7 @@ const reasonOf = (signal: AbortSignal): Promise<unknown> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(signal.reason), { once: true }));
 
 describe('a deadline', () => {
-  it('aborts at its time although garbage is collected, and nothing else holds it [EXE-61]', async () => {
+  it('aborts at its time although garbage is collected, and nothing else holds it [EXE-47]', async () => {
     const other = new AbortController();
     const reasons = await collectingGarbage(() =>
       Promise.all(Array.from({ length: 50 }, () => reasonOf(createDeadline(50, other.signal).signal))),

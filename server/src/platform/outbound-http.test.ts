@@ -65,7 +65,7 @@ describe('an address', () => {
   const outbound = createOutboundHttp(new Set());
   afterAll(() => outbound.close());
 
-  it.each(PRIVATE)('%s is not called [EXE-37]', async (address) => {
+  it.each(PRIVATE)('%s is not called [EXE-31]', async (address) => {
     expect(isPublicAddress(address)).toBe(false);
     const url = `https://${inUrl(address)}/hook`;
     expect(() => outbound.checkUrl(url)).toThrow(ForbiddenUrlError);
@@ -110,7 +110,7 @@ describe('a URL', () => {
   });
 
   it.each(['localhost', 'localhost.', 'anything.localhost'])(
-    'whose name %s leads to a private address is refused when connecting [EXE-37]',
+    'whose name %s leads to a private address is refused when connecting [EXE-31]',
     async (name) => {
       const url = `https://${name}/`;
       expect(() => outbound.checkUrl(url)).not.toThrow();
@@ -154,7 +154,7 @@ describe('an allowed origin', () => {
     expect(asked).toEqual(['/hook?x=1']);
   });
 
-  it('exempts no other port, scheme or name [EXE-37]', async () => {
+  it('exempts no other port, scheme or name [EXE-31]', async () => {
     const { port } = server;
     for (const url of [
       other.origin,

@@ -39,7 +39,7 @@ const flood = (count: number, address = ADDRESS) =>
   Promise.all(Array.from({ length: count }, (_, index) => outcome(`wrong ${index}`, address)));
 
 describe('wrong bearers of one address', () => {
-  it('cost exactly as many look-ups as the limit says, when they come at once and later [LIM-18]', async () => {
+  it('cost exactly as many look-ups as the limit says, when they come at once and later [LIM-9]', async () => {
     const outcomes = await flood(500);
     expect(outcomes.filter((one) => one === 'wrong')).toHaveLength(LIMIT);
     expect(outcomes.filter((one) => one === 'refused')).toHaveLength(500 - LIMIT);
@@ -48,14 +48,14 @@ describe('wrong bearers of one address', () => {
     expect(mostAtOnce).toBeLessThanOrEqual(10);
   });
 
-  it('are looked up again in the next minute [LIM-18]', async () => {
+  it('are looked up again in the next minute [LIM-9]', async () => {
     await flood(100);
     vi.advanceTimersByTime(61_000);
     await flood(100);
     expect(lookUps).toHaveLength(2 * LIMIT);
   });
 
-  it('take nothing from other addresses, and count for a network of IPv6 together [LIM-18]', async () => {
+  it('take nothing from other addresses, and count for a network of IPv6 together [LIM-9]', async () => {
     await flood(100);
     expect(await outcome('wrong', '203.0.113.2')).toBe('wrong');
     for (let host = 0; host < 2 * LIMIT; host += 1) await outcome('wrong', `2001:db8:1:2::${host}`);
@@ -64,7 +64,7 @@ describe('wrong bearers of one address', () => {
 });
 
 describe('a right bearer', () => {
-  it('is checked every time, also where others of its address fail [LIM-18]', async () => {
+  it('is checked every time, also where others of its address fail [LIM-9]', async () => {
     right.add('mine');
     expect(await outcome('mine')).toBe('right');
     await flood(100);
@@ -73,7 +73,7 @@ describe('a right bearer', () => {
     expect(lookUps).toEqual(['mine', 'mine', 'mine']);
   });
 
-  it('may begin with very many requests at once [LIM-18]', async () => {
+  it('may begin with very many requests at once [LIM-9]', async () => {
     right.add('mine');
     const outcomes = await Promise.all(Array.from({ length: 500 }, () => outcome('mine')));
     expect(new Set(outcomes)).toEqual(new Set(['right']));

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('lets exactly as many through as the limit says [LIM-8]', async () => {
+it('lets exactly as many through as the limit says [LIM-5]', async () => {
   const limits = memoryRateLimits();
   const states = await Promise.all(Array.from({ length: 130 }, () => limits.count('wallet:a', 100)));
   expect(states.filter((state) => !state.exceeded)).toHaveLength(100);
@@ -19,7 +19,7 @@ it('lets exactly as many through as the limit says [LIM-8]', async () => {
   );
 });
 
-it('says when the window ends, for the whole window, and begins anew then [LIM-11]', async () => {
+it('says when the window ends, for the whole window, and begins anew then [LIM-5]', async () => {
   const limits = memoryRateLimits();
   const first = await limits.count('wallet:a', 1);
   expect(first).toEqual({

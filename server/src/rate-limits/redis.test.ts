@@ -53,7 +53,7 @@ test.runIf(url)('a server that was busy for a while does not take Redis for dead
 });
 
 test.runIf(url)(
-  'a Redis that dies leaves each replica its share of the limit, and takes over again [LIM-13]',
+  'a Redis that dies leaves each replica its share of the limit, and takes over again [LIM-12]',
   async () => {
     const { hostname, port } = new URL(url ?? '');
     const open = new Set<Socket>();

@@ -44,7 +44,7 @@ const longAgo = (id: string) =>
 const endRun = (id: string, status: 'completed' | 'failed') =>
   database.db.updateTable('runs').set({ status, finished_at: new Date() }).where('id', '=', id).execute();
 
-it('a creator sees its agents and no others, drafts too, page by page [REG-125]', async () => {
+it('a creator sees its agents and no others, drafts too, page by page [REG-123]', async () => {
   const creator = newWallet();
   await insertListing(database.db);
   const ids: string[] = [];
@@ -80,7 +80,7 @@ it('an agent whose nightly runs fail is shown with the time, and with that since
   });
 });
 
-it('an agent that runs do not reach is shown with the reason, and since when, until one succeeds [REG-125]', async () => {
+it('an agent that runs do not reach is shown with the reason, and since when, until one succeeds [REG-123]', async () => {
   const creator = newWallet();
   const listing = await insertListing(database.db, { creator });
   const { id, version_id: version } = listing;
@@ -139,7 +139,7 @@ it('a run of another version than the one that runs by default says nothing of i
   expect((await only(creator))?.unreachable).toBeNull();
 });
 
-it('a probe says so, too, and one that reaches it takes it back and its mark with it [REG-124, REG-125]', async () => {
+it('a probe says so, too, and one that reaches it takes it back and its mark with it [REG-123]', async () => {
   const creator = newWallet();
   const unverified_at = new Date('2026-01-05T10:00:00Z');
   const { id, version_id: version } = await insertListing(database.db, { creator, unverified_at });
@@ -153,7 +153,7 @@ it('a probe says so, too, and one that reaches it takes it back and its mark wit
   expect(await only(creator)).not.toHaveProperty('unverified_since');
 });
 
-it('a run that has succeeded takes the mark away [REG-124]', async () => {
+it('a run that has succeeded takes the mark away [REG-123]', async () => {
   const creator = newWallet();
   const marked = { creator, unverified_at: new Date() };
   const { id } = await insertListing(database.db, marked);

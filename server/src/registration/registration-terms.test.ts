@@ -48,7 +48,7 @@ it('all that is said of a listing when it is published is stored [REG-70]', asyn
   });
 });
 
-it('an update changes what was said of a listing, without a new version [REG-71]', async () => {
+it('an update changes what was said of a listing, without a new version [REG-70]', async () => {
   const { wallet, id } = await draft();
   const { version_id: version } = await fixture.listing(id);
   const listing = { title: 'Better', runs_per_minute: 3, sample_output: ['a', 'b'], price_lamports: 700_000 };
@@ -67,7 +67,7 @@ it('an update changes what was said of a listing, without a new version [REG-71]
   expect(after.version_id).not.toBe(version);
 });
 
-it('a creator takes a listing out of the nightly runs, when it is registered or later, and back in [REG-146]', async () => {
+it('a creator takes a listing out of the nightly runs, when it is registered or later, and back in [REG-145]', async () => {
   const isRun = async (id: string) => (await fixture.listing(id)).health_checks;
   const { wallet, id } = await draft();
   expect(await isRun(id)).toBe(true);
@@ -94,7 +94,7 @@ it('a creator offers a free first run, when the agent is registered or later, an
   expect(await offers((await draft({ listing: { ...TERMS, free_trial: true } })).id)).toBe(true);
 });
 
-it('what the chain holds of a published listing is not changed by an update, which says what changes it [REG-72]', async () => {
+it('what the chain holds of a published listing is not changed by an update, which says what changes it [REG-70]', async () => {
   const { wallet, id } = await draft();
   await fixture.land(id, 10n);
   const listing = {
@@ -115,7 +115,7 @@ it('what the chain holds of a published listing is not changed by an update, whi
   expect(await fixture.listing(id)).toMatchObject({ title: 'Better', status: 'active' });
 });
 
-it('changes of a listing are judged with those of the manifest, and none is stored where one is wrong [REG-71]', async () => {
+it('changes of a listing are judged with those of the manifest, and none is stored where one is wrong [REG-70]', async () => {
   const { wallet, id } = await draft();
   const job = await fixture.update('automatic', wallet, id, {
     timeout_seconds: 301,

@@ -123,7 +123,7 @@ const versionOf = (id: string) =>
   database.db.selectFrom('agent_versions').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 
 describe('a registration', () => {
-  it('that is valid completes, and gives a reviewed draft with its on-chain address [LST-5, REG-8, REG-25]', async () => {
+  it('that is valid completes, and gives a reviewed draft with its on-chain address [LST-5, REG-5, REG-25]', async () => {
     const wallet = newWallet();
     const { job } = await register(wallet, { ...MANIFEST, listing: TERMS, model_key: KEY });
     expect(job).toMatchObject({
@@ -149,7 +149,7 @@ describe('a registration', () => {
     });
   });
 
-  it('keeps what the agent is made of where neither a dump nor the public store shows it [REG-20, REG-21]', async () => {
+  it('keeps what the agent is made of where neither a dump nor the public store shows it [REG-20]', async () => {
     const { job } = await register(newWallet(), { ...MANIFEST, listing: TERMS, model_key: KEY });
     const listing = await listingOf(job);
     const version = await versionOf(listing.version_id);
@@ -169,7 +169,7 @@ describe('a registration', () => {
     expect(JSON.stringify(job)).not.toContain('SECRET');
   });
 
-  it('that waits for its job is sealed, too, and dropped afterwards [REG-21]', async () => {
+  it('that waits for its job is sealed, too, and dropped afterwards [REG-20]', async () => {
     // Without a worker: the queue is another one's.
     const held: string[] = [];
     const waits = createRegistrationService({
@@ -196,7 +196,7 @@ describe('a registration', () => {
     expect(body).toBeNull();
   });
 
-  it('that is not valid fails with every violation, and leaves no listing [REG-5, REG-6]', async () => {
+  it('that is not valid fails with every violation, and leaves no listing [REG-5]', async () => {
     const wallet = newWallet();
     const { job, accepted } = await register(wallet, {
       ...MANIFEST,
@@ -234,7 +234,7 @@ describe('a registration', () => {
     expect(listings).toHaveLength(2);
   });
 
-  it('of a bare manifest completes, and names what is missing to publish [REG-10]', async () => {
+  it('of a bare manifest completes, and names what is missing to publish [REG-5]', async () => {
     const wallet = newWallet();
     const { job } = await register(wallet, MANIFEST);
     expect(job.status).toBe('completed');
@@ -270,7 +270,7 @@ describe('a registration', () => {
     });
   });
 
-  it('of a connected agent gives the webhook secret once, and stores it sealed [REG-16, REG-21]', async () => {
+  it('of a connected agent gives the webhook secret once, and stores it sealed [REG-16, REG-20]', async () => {
     const { system_prompt: _, tools: __, ...rest } = MANIFEST;
     const connected = { ...rest, entrypoint_url: 'https://agent.example.com/SECRET-PATH', listing: TERMS };
     const { accepted, job } = await register(newWallet(), connected);
@@ -289,7 +289,7 @@ describe('a registration', () => {
     expect(everything).not.toContain('SECRET-PATH');
   });
 
-  it('waits for the operator where that is asked for [REG-14]', async () => {
+  it('waits for the operator where that is asked for [REG-13]', async () => {
     // Its task stays out of the queue: the worker there approves by itself.
     const reviewed = serviceWith('operator', async () => undefined);
     const wallet = newWallet();

@@ -44,7 +44,7 @@ async function readDuringUpdate<T>(listingId: string, read: () => Promise<T>): P
 }
 
 describe('during an update of a draft, which takes the private part of the version before', () => {
-  it('its creator reads a version that has one, so that no request of the creator fails [REG-75]', async () => {
+  it('its creator reads a version that has one, so that no request of the creator fails [REG-20]', async () => {
     const wallet = newWallet();
     const id = idOf(await fixture.register('automatic', wallet));
     const own = await readDuringUpdate(id, () => fixture.repository.findOwn(id, wallet));

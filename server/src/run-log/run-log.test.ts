@@ -31,7 +31,7 @@ async function world(options: Parameters<typeof runLogWorld>[1] = {}): Promise<R
 }
 
 describe('runs without a charge', () => {
-  it('stand in one batch in the order of their ends, and their receipts are verified by it [MON-8, MON-33, MON-34]', async () => {
+  it('stand in one batch in the order of their ends, and their receipts are verified by it [MON-8, MON-32]', async () => {
     const { endRun, settle, onChain, receipt, verify } = await world();
     const runs = [await endRun('completed'), await endRun('failed'), await endRun('undelivered')];
     await settle();
@@ -50,7 +50,7 @@ describe('runs without a charge', () => {
     }
   });
 
-  it('are verified by what the service hands over for them, once it has it [SVC-24]', async () => {
+  it('are verified by what the service hands over for them, once it has it [SVC-23]', async () => {
     const { endRun, settle, verifyByEvidence } = await world();
     const run = await endRun();
     expect(await verifyByEvidence(run)).toMatchObject({ ok: false, part: 'log' });
@@ -71,7 +71,7 @@ describe('runs without a charge', () => {
     for (const run of runs) expect(await verify(run)).toMatchObject({ ok: true });
   });
 
-  it('wait while the last batch is younger than the interval, and say when theirs is expected [MON-8, MON-34]', async () => {
+  it('wait while the last batch is younger than the interval, and say when theirs is expected [MON-8, MON-32]', async () => {
     const { endRun, publisher, onChain, receipt, settle, db } = await world({ intervalSeconds: 3_600 });
     const first = await endRun();
     await settle();
@@ -374,7 +374,7 @@ describe('a database that is older than the chain', () => {
   });
 });
 
-it('the receipt of a logged run never changes: its payload is pinned to the byte [MON-34, EXE-101]', () => {
+it('the receipt of a logged run never changes: its payload is pinned to the byte [MON-32, EXE-100]', () => {
   const row = {
     id: '0f8fad5b-d9cb-469f-a165-70867728950e',
     wallet: 'So11111111111111111111111111111111111111112',
@@ -405,7 +405,7 @@ it('the receipt of a logged run never changes: its payload is pinned to the byte
   );
 });
 
-it('the receipt of a run that an older release logged is given as it was logged [MON-34]', async () => {
+it('the receipt of a run that an older release logged is given as it was logged [MON-32]', async () => {
   const receipt = new TextEncoder().encode('as it was');
   const log = createRunLog({
     placeOf: async () => ({

@@ -46,7 +46,7 @@ async function served(setup: PaidRunWorld, changed = (runs: RunRepository): RunR
 
 const ASK = { authorization: 'Bearer x', 'content-type': 'application/json' };
 
-it('a stream that breaks off says the run’s id in `done`, also for a fault without one [MON-31]', async () => {
+it('a stream that breaks off says the run’s id in `done`, also for a fault without one [STR-8]', async () => {
   const { app, listing } = await served({}, (runs) => ({
     ...runs,
     finish: () => Promise.reject(new Error('The database is gone.')),
@@ -63,7 +63,7 @@ it('a stream that breaks off says the run’s id in `done`, also for a fault wit
   expect(done).toMatchObject({ run_id: runId, status: 'failed', error: { code: 'internal_error' } });
 });
 
-it('a run that was credited says so where its state is asked for [MON-30]', async () => {
+it('a run that was credited says so where its state is asked for [MON-5]', async () => {
   const { app, execute, hasCredit, charges, reconcile } = await served({
     balanceLamports: 2n * PRICE,
     agent: async ({ contact }) => {
@@ -79,7 +79,7 @@ it('a run that was credited says so where its state is asked for [MON-30]', asyn
   expect(answer.json()).toMatchObject({ status: 'failed', cost_lamports: 0, credited: true });
 });
 
-it('a run that could not be served and was not charged says that nothing is credited [MON-30]', async () => {
+it('a run that could not be served and was not charged says that nothing is credited [MON-5]', async () => {
   const { app, execute, db, wallet, hasCredit } = await served({
     isHot: false,
     agent: async () => {

@@ -79,7 +79,7 @@ describe('the keys of the service', () => {
     expect(await tokens.verify(late)).toBe('w');
   });
 
-  it('of which one leaked take nothing that it signed, not even what was verified a moment ago [OPS-106, ID-81]', async () => {
+  it('of which one leaked take nothing that it signed, not even what was verified a moment ago [OPS-105, ID-81]', async () => {
     const ring = await openRing();
     const tokens = createTokens(ring);
     const { token } = tokens.issue('w');
@@ -90,7 +90,7 @@ describe('the keys of the service', () => {
     await expect(tokens.verify(token)).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
-  it('keep apps known that registered before a rotation [ID-83]', async () => {
+  it('keep apps known that registered before a rotation [ID-81]', async () => {
     const ring = await openRing();
     const clients = createRegisteredClients(ring);
     const id = String(
@@ -103,7 +103,7 @@ describe('the keys of the service', () => {
 });
 
 describe('the operator', () => {
-  it('sees which key signs, and no key [OPS-110]', async () => {
+  it('sees which key signs, and no key [OPS-105]', async () => {
     await openRing();
     const printed = [
       await operate(['keys']),
@@ -145,13 +145,13 @@ describe('the operator', () => {
     [['rotate-key', 'tokens', '--lead', '1h'], 'from 15 to'],
     [['rotate-key', 'tokens', '--lead', '60', '--at-once'], 'there is no --lead'],
     [['rotate-master-key', 'now'], 'propose, accept or cancel'],
-  ])('%s is refused, and not repeated [OPS-110]', (argv, reason) => {
+  ])('%s is refused, and not repeated [OPS-105]', (argv, reason) => {
     expect(() => parseCommand(argv)).toThrow(reason);
     expect(() => parseCommand(argv)).not.toThrow('MC4CAQ');
   });
 });
 
-it('a key that has ended is forgotten; the public part of one that signed receipts stays [OPS-107]', async () => {
+it('a key that has ended is forgotten; the public part of one that signed receipts stays [OPS-105]', async () => {
   const ring = await openRing();
   await operate(['rotate-key', 'all', '--lead', '15']);
   await sql`update service_keys set accepted_until = now() - interval '2 hours' where number = 1`.execute(
@@ -166,7 +166,7 @@ it('a key that has ended is forgotten; the public part of one that signed receip
   expect(again.accepted('challenges').map(({ number }) => number)).toEqual([2]);
 });
 
-it('the keys are sealed anew with the next sealing key, and stay what they were [OPS-108]', async () => {
+it('the keys are sealed anew with the next sealing key, and stay what they were [OPS-105]', async () => {
   const ring = await openRing();
   const changing = deriveKeys(MASTER, { present: SEALING, others: [MASTER] });
   expect(await resealAll(database.db, changing, [SEALED_SERVICE_KEYS])).toEqual({

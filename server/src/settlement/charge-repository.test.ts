@@ -348,7 +348,7 @@ describe('a charge', () => {
     expect(await account.rows()).toHaveLength(1);
   });
 
-  it('keeps every signature in order, and comes up as open until its end [MON-4]', async () => {
+  it('keeps every signature in order, and comes up as open until its end [MON-1]', async () => {
     const [first, second] = [newSignature(), newSignature()];
     await states.sign([charge.run_id], first);
     await states.sign([charge.run_id], second);
@@ -366,7 +366,7 @@ describe('a charge', () => {
     expect(await mine()).toBeUndefined();
   });
 
-  it('that stays open is due later each time, and keeps none of the others from being taken [MON-19]', async () => {
+  it('that stays open is due later each time, and keeps none of the others from being taken [MON-7]', async () => {
     // 30 charges that never settle, and one that came last.
     const others: string[] = [];
     for (let count = 0; count < 30; count += 1) {

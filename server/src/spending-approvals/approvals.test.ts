@@ -130,7 +130,7 @@ describe('a key that asks above an amount', () => {
     expect((await errorOf(allowance.reserve({ ...run(200n), id: randomUUID() }))).approval?.id).toBe(id);
   });
 
-  it('does what was approved once, and asks anew for the same call after it [ID-71]', async () => {
+  it('does what was approved once, and asks anew for the same call after it [ID-70]', async () => {
     const { allowance, run, approve, approvals, principal } = await keyOwner();
     const id = await askedBy(allowance, run(200n));
     expect(await approve(id)).toMatchObject({ state: 'approved' });
@@ -145,7 +145,7 @@ describe('a key that asks above an amount', () => {
     expect(other.policyRule).toBe('ask_above_lamports');
   });
 
-  it('has the approval back when what it was for did not happen [ID-71]', async () => {
+  it('has the approval back when what it was for did not happen [ID-70]', async () => {
     const { allowance, run, approve } = await keyOwner();
     await approve(await askedBy(allowance, run(200n)));
     const runId = randomUUID();
@@ -154,7 +154,7 @@ describe('a key that asks above an amount', () => {
     await allowance.reserve({ ...run(200n), id: randomUUID() });
   });
 
-  it('uses one approval once however many ask at the same time on two replicas [ID-71]', async () => {
+  it('uses one approval once however many ask at the same time on two replicas [ID-70]', async () => {
     const { allowance, run, approve, principal, servedBy } = await keyOwner({
       ask_above_lamports: 100,
       max_day_lamports: 1_000_000,
@@ -176,7 +176,7 @@ describe('a key that asks above an amount', () => {
     ['a higher amount', { lamports: 201n }],
     ['another kind', { kind: 'rental' as const }],
     ['another listing', { listing: 'other-aaaaaa' }],
-  ])('does not use an approval for %s [ID-72]', async (_, changes) => {
+  ])('does not use an approval for %s [ID-70]', async (_, changes) => {
     const { allowance, run, approve } = await keyOwner();
     const id = await askedBy(allowance, run(200n));
     await approve(id);
@@ -197,7 +197,7 @@ describe('a key that asks above an amount', () => {
     await allowance.reserve({ ...run(150n), id: randomUUID() });
   });
 
-  it('of the same wallet does not use the approval of another [ID-72]', async () => {
+  it('of the same wallet does not use the approval of another [ID-70]', async () => {
     const { allowance, run, approve, approvals, newKey } = await keyOwner();
     await approve(await askedBy(allowance, run(200n)));
     const other = createSpending(database.db, approvals).allowanceOf(await newKey('another'));
@@ -220,7 +220,7 @@ describe('a key that asks above an amount', () => {
     expect(await askedBy(allowance, run(200n))).not.toBe(id);
   });
 
-  it('may use an approval for 10 minutes, and its owner may answer for an hour [ID-74]', async () => {
+  it('may use an approval for 10 minutes, and its owner may answer for an hour [ID-73]', async () => {
     const { allowance, run, approve, approvals, principal } = await keyOwner();
     const late = await askedBy(allowance, run(200n, 'late'));
     await age(late, 59);
@@ -238,7 +238,7 @@ describe('a key that asks above an amount', () => {
     expect((await errorOf(approvals.read(principal, unanswered))).code).toBe('not_found');
   });
 
-  it('has at most 10 open questions, so that it cannot flood a person [ID-75]', async () => {
+  it('has at most 10 open questions, so that it cannot flood a person [ID-70]', async () => {
     const { allowance, run, refuse, approvals, wallet, newKey } = await keyOwner();
     const attempts = await Promise.all(
       Array.from({ length: OPEN_APPROVALS_OF_KEY * 3 }, (_, index) =>
@@ -277,7 +277,7 @@ describe('a key that asks above an amount', () => {
 });
 
 describe('a question', () => {
-  it('is approved by the signature of its wallet over exactly it alone [ID-76]', async () => {
+  it('is approved by the signature of its wallet over exactly it alone [ID-73]', async () => {
     const { allowance, run, sign, approvals, wallet } = await keyOwner();
     const id = await askedBy(allowance, run(200n));
     const answer = (body: ReturnType<typeof sign>) => approvals.answer(wallet, id, body, SERVICE);
@@ -297,7 +297,7 @@ describe('a question', () => {
     expect((await errorOf(approvals.answer(wallet, again, once, SERVICE))).code).toBe('invalid_signature');
   });
 
-  it('is shown to its wallet and to the key that asks, and answered by its wallet alone [ID-77]', async () => {
+  it('is shown to its wallet and to the key that asks, and answered by its wallet alone [ID-73]', async () => {
     const owner = await keyOwner();
     const stranger = await keyOwner();
     const id = await askedBy(owner.allowance, owner.run(200n));
@@ -318,7 +318,7 @@ describe('a question', () => {
     }
   });
 
-  it('tells a caller that waits as soon as it is answered [ID-78]', async () => {
+  it('tells a caller that waits as soon as it is answered [ID-73]', async () => {
     const { allowance, run, approve, approvals, principal } = await keyOwner();
     const id = await askedBy(allowance, run(200n));
     const gone = new AbortController();

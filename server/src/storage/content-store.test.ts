@@ -90,7 +90,7 @@ it('notices a row that was changed', async () => {
   await expect(blocks.get(cidOf(uri))).rejects.toThrow(/does not match its hash/);
 });
 
-it("moves a replica's folder to where every replica finds it, and takes nothing that is not what it says [REG-51]", async () => {
+it("moves a replica's folder to where every replica finds it, and takes nothing that is not what it says [REG-50]", async () => {
   const uri = await createContentStore(createFolderBlocks(folder)).putJson({ a: 1 });
   writeFileSync(join(folder, `${cidOf(HELLO).toString()}.json`), '{"hello":"you"}');
   writeFileSync(join(folder, 'half.json.1234.tmp'), '{');

@@ -85,11 +85,11 @@ test.each([
     new TransactionInstruction({ programId: MARKETPLACE_PROGRAM_ID, keys: [], data: Buffer.alloc(8) }),
     'publish',
   ],
-])('%s needs its scope [ID-51]', (_, instruction, scope) => {
+])('%s needs its scope [ID-50]', (_, instruction, scope) => {
   expect(scopesOf(instruction)).toEqual([scope]);
 });
 
-test('a transaction needs the scopes of all its instructions, and other programs need none [ID-51]', () => {
+test('a transaction needs the scopes of all its instructions, and other programs need none [ID-50]', () => {
   const transfer = SystemProgram.transfer({ fromPubkey: wallet, toPubkey: other, lamports: 1 });
   expect(scopesOf(topup, transfer, pause).toSorted()).toEqual(['publish', 'rent']);
   expect(createdListings(messageOf(creation, topup, creation), MARKETPLACE_PROGRAM_ID)).toBe(2);

@@ -129,7 +129,7 @@ describe('renting', () => {
       'listing_paused',
     ],
     [
-      'a closed listing [TXN-8]',
+      'a closed listing [TXN-6]',
       { action: 'rent' },
       { listing: listing({ status: 'closed' }) },
       'listing_not_found',
@@ -275,7 +275,7 @@ describe('a creator', () => {
     expect(codeOf(() => plan({ action: 'resume' }))).toBe('invalid_request');
   });
 
-  test('closes, withdrawing first what was earned [TXN-18]', () => {
+  test('closes, withdrawing first what was earned [TXN-12]', () => {
     expect(decoded(plan({ action: 'close' }))).toEqual([['close_listing', {}]]);
     const made = plan({ action: 'close' }, { earningsLamports: 7n });
     expect(decoded(made)).toEqual([
@@ -299,7 +299,7 @@ describe('a creator', () => {
     expect(codeOf(() => plan({ action: 'withdraw' }))).toBe('invalid_request');
   });
 
-  test('ends a Per-Task rental, of a paused or closed listing too, and no rental that is not there [TXN-21]', () => {
+  test('ends a Per-Task rental, of a paused or closed listing too, and no rental that is not there [TXN-12]', () => {
     const request = { action: 'revoke', buyer: renter.toBase58() };
     for (const state of [{}, paused, closed]) {
       const made = plan(request, { ...holding({ balanceLamports: 5n }), ...state });

@@ -141,7 +141,7 @@ describe('a submitted transaction', () => {
     expect(spends()).toEqual([{ kind: 'rental', lamports: 80n }]);
   });
 
-  test('that creates a listing counts the rent of its accounts [ID-53]', async () => {
+  test('that creates a listing counts the rent of its accounts [ID-50]', async () => {
     const { submit, spends } = serviceWith({
       waitForConfirmation: async () => landed,
       minimumBalance: async (bytes) => BigInt(bytes),

@@ -62,7 +62,7 @@ describe('a signed transaction', () => {
       'with bytes after it',
       Buffer.concat([signed([instruction]).serialize(), Buffer.of(0)]).toString('base64'),
     ],
-  ])('%s is refused [TXN-5]', (_, text) => {
+  ])('%s is refused [TXN-4]', (_, text) => {
     expect(() => parse(text)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
   });
 });
@@ -102,14 +102,14 @@ describe('submitting', () => {
     return { state, chain };
   }
 
-  test('sends the same bytes again until they land [TXN-15]', async () => {
+  test('sends the same bytes again until they land [TXN-4]', async () => {
     const { state, chain } = fakeChain();
     state.landsAtSend = 3;
     await submitAndConfirm(chain, transaction);
     expect(state.sends).toBe(3);
   });
 
-  test('sends again in time although garbage is collected [EXE-61]', async () => {
+  test('sends again in time although garbage is collected [EXE-47]', async () => {
     const { state, chain } = fakeChain();
     state.landsAtSend = 2;
     const waiting: AbortSignal[] = [];
@@ -122,7 +122,7 @@ describe('submitting', () => {
     expect(state.sends).toBe(2);
   });
 
-  test('is over when the blockhash has expired [TXN-15]', async () => {
+  test('is over when the blockhash has expired [TXN-4]', async () => {
     const { state, chain } = fakeChain();
     state.landsAtSend = 2;
     state.height = 151n;
@@ -132,7 +132,7 @@ describe('submitting', () => {
     expect(state.sends).toBe(1);
   });
 
-  test('gives the program’s error, before it is sent [TXN-9]', async () => {
+  test('gives the program’s error, before it is sent [TXN-6]', async () => {
     const { state, chain } = fakeChain();
     state.preflight = { error: refused, logs: [] };
     await expect(submitAndConfirm(chain, transaction)).rejects.toMatchObject({
@@ -142,7 +142,7 @@ describe('submitting', () => {
     expect(state.sends).toBe(0);
   });
 
-  test('gives the program’s error, after it has landed [TXN-9]', async () => {
+  test('gives the program’s error, after it has landed [TXN-6]', async () => {
     const { state, chain } = fakeChain();
     state.landsAs = { ...confirmed, err: refused };
     await expect(submitAndConfirm(chain, transaction)).rejects.toMatchObject({
@@ -151,7 +151,7 @@ describe('submitting', () => {
     });
   });
 
-  test('of what has landed before says how it ended then [TXN-15]', async () => {
+  test('of what has landed before says how it ended then [TXN-4]', async () => {
     const { state, chain } = fakeChain();
     state.preflight = { error: 'AlreadyProcessed', logs: [] };
     state.known = confirmed;

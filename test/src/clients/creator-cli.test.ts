@@ -158,7 +158,7 @@ describe('a creator with the command line alone', () => {
     TWO_MINUTES_MS,
   );
 
-  it('changes, rolls back, pauses, resumes and closes what it has published, and takes the earnings [REG-62, REG-113, REG-115]', async () => {
+  it('changes, rolls back, pauses, resumes and closes what it has published, and takes the earnings [REG-61, REG-64]', async () => {
     const { folder, cli } = await openWorkshop(marketplace.dev);
     const agent = join(folder, 'kept-agent');
     const ok = async (...args: string[]) => {
@@ -251,7 +251,7 @@ describe('a creator with the command line alone', () => {
     expect(await run()).toMatchObject({ code: 1 });
   });
 
-  it('is told what to do without SOL, with the wrong wallet, and where the marketplace is away [REG-63]', async () => {
+  it('is told what to do without SOL, with the wrong wallet, and where the marketplace is away [REG-61]', async () => {
     const { folder, cli } = await openWorkshop(marketplace.dev);
     const agent = join(folder, 'poor-agent');
     await cli(folder, 'init', 'poor-agent');
@@ -285,7 +285,7 @@ describe('a creator with the command line alone', () => {
     expect(away).toContain('Is it running?');
   });
 
-  it('publishes what is not there with --unverified alone, sees why, and renters are told until a run succeeds [REG-120, REG-123, REG-124, REG-125, REG-126, REG-128]', async () => {
+  it('publishes what is not there with --unverified alone, sees why, and renters are told until a run succeeds [REG-120, REG-123, REG-61, REG-127]', async () => {
     const { folder, cli } = await openWorkshop(marketplace.dev);
     const agent = join(folder, 'away-agent');
     await cli(folder, 'init', 'away-agent');
@@ -335,7 +335,7 @@ describe('a creator with the command line alone', () => {
     expect(agents).toMatchObject([{ listing_id: id, status: 'active', unreachable: null }]);
   });
 
-  it('is told everything that is wrong with an agent, and where to look [REG-63]', async () => {
+  it('is told everything that is wrong with an agent, and where to look [REG-61]', async () => {
     const { folder, cli } = await openWorkshop(marketplace.dev);
     expect(await cli(folder, 'publish')).toMatchObject({
       code: 1,

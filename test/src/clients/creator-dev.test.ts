@@ -98,7 +98,7 @@ describe('a creator who tries an agent before it is published', () => {
     expect(await left()).toEqual(['tried-agent']);
   }, 120_000);
 
-  it('runs the program of a connected agent, and starts it anew when it is edited [REG-65]', async () => {
+  it('runs the program of a connected agent, and starts it anew when it is edited [REG-64]', async () => {
     const { agent, run, end } = await dev('typescript');
     expect(await run()).toMatchObject({ status: 'completed', output: { words: 6 } });
     const file = join(agent, 'agent.ts');
@@ -108,7 +108,7 @@ describe('a creator who tries an agent before it is published', () => {
   }, 120_000);
 
   it.skipIf(IS_QUICK)(
-    'is listed and called by the Inspector of MCP, an edit included [REG-114]',
+    'is listed and called by the Inspector of MCP, an edit included [REG-64]',
     async () => {
       const inspector = await mcpInspector();
       const { agent, ready, end } = await dev('prompt');
@@ -143,7 +143,7 @@ const STEPS = [
 
 describe.skipIf(IS_QUICK)('agent-rental dev in a terminal', () => {
   it.each(sampleOf(STEPS, 2))(
-    'is ended by Ctrl-C at "%s", and leaves no process and no file [REG-66]',
+    'is ended by Ctrl-C at "%s", and leaves no process and no file [REG-64]',
     async (step) => {
       const { folder, agent } = await newAgent('typescript');
       const command = `stty cols 80 rows 24 && exec '${process.execPath}' '${CLI}' dev --port 0`;

@@ -109,7 +109,7 @@ async function runProject(project: string, job: object): Promise<unknown> {
 
 describe('a client generated from the OpenAPI document compiles, and goes from login to a run', () => {
   const hasTypes = !(openapiTypescript instanceof Error);
-  test.runIf(onCi || hasTypes)('by openapi-typescript, for openapi-fetch [SVC-6]', async () => {
+  test.runIf(onCi || hasTypes)('by openapi-typescript, for openapi-fetch [SVC-5]', async () => {
     if (openapiTypescript instanceof Error) throw openapiTypescript;
     const project = await newProject('openapi-fetch-renter.ts', { exactOptionalPropertyTypes: true });
     // Installed beside the generator; what else the program imports is found above the project.
@@ -121,7 +121,7 @@ describe('a client generated from the OpenAPI document compiles, and goes from l
     expectWhole(await runProject(project, job), job, 'application/json');
   });
 
-  test.runIf(onCi || !(heyApi instanceof Error))('by @hey-api/openapi-ts [SVC-6]', async () => {
+  test.runIf(onCi || !(heyApi instanceof Error))('by @hey-api/openapi-ts [SVC-5]', async () => {
     if (heyApi instanceof Error) throw heyApi;
     const [node, generator] = heyApi;
     const project = await newProject('hey-api-renter.ts');
@@ -137,7 +137,7 @@ describe('a client generated from the OpenAPI document compiles, and goes from l
     expectWhole(await runProject(project, job), job, 'application/json');
   });
 
-  test.runIf(onCi || 'python' in python)('by openapi-python-client [SVC-6]', async () => {
+  test.runIf(onCi || 'python' in python)('by openapi-python-client [SVC-5]', async () => {
     if ('missing' in python) throw new Error(python.missing);
     const target = join(folder, 'python');
     const bin = dirname(python.python);

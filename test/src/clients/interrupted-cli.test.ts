@@ -158,7 +158,7 @@ async function interruptRepeatedly(cwd: string, args: readonly string[], { first
 }
 
 it.skipIf(IS_QUICK)(
-  'a command that is interrupted at a sample of its requests goes on from there, and does nothing twice [REG-66]',
+  'a command that is interrupted at a sample of its requests goes on from there, and does nothing twice [REG-64]',
   async () => {
     const { folder, cli } = await openWorkshop({ base_url: proxy.url, rpc_url: proxy.url });
     const cwd = join(folder, 'cut-agent');

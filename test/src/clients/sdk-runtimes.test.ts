@@ -57,7 +57,7 @@ describe('the main entry of the sdk searches, streams and aborts', () => {
     expectAsTold(await inProcess(deno, ['run', '--node-modules-dir=manual', '--no-lock', ...only]));
   });
 
-  test('in a browser: bundled, with the globals of the web and none of Node [SVC-13, SDK-3, SDK-4, SDK-5]', async () => {
+  test('in a browser: bundled, with the globals of the web and none of Node [SVC-13, SDK-3, SDK-1]', async () => {
     const { outputFiles } = await build({
       entryPoints: [SCENARIO],
       bundle: true,

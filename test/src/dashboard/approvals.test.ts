@@ -90,7 +90,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
   const textOf = (result: { content: unknown }) => JSON.stringify(result.content);
   const linkIn = (text: string) => /http[^\s"\\]*\/dashboard\/approvals\/[0-9a-f-]{36}/.exec(text)?.[0] ?? '';
 
-  test('over MCP by a client that cannot ask is approved on the linked page from a phone, and its next call works once [ID-70, ID-71, ID-79, ID-80]', async () => {
+  test('over MCP by a client that cannot ask is approved on the linked page from a phone, and its next call works once [ID-70, ID-79]', async () => {
     const { key, body } = await askingKey('my <b>"phone" agent');
     const agent = await connectMcp(key, {});
     const use = () => agent.callTool({ name: 'run_agent', arguments: { ...body, new_run: true } });
@@ -151,7 +151,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     ['a URL', { elicitation: { url: {} } }, 'url'],
     ['a URL', { elicitation: { form: {}, url: {} } }, 'url'],
   ])(
-    'is led to its page by %s by a client that declares %j, and goes on in the same call [ID-80]',
+    'is led to its page by %s by a client that declares %j, and goes on in the same call [ID-79]',
     async (_, capabilities, mode) => {
       const { key, body } = await askingKey();
       const agent = await connectMcp(key, capabilities);
@@ -173,7 +173,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     [{ elicitation: {} }, 'form'],
     [{ elicitation: { url: {} } }, 'url'],
   ])(
-    'is led to its page by a client of 2025 that declares %j, whose own answer approves nothing [ID-76, ID-80]',
+    'is led to its page by a client of 2025 that declares %j, whose own answer approves nothing [ID-73, ID-79]',
     async (capabilities, mode) => {
       const { key, body } = await askingKey();
       const agent = new ClientV1({ name: 'an-agent', version: '1.0.0' }, { capabilities });
@@ -203,7 +203,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     },
   );
 
-  test('over HTTP is refused with the page, and the same request goes on once it is approved [ID-70, ID-72]', async () => {
+  test('over HTTP is refused with the page, and the same request goes on once it is approved [ID-70]', async () => {
     const { key, body } = await askingKey();
     const send = (changes: object = {}) =>
       call(marketplace, 'POST', '/v1/execute', {
@@ -230,7 +230,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     expect((await call(marketplace, 'POST', '/v1/execute', { token: owner.token, body })).status).toBe(200);
   });
 
-  test('is neither seen nor answered by another wallet or by an API key [ID-76, ID-77]', async () => {
+  test('is neither seen nor answered by another wallet or by an API key [ID-73]', async () => {
     const { key, body } = await askingKey();
     const other = await askingKey('another');
     const stranger = await newParticipant(marketplace);
@@ -304,7 +304,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     expect(await use()).toContain('totals');
   });
 
-  test('over stdio with an API key is linked, too; the client cannot ask [ID-80]', async () => {
+  test('over stdio with an API key is linked, too; the client cannot ask [ID-79]', async () => {
     const { key, body } = await askingKey();
     const agent = new ClientV1({ name: 'an-agent', version: '1.0.0' });
     const env = { AGENT_RENTAL_URL: marketplace.dev.base_url, AGENT_RENTAL_API_KEY: key };
@@ -316,7 +316,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     expect(await use()).toContain('totals');
   });
 
-  test('for a rental is refused when it is submitted, and a transaction signed anew goes on [ID-70, ID-72]', async () => {
+  test('for a rental is refused when it is submitted, and a transaction signed anew goes on [ID-70]', async () => {
     const renter = await newParticipant(marketplace);
     const { key } = await createApiKey(renter.client, renter.signer, 'renting', {
       policy: { ask_above_lamports: 0 },
@@ -343,7 +343,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
   });
 
   test.each(Object.keys(LOOKS))(
-    'has pages without a violation that axe knows of: %s [SVC-18, ID-79]',
+    'has pages without a violation that axe knows of: %s [SVC-17, ID-79]',
     async (look) => {
       const { key, body } = await askingKey(look);
       const { body: refused } = await call(marketplace, 'POST', '/v1/execute', { token: key, body });

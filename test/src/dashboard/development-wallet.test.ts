@@ -19,7 +19,7 @@ describe.runIf(browserPath !== undefined)('a newcomer without a wallet', () => {
   const saysIn = (page: Page, text: string) =>
     expect.poll(() => page.getByRole('status').textContent(), { timeout: PAID_MS }).toContain(text);
 
-  test('rents an agent, runs it by its form and verifies the receipt, from nothing [SVC-22, SVC-24, SVC-25, ADP-12]', async () => {
+  test('rents an agent, runs it by its form and verifies the receipt, from nothing [SVC-21, SVC-23, ADP-12]', async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
     const complaints: string[] = [];
@@ -61,7 +61,7 @@ describe.runIf(browserPath !== undefined)('a newcomer without a wallet', () => {
     await context.close();
   });
 
-  test('has none where the network is another one than the local one [SVC-22]', async () => {
+  test('has none where the network is another one than the local one [SVC-21]', async () => {
     const page = await browser.newPage();
     await sayDevnet(page);
     await page.goto(addressOf('/dashboard/keys'));

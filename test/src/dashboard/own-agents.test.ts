@@ -68,7 +68,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
       .locator('xpath=following-sibling::dd[1]')
       .textContent();
 
-  test('sees its agents and earnings, and withdraws to the lamport [ADP-11] [SVC-32]', async () => {
+  test('sees its agents and earnings, and withdraws to the lamport [ADP-11] [SVC-30]', async () => {
     const connection = new Connection(marketplace.dev.rpc_url, 'confirmed');
     const earned = async () => (await creator.client.getEarnings()).earnings[0]?.withdrawable_lamports;
     // The price of each run, less the protocol's fee of 2.5%.
@@ -89,7 +89,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
     expect(await earned()).toBe(0);
   });
 
-  test('of another creator sees nothing of them [SVC-32]', async () => {
+  test('of another creator sees nothing of them [SVC-30]', async () => {
     const owner = await newParticipant(marketplace);
     await visiting(
       pageOf(earner),
@@ -126,7 +126,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
     expect(withoutNonce(await html(earner)).replaceAll(earner, other)).toBe(withoutNonce(await html(other)));
   });
 
-  test('sees in charts and tables the numbers that the API has [SVC-34]', async () => {
+  test('sees in charts and tables the numbers that the API has [SVC-30]', async () => {
     await visiting(pageOf(earner), async (page) => {
       await logIn(page);
       for (const window of ['24h', '7d', '30d'] as const) {
@@ -178,7 +178,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
     });
   });
 
-  test('updates an agent, sees what two versions differ in, and goes back [SVC-33]', async () => {
+  test('updates an agent, sees what two versions differ in, and goes back [SVC-30]', async () => {
     const { owner, id, manifest } = await listed({ description: `Line one.\n${SCRIPT}\nLine \u202ethree.` });
     const next = {
       ...manifest,
@@ -227,7 +227,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
     expect(listing.output_schema).toEqual(manifest.output_schema);
   });
 
-  test('changes a price, pauses, resumes and closes for ever [SVC-33]', async () => {
+  test('changes a price, pauses, resumes and closes for ever [SVC-30]', async () => {
     const { owner, id } = await listed();
     const statusOf = async () => (await owner.client.getListing(id)).status;
     await visiting(
@@ -269,7 +269,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
     );
   });
 
-  test('finishes or deletes a draft, and is shown why an agent is not reached [SVC-30] [SVC-32]', async () => {
+  test('finishes or deletes a draft, and is shown why an agent is not reached [SVC-30] [SVC-30]', async () => {
     const owner = await newParticipant(marketplace);
     const draftOf = async (name: string) => {
       const manifest = {
@@ -314,7 +314,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
     (['my agents', 'publish', 'one agent'] as const).map((name) => ({ look, name })),
   );
   test.each(seen)(
-    'has no violation that axe knows of, and fits, in $look: $name [SVC-37]',
+    'has no violation that axe knows of, and fits, in $look: $name [SVC-17]',
     async ({ look, name }) => {
       const { owner, id } = versioned;
       const paths = {
@@ -349,7 +349,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
     },
   );
 
-  test('is used by keyboard alone [SVC-37]', async () => {
+  test('is used by keyboard alone [SVC-17]', async () => {
     const { owner, id } = await listed();
     await visiting(
       pageOf(id),

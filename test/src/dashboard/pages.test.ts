@@ -127,7 +127,7 @@ describe.runIf(browserPath !== undefined)('in a browser, the public pages', () =
   }
 
   test.each(Object.keys(LOOKS) as (keyof typeof LOOKS)[])(
-    'have no violation that axe knows of, and fit, in %s [SVC-18]',
+    'have no violation that axe knows of, and fit, in %s [SVC-17]',
     async (look) => {
       for (const path of pages()) {
         await open(look, async (page) => {
@@ -152,7 +152,7 @@ describe.runIf(browserPath !== undefined)('in a browser, the public pages', () =
     },
   );
 
-  test('lead from a search to a listing and to its rental, by keyboard alone [SVC-18]', async () => {
+  test('lead from a search to a listing and to its rental, by keyboard alone [SVC-17]', async () => {
     await open('phone', async (page) => {
       await page.goto(addressOf('/'));
       await page.getByRole('searchbox', { name: 'Search' }).focus();

@@ -107,7 +107,7 @@ describe.runIf(browserPath !== undefined)('on the page of a rental, a wallet of 
     });
   });
 
-  test('is told where there is none, and the page has no violation that axe knows of [SVC-18]', async () => {
+  test('is told where there is none, and the page has no violation that axe knows of [SVC-17]', async () => {
     const { id } = marketplace.listing('subscription');
     const context = await browser.newContext({ bypassCSP: true });
     const page = await context.newPage();
@@ -120,7 +120,7 @@ describe.runIf(browserPath !== undefined)('on the page of a rental, a wallet of 
     await context.close();
   });
 
-  test('pays for an agent that asked over MCP without a wallet, whose next call then works [SVC-20]', async () => {
+  test('pays for an agent that asked over MCP without a wallet, whose next call then works [SVC-19]', async () => {
     const renter = await newParticipant(marketplace);
     const { id } = marketplace.listing('per_query');
     const client = new Client({ name: 'an-agent', version: '1.0.0' });

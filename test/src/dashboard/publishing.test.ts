@@ -133,7 +133,7 @@ describe.runIf(browserPath !== undefined)('on the page for publishing, a wallet 
     expect((await creator.client.listAgents()).agents).toMatchObject([{ listing_id: id, status: 'active' }]);
   });
 
-  test('is told everything that is wrong, beside the fields, and loses nothing that was typed [SVC-31]', async () => {
+  test('is told everything that is wrong, beside the fields, and loses nothing that was typed [SVC-30]', async () => {
     const creator = await visiting(async (page, wallet) => {
       await logIn(page);
       await page.getByLabel('Name, in kebab-case').fill('Not Kebab');
@@ -161,7 +161,7 @@ describe.runIf(browserPath !== undefined)('on the page for publishing, a wallet 
     expect((await creator.client.listAgents()).agents).toEqual([]);
   });
 
-  test('is told what only the marketplace knows, and corrects it in place [SVC-31]', async () => {
+  test('is told what only the marketplace knows, and corrects it in place [SVC-30]', async () => {
     const SCRIPT = '<img src=x onerror="document.title=\'taken\'">';
     const manifest = textAgent('http://10.0.0.1/v1', {
       name: 'corrected',

@@ -160,7 +160,7 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
     });
   });
 
-  test('reads a hostile output as text, and the beginning of a huge one [SVC-26]', async () => {
+  test('reads a hostile output as text, and the beginning of a huge one [SVC-17]', async () => {
     const run = await renter.client.execute({ agent_id: agentId, task: 'Say it.', input: { huge: true } });
     await visit(renter, `/dashboard/runs/${run.run_id}`, async (page) => {
       const output = await page.getByLabel('Output').innerText();
@@ -175,7 +175,7 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
     });
   });
 
-  test('is told that a receipt is wrong, or that its run is not on-chain yet [SVC-24]', async () => {
+  test('is told that a receipt is wrong, or that its run is not on-chain yet [SVC-23]', async () => {
     const run = await renter.client.execute({ agent_id: agentId, task: 'Say it.', input: { said: 'Yes.' } });
     await visit(renter, `/dashboard/runs/${run.run_id}`, async (page) => {
       const verify = page.getByRole('button', { name: 'Verify the receipt' });
@@ -218,7 +218,7 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
     });
   });
 
-  test('runs an agent by a form of its schema, with what was typed, and no more [SVC-25]', async () => {
+  test('runs an agent by a form of its schema, with what was typed, and no more [SVC-23]', async () => {
     await visit(renter, `/dashboard/listings/${agentId}`, async (page) => {
       await page.getByText('You have rented it: a run takes 0.00025 SOL').waitFor();
       await page.getByLabel('Task, in plain language').fill('Say it.');
@@ -251,7 +251,7 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
     });
   });
 
-  test('that has not rented is led to the rental, or has its free first run [SVC-25]', async () => {
+  test('that has not rented is led to the rental, or has its free first run [SVC-23]', async () => {
     const other = await newParticipant(marketplace);
     await visit(other, `/dashboard/listings/${agentId}`, async (page) => {
       await saysIn(page, 'Your wallet has not rented it.');
@@ -267,7 +267,7 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
     });
   });
 
-  test('does all of it by keyboard alone [SVC-26]', async () => {
+  test('does all of it by keyboard alone [SVC-17]', async () => {
     await visit(renter, '/dashboard', async (page) => {
       const press = async (target: ReturnType<Page['getByRole']>) => {
         await target.focus();
@@ -293,7 +293,7 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
   });
 
   test.each(Object.keys(LOOKS) as (keyof typeof LOOKS)[])(
-    'has pages that fit and without a violation that axe knows of, in %s [SVC-26]',
+    'has pages that fit and without a violation that axe knows of, in %s [SVC-17]',
     async (look) => {
       const paths = [
         '/dashboard',

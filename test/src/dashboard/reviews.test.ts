@@ -32,7 +32,7 @@ describe.runIf(browserPath !== undefined)('on the page of a listing, a wallet of
     await page.getByRole('button', { name: 'Review with Test wallet' }).click();
   }
 
-  test('that ran it reviews it, and again in place of that; what it wrote is text [ADP-11] [SVC-36]', async () => {
+  test('that ran it reviews it, and again in place of that; what it wrote is text [ADP-11] [SVC-23]', async () => {
     const renter = await newParticipant(marketplace);
     await rentAgent(renter, agent);
     await renter.client.execute({ agent_id: agent, task: 'Go.', input: {} });
@@ -60,7 +60,7 @@ describe.runIf(browserPath !== undefined)('on the page of a listing, a wallet of
   });
 
   test.each(['light', 'dark', 'phone'] as const)(
-    'that did not run it is told so, accessibly in %s [SVC-36]',
+    'that did not run it is told so, accessibly in %s [SVC-23]',
     async (look) => {
       const stranger = await newParticipant(marketplace);
       await visiting(

@@ -55,7 +55,7 @@ describe('the Dockerfile', () => {
     expect(lineOf(DOCKERFILE, /^CMD (.*)$/m)).toBe('["node", "server/dist/main.js"]');
   });
 
-  test('sets variables that the server reads, and the port that it exposes [OPS-83]', () => {
+  test('sets variables that the server reads, and the port that it exposes [OPS-82]', () => {
     const set = Object.fromEntries(
       lineOf(DOCKERFILE, /^ENV (.*)$/m)
         .split(' ')
@@ -88,7 +88,7 @@ describe('the Dockerfile', () => {
 });
 
 describe('the Compose files', () => {
-  test.each(defined)('pin, close off and limit $name of $file [OPS-84]', ({ name, part }) => {
+  test.each(defined)('pin, close off and limit $name of $file [OPS-82]', ({ name, part }) => {
     expect(
       part.image === OWN_IMAGE || /^docker\.io\/library\/\w+:\d+\.\d+(?:\.\d+)?(?:-\w+)?$/.test(part.image),
     ).toBe(true);
@@ -100,7 +100,7 @@ describe('the Compose files', () => {
     expect(part.pids_limit).toBeGreaterThan(0);
   });
 
-  test('have the flags for sandboxes in the file for them alone [OPS-84]', () => {
+  test('have the flags for sandboxes in the file for them alone [OPS-82]', () => {
     const flagged = Object.entries(partsOf('compose.bubblewrap.yaml'));
     expect(flagged.map(([name]) => name)).toEqual([...servers, 'tools']);
     for (const [, part] of flagged) {
@@ -111,7 +111,7 @@ describe('the Compose files', () => {
     }
   });
 
-  test('set variables that the server or the command line reads [OPS-83]', () => {
+  test('set variables that the server or the command line reads [OPS-82]', () => {
     const parts = FILES.flatMap((file) =>
       Object.entries(partsOf(file)).filter(([name, part]) => part.image === OWN_IMAGE || name in base),
     ).filter(([name]) => !['database', 'redis', 'proxy'].includes(name));
@@ -122,7 +122,7 @@ describe('the Compose files', () => {
     ).toEqual([]);
   });
 
-  test('take from .env what its example has, or a default [OPS-83]', () => {
+  test('take from .env what its example has, or a default [OPS-82]', () => {
     const text = readText(`${COMPOSE}/compose.yaml`);
     const needed = [...text.matchAll(/\$\{(\w+)(?::\?|\})/g)].map(([, name = '']) => name);
     const example = [...readText(`${COMPOSE}/.env.example`).matchAll(/^(\w+)=/gm)].map(
@@ -133,7 +133,7 @@ describe('the Compose files', () => {
     expect(example.filter((name) => !text.includes(`\${${name}`))).toEqual([]);
   });
 
-  test('count the servers, name each to the proxy, and trust the proxy alone [OPS-83]', () => {
+  test('count the servers, name each to the proxy, and trust the proxy alone [OPS-82]', () => {
     expect(servers.length).toBeGreaterThan(1);
     const addresses = servers.map((name) => `${name}:${environment.pick({ PORT: true }).parse({}).PORT}`);
     expect(lineOf(readText(`${COMPOSE}/Caddyfile`), /reverse_proxy (.*) \{/)).toBe(addresses.join(' '));
@@ -149,7 +149,7 @@ describe('the Compose files', () => {
     }
   });
 
-  test('share the limits of E2B out to the servers [OPS-86]', () => {
+  test('share the limits of E2B out to the servers [OPS-82]', () => {
     const shareOf = (name: string) =>
       Number(lineOf(base['server-1']?.environment?.[name] ?? '', /:-([\d.]+)\}$/)) * servers.length;
     const whole = environment.pick({ E2B_MAX_SANDBOXES: true, E2B_CREATES_PER_SECOND: true }).parse({});

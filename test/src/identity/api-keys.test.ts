@@ -43,7 +43,7 @@ async function refusalOf(attempt: Promise<unknown>): Promise<unknown> {
 const errorOf = (body: Record<string, unknown>) => body['error'] as Record<string, unknown>;
 
 describe('an API key', () => {
-  test('is made by a login and a signature, listed without its secret, and ends when it is revoked [ID-20, ID-22, ID-24, ID-30, ID-31]', async () => {
+  test('is made by a login and a signature, listed without its secret, and ends when it is revoked [ID-20, ID-24]', async () => {
     const { id, key, client, policy } = await keyWith();
     expect(key).toMatch(/^ark_dev_[\w-]{43}$/);
     expect(policy).toBeNull();
@@ -59,7 +59,7 @@ describe('an API key', () => {
     expect((await login.listApiKeys()).api_keys.map((one) => one.id)).not.toContain(id);
   });
 
-  test('manages no keys, its own included [ID-21]', async () => {
+  test('manages no keys, its own included [ID-20]', async () => {
     const { id, client, key } = await keyWith({ can_rent: false });
     expect(await refusalOf(client.listApiKeys())).toMatchObject({ status: 401, code: 'unauthorized' });
     expect(await refusalOf(client.revokeApiKey(id))).toMatchObject({ status: 401, code: 'unauthorized' });
@@ -68,7 +68,7 @@ describe('an API key', () => {
     expect((await call(marketplace, 'GET', '/v1/credentials', { token: key })).status).toBe(200);
   });
 
-  test('is not made with a policy other than the signed one [ID-21, ID-32]', async () => {
+  test('is not made with a policy other than the signed one [ID-20, ID-32]', async () => {
     const login = clientOf(owner.wallet);
     const signer = keypairSigner(owner.wallet);
     const loosened = {
@@ -197,7 +197,7 @@ describe('Sign In With Solana', () => {
     return { body, answer: await call(marketplace, 'POST', '/v1/auth/token', { body }) };
   }
 
-  test('logs in, once [ID-36]', async () => {
+  test('logs in, once [ID-54]', async () => {
     const { body, answer } = await signIn();
     expect(answer.status).toBe(200);
     const used = await call(marketplace, 'GET', '/v1/credentials', { token: String(answer.body['token']) });
@@ -210,7 +210,7 @@ describe('Sign In With Solana', () => {
     ['another site', (message: string) => message.replace(/^\S+/, 'evil.example')],
     ['another nonce', (message: string) => message.replace(/Nonce: .{8}/, 'Nonce: 00000000')],
     ['a time that has passed', (message: string) => message.replace(/Time: \d{4}/, 'Time: 2000')],
-  ])('for %s is refused [ID-36]', async (_, change) => {
+  ])('for %s is refused [ID-54]', async (_, change) => {
     const { answer } = await signIn(change);
     expect(answer.status).toBe(401);
     expect(errorOf(answer.body)).toMatchObject({ code: 'invalid_signature' });

@@ -70,7 +70,7 @@ const table = Object.values(operations as Record<string, Operation>).flatMap((op
   operation.auth === 'bearer' ? [{ id: operation.id as OperationId, required: operation.scope }] : [],
 );
 
-test('every route that takes a bearer is an operation with a scope, or MCP, which calls them [ID-51]', () => {
+test('every route that takes a bearer is an operation with a scope, or MCP, which calls them [ID-50]', () => {
   const known = new Set(Object.values(operations).map(({ method, path }) => `${method} ${path}`));
   const others = inject('routes')
     .filter(({ method, path }) => path.startsWith('/v1/') && method !== 'HEAD' && method !== 'OPTIONS')
@@ -94,7 +94,7 @@ const forKeys = table.flatMap(
   },
 );
 
-test.each(forLogins)('$id takes no API key of any scope [ID-51, ID-52]', async ({ id }) => {
+test.each(forLogins)('$id takes no API key of any scope [ID-50, ID-52]', async ({ id }) => {
   for (const key of keys.values()) {
     const answer = await send(id, key);
     expect(errorOf(answer.body)).toMatchObject({ status: 401, code: 'unauthorized' });
@@ -102,7 +102,7 @@ test.each(forLogins)('$id takes no API key of any scope [ID-51, ID-52]', async (
 });
 
 test.each(forKeys)(
-  '%s refuses keys without its scope, and no others [ID-51]',
+  '%s refuses keys without its scope, and no others [ID-50]',
   async (_, id, body, scopes) => {
     const refusals: Record<string, unknown> = {};
     for (const scope of API_KEY_SCOPES) {
@@ -138,7 +138,7 @@ function bodyOf(action: string): Record<string, unknown> {
 }
 
 describe('an API key that was not asked to publish', () => {
-  test('is the default, and rewrites nothing of its wallet’s agents [ID-50, ID-51]', async () => {
+  test('is the default, and rewrites nothing of its wallet’s agents [ID-50]', async () => {
     const key = await keyWith({
       policy: { max_run_lamports: 0, max_day_lamports: 0, listing_ids: [], can_rent: false },
     });
@@ -160,7 +160,7 @@ describe('an API key that was not asked to publish', () => {
     }
   });
 
-  test('sends no transaction of a creator, though the wallet has signed it [ID-51]', async () => {
+  test('sends no transaction of a creator, though the wallet has signed it [ID-50]', async () => {
     const id = await register({ ...MANIFEST, name: 'sent-agent' });
     await publish(owner.client, owner.signer, id, { unverified: true });
     const { transaction } = await owner.client.createTransaction({ action: 'pause', listing_id: id });
@@ -180,7 +180,7 @@ describe('an API key that was not asked to publish', () => {
     expect((await owner.client.getListing(id)).status).toBe('paused');
   });
 
-  test('does nothing more over MCP [ID-51]', async () => {
+  test('does nothing more over MCP [ID-50]', async () => {
     const client = new Client({ name: 'scoped', version: '1.0.0' });
     const transport: Transport = new StreamableHTTPClientTransport(new URL(marketplace.dev.mcp_url), {
       requestInit: { headers: { authorization: `Bearer ${keys.get('publish')}` } },
@@ -198,7 +198,7 @@ describe('an API key that was not asked to publish', () => {
   });
 });
 
-test('a key whose policy has every limit at zero does nothing that costs, with all scopes [ID-53]', async () => {
+test('a key whose policy has every limit at zero does nothing that costs, with all scopes [ID-50]', async () => {
   const key = await keyWith({
     scopes: ['run', 'rent', 'publish'],
     policy: { max_run_lamports: 0, max_day_lamports: 0, listing_ids: [], can_rent: false },
@@ -241,7 +241,7 @@ test('a key whose policy has every limit at zero does nothing that costs, with a
   }
 });
 
-test('a draft is deleted by a key that may publish, and its place is free [REG-42]', async () => {
+test('a draft is deleted by a key that may publish, and its place is free [REG-41]', async () => {
   const id = await register({ ...MANIFEST, name: 'unwanted-agent' });
   const token = keys.get('publish') ?? '';
   const deleted = await call(marketplace, 'DELETE', `/v1/agents/${id}`, { token });

@@ -30,7 +30,7 @@ const ANSWERED = ['GET /v1/network'];
 const nameOf = ({ method, path }: DescribedOperation) => `${method} ${path}`;
 
 describe('a login', () => {
-  test('begins with a challenge that ends 60 seconds after its own time [ID-5, ID-6, ID-7]', async () => {
+  test('begins with a challenge that ends 60 seconds after its own time [ID-5]', async () => {
     const { challenge, expiresAt, body } = await challengeOf();
     expect(body).toMatchObject({ challenge, expires_at: expiresAt });
     const [service, literal, issuedAt, random, ...rest] = challenge.split(':');
@@ -39,7 +39,7 @@ describe('a login', () => {
     expect(expiresAt - Number(issuedAt)).toBe(60);
   });
 
-  test('ends with a token of two fields, a JWT of one hour [ID-8, ID-9, ID-10]', async () => {
+  test('ends with a token of two fields, a JWT of one hour [ID-5, ID-9]', async () => {
     const { challenge } = await challengeOf();
     const { status, body } = await exchange(challenge, signed(challenge));
     expect(status).toBe(200);
@@ -70,7 +70,7 @@ describe('a login', () => {
   });
 
   test.each(['', '?wallet=', '?wallet=0x12', `?wallet=${'1'.repeat(60)}`, `?wallet=${address}&more=1`])(
-    'does not begin without a wallet: "%s" [ID-18]',
+    'does not begin without a wallet: "%s" [ID-14]',
     async (query) => {
       const { status, body } = await call(marketplace, 'GET', `/v1/auth/challenge${query}`);
       expect(status).toBe(400);
@@ -80,7 +80,7 @@ describe('a login', () => {
 });
 
 describe('every endpoint', () => {
-  test('but those of a login, of a consent and of the network is refused without a token [ID-2, ID-3, ID-28, ID-35]', async () => {
+  test('but those of a login, of a consent and of the network is refused without a token [ID-2, ID-3, ID-19, ID-35]', async () => {
     for (const operation of described.filter((each) => !ANSWERED.includes(nameOf(each)))) {
       const { body } = await requestOf(marketplace, operation);
       const name = nameOf(operation);
@@ -93,7 +93,7 @@ describe('every endpoint', () => {
     expect(described.map(nameOf)).toEqual(expect.arrayContaining([...OPEN, 'POST /v1/agents']));
   });
 
-  test('takes a token, and an API key [ID-1, ID-11]', async () => {
+  test('takes a token, and an API key [ID-1, ID-9]', async () => {
     const { challenge } = await challengeOf();
     const { body } = await exchange(challenge, signed(challenge));
     const token = String(body['token']);

@@ -88,7 +88,7 @@ describe('a listing', () => {
     },
   );
 
-  test('names the wallet of its creator, and its account on-chain [LST-11, LST-16, PRG-17]', async () => {
+  test('names the wallet of its creator, and its account on-chain [LST-11, LST-16, PRG-15]', async () => {
     const detail = await detailOf('per_query');
     const creator = (await marketplace.wallet('creator')).publicKey.toBase58();
     expect(detail['creator']).toMatchObject({ id: creator });

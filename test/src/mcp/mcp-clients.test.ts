@@ -69,7 +69,7 @@ function expectAsTold(seen: Record<string, unknown>, expect: ExpectStatic): void
 
 // Each waits for runs of seconds with wallets of its own: together they take as long as the longest.
 describe.skipIf(IS_QUICK).concurrent.each(Object.keys(OFFICIAL_CLIENTS))('%s', (name) => {
-  test('searches, rents, runs, cancels and gets a late result, with no look at the list [ADP-2]', async (context) => {
+  test('searches, rents, runs, cancels and gets a late result, with no look at the list [ADP-1]', async (context) => {
     const { expect, onTestFinished } = context;
     const { place, party } = await newAgentServer(context);
     const client = await OFFICIAL_CLIENTS[name]!(place);
@@ -215,7 +215,7 @@ describe.runIf(!IS_QUICK && python !== '')('Python', { concurrent: true }, () =>
     ['langchain-mcp-adapters', 'langchain'],
   ] as const;
   test.for(clients)(
-    '%s searches, rents, runs, cancels and gets a late result [ADP-2]',
+    '%s searches, rents, runs, cancels and gets a late result [ADP-1]',
     { timeout: 120_000 },
     async ([, part], context) => {
       const { expect } = context;

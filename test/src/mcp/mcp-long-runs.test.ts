@@ -79,7 +79,7 @@ async function marketplaceRuns(token: string): Promise<{ runs: { cost_lamports: 
 
 describe('over HTTP', () => {
   test.runIf(IS_FULL)(
-    'an agent that outlives the 60 s of a client: it gets its result in the end, charged once [ADP-13]',
+    'an agent that outlives the 60 s of a client: it gets its result in the end, charged once [ADP-9]',
     async () => {
       const seen = await Promise.all(
         CLIENTS.map((name) => callAndFetch(name, slowTask(CLIENT_TIMEOUT_MS + 5_000, name))),
@@ -95,7 +95,7 @@ describe('over HTTP', () => {
     240_000,
   );
 
-  test('a call waits for as long as MCP_WAIT_SECONDS says, and its client gets the result in the end, charged once [ADP-13]', async () => {
+  test('a call waits for as long as MCP_WAIT_SECONDS says, and its client gets the result in the end, charged once [ADP-9]', async () => {
     if (IS_FULL) {
       await marketplace.stop();
       marketplace = await startMarketplace(stateDir, { ...env(), ...SHORT_WAIT });

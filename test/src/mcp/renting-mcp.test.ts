@@ -45,7 +45,7 @@ async function newSession(env: Record<string, string>) {
   return { call, token };
 }
 
-test('an agent is rented and then used in one MCP session, through run_agent and through its own tool [ADP-2, REN-2]', async () => {
+test('an agent is rented and then used in one MCP session, through run_agent and through its own tool [ADP-1, REN-2]', async () => {
   const { call } = await newSession({ AGENT_RENTAL_MAX_DAY_SOL: '0.1' });
   const request = await marketplace.request('per_query');
   const { id } = marketplace.listing('per_query');
@@ -68,7 +68,7 @@ test('one hire over MCP goes from search to the paid answer, inside the policy [
   expect(JSON.stringify(refused.content)).toContain('spending_refused');
 });
 
-test('over HTTP, where the server holds no wallet, a person gets the address to pay at [REN-1]', async () => {
+test('over HTTP, where the server holds no wallet, a person gets the address to pay at [ADP-7]', async () => {
   const { token } = await newRenter(marketplace);
   const client = new Client({ name: 'scripted', version: '1.0.0' });
   await client.connect(
@@ -93,7 +93,7 @@ describe('the page at rent_url', () => {
       .replaceAll('&amp;', '&');
 
   test.each(['one_time', 'subscription', 'per_query'] as const)(
-    'has a program that rents a %s agent, run as it stands [REN-1]',
+    'has a program that rents a %s agent, run as it stands [ADP-7]',
     async (model) => {
       const { wallet, token } = await newRenter(marketplace);
       const { id } = marketplace.listing(model);

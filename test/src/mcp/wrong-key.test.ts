@@ -35,14 +35,14 @@ async function refusalOf(version: 'v1' | 'v2', canLogIn: boolean, authorization:
 }
 
 describe.each(['v1', 'v2'] as const)('the official SDK’s client %s', (version) => {
-  test.each(Object.entries(KEYS))('shows its user that the key is wrong: %s [ADP-18]', async (_name, key) => {
+  test.each(Object.entries(KEYS))('shows its user that the key is wrong: %s [ADP-15]', async (_name, key) => {
     const { message } = await refusalOf(version, false, key);
     expect(message).toMatch(/invalid_api_key|unauthorized/);
     expect(message).toContain('Set an API key of this marketplace in the settings of the MCP client');
   });
 
   test.each(Object.entries(KEYS))(
-    'sends its user to log in where it can do so by OAuth: %s [ADP-18]',
+    'sends its user to log in where it can do so by OAuth: %s [ADP-15]',
     async (_name, key) => {
       const { authProvider } = await refusalOf(version, true, key);
       expect(authProvider.opened().href).toContain(`${marketplace.dev.base_url}/dashboard/consent?`);
@@ -51,7 +51,7 @@ describe.each(['v1', 'v2'] as const)('the official SDK’s client %s', (version)
 });
 
 test.each(Object.entries(KEYS))(
-  'a key that is %s gets a challenge that says what is wrong and where to log in [ADP-18]',
+  'a key that is %s gets a challenge that says what is wrong and where to log in [ADP-15]',
   async (_name, key) => {
     const response = await fetch(marketplace.dev.mcp_url, {
       method: 'POST',

@@ -72,7 +72,7 @@ const cheapQuotes: Lies['answer'] = (path, value) => {
 
 describe('a marketplace that lies about amounts takes nothing past the policy', () => {
   test.each(['one_time', 'subscription'] as const)(
-    'when it quotes a %s rental below its price [REN-16]',
+    'when it quotes a %s rental below its price [REN-13]',
     async (model) => {
       const victim = await newVictim({ answer: cheapQuotes });
       const before = await victim.held();
@@ -83,7 +83,7 @@ describe('a marketplace that lies about amounts takes nothing past the policy', 
     },
   );
 
-  test('when it turns a top-up into half a SOL by the least deposit [REN-16]', async () => {
+  test('when it turns a top-up into half a SOL by the least deposit [REN-13]', async () => {
     const { id } = marketplace.listing('per_query');
     const victim = await newVictim({
       answer: (path, value) => {
@@ -105,7 +105,7 @@ describe('a marketplace that lies about amounts takes nothing past the policy', 
     );
   });
 
-  test('when its quote is true and only the listing was cheap: the policy refuses it [REN-16]', async () => {
+  test('when its quote is true and only the listing was cheap: the policy refuses it [REN-13]', async () => {
     const victim = await newVictim({
       request: (_path, body) => (body.action === 'rent' ? { ...body, deposit_lamports: 500_000_000 } : body),
     });
@@ -116,7 +116,7 @@ describe('a marketplace that lies about amounts takes nothing past the policy', 
     expect(result.error).toEqual({ code: 'spending_refused', rule: 'maxDayLamports' });
   });
 
-  test('when it agrees to more for each run than the policy allows [REN-16]', async () => {
+  test('when it agrees to more for each run than the policy allows [REN-13]', async () => {
     const { id } = marketplace.listing('per_query');
     const victim = await newVictim(
       {
@@ -137,7 +137,7 @@ describe('a marketplace that lies about amounts takes nothing past the policy', 
     expect(result.error).toEqual({ code: 'spending_refused', rule: 'maxRunLamports' });
   });
 
-  test('when a hire is to stay inside its budget [REN-10, REN-16]', async () => {
+  test('when a hire is to stay inside its budget [ADP-7, REN-13]', async () => {
     const victim = await newVictim({ answer: cheapQuotes }, {});
     const before = await victim.held();
     const { task, input } = await marketplace.request('one_time');

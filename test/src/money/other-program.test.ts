@@ -56,7 +56,7 @@ async function walletFile({ wallet }: Participant): Promise<string> {
   return path;
 }
 
-test('the service says to everybody which chain and program it uses [TXN-23]', async () => {
+test('the service says to everybody which chain and program it uses [TXN-22]', async () => {
   const connection = new Connection(marketplace.dev.rpc_url);
   const { status, body } = await call(marketplace, 'GET', '/v1/network');
   expect(status).toBe(200);

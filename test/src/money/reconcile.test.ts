@@ -93,7 +93,7 @@ const byKind = (found: Listed[]) =>
     .toSorted();
 
 test.skipIf(IS_QUICK)(
-  'what a creator is told to have earned is what the escrow holds, to the lamport [TXN-19, MON-22]',
+  'what a creator is told to have earned is what the escrow holds, to the lamport [TXN-1, MON-22]',
   async () => {
     const listing = findListingAddress(agentId).address;
     const account = await new Connection(marketplace.dev.rpc_url, 'confirmed').getAccountInfo(

@@ -45,7 +45,7 @@ const solOf = ({ wallet }: Renter) =>
   new Connection(marketplace.dev.rpc_url, 'confirmed').getBalance(wallet.publicKey);
 
 describe('an agent with a wallet', () => {
-  test('goes from a sentence to the paid answer and a signed receipt by one hire [ADP-7, REN-3]', async () => {
+  test('goes from a sentence to the paid answer and a signed receipt by one hire [ADP-7]', async () => {
     const { renter, use } = await newAgent();
     const before = await solOf(renter);
     const quoted = await use('hire', { ...request, budget_sol: 0.1, dry_run: true });
@@ -63,7 +63,7 @@ describe('an agent with a wallet', () => {
     expect(before - (await solOf(renter))).toBe(quote.needed_lamports);
   });
 
-  test('rents each rental model, and runs it at once through run_agent [REN-2, REN-3, ADP-8]', async () => {
+  test('rents each rental model, and runs it at once through run_agent [REN-2, ADP-7]', async () => {
     const { use } = await newAgent();
     for (const model of ['one_time', 'subscription', 'per_query'] as const) {
       const { id } = marketplace.listing(model);
@@ -74,7 +74,7 @@ describe('an agent with a wallet', () => {
     }
   });
 
-  test('is stopped by its policy before anything is signed [REN-4, ADP-8]', async () => {
+  test('is stopped by its policy before anything is signed [REN-4, ADP-7]', async () => {
     const { renter, use } = await newAgent(() => ({ policy: { maxDayLamports: 1_000_000n } }));
     const before = await solOf(renter);
     for (const [tool, args] of [
@@ -87,7 +87,7 @@ describe('an agent with a wallet', () => {
     expect(await solOf(renter)).toBe(before);
   });
 
-  test('has spent its day after a restart, too [REN-11]', async () => {
+  test('has spent its day after a restart, too [REN-4]', async () => {
     const { use, restart } = await newAgent((folder) => ({
       policy: { maxDayLamports: 20_000_000n },
       ledger: fileLedger(join(folder, 'spending')),
@@ -129,7 +129,7 @@ describe('an agent with a wallet', () => {
 });
 
 describe('an agent without a wallet', () => {
-  test('gets the transaction, has it signed elsewhere, and runs [REN-1, REN-2, ADP-8]', async () => {
+  test('gets the transaction, has it signed elsewhere, and runs [ADP-7, REN-2]', async () => {
     const { renter, use } = await newAgent(() => ({ wallet: undefined }));
     const offered = await use('rent_listing', { agent_id: agentId, transaction: true });
     const offer = offered.structured as { rent_url: string; transaction: { transaction: string } };

@@ -59,7 +59,7 @@ const receiptOf = async (runId: string) =>
 const isLogged = () =>
   expect.poll(async () => (await receiptOf(logged)).log['status'], { timeout: 60_000 }).toBe('logged');
 
-test('a run without a charge is logged on-chain although its server was killed, a charged one by its charge [MON-8, MON-32, MON-34]', async () => {
+test('a run without a charge is logged on-chain although its server was killed, a charged one by its charge [MON-8, MON-32]', async () => {
   await isLogged();
   const { receipt, log } = await receiptOf(logged);
   const connection = new Connection(marketplace.dev.rpc_url, 'finalized');
@@ -102,13 +102,13 @@ async function runBlock(language: 'js' | 'sh', number: number, runId: string): P
   return stdout;
 }
 
-test('the sdk verifies receipts as docs/receipts.md says [MON-33]', async () => {
+test('the sdk verifies receipts as docs/receipts.md says [MON-32]', async () => {
   await isLogged();
   expect(await runBlock('js', 0, logged)).toContain(`Run ${logged} stands on-chain by its run_log.`);
   expect(await runBlock('js', 0, charged)).toContain(`Run ${charged} stands on-chain by its charge.`);
 }, 90_000);
 
-test('a foreign JOSE library, and curl with a shell, verify receipts as docs/receipts.md says [MON-33]', async () => {
+test('a foreign JOSE library, and curl with a shell, verify receipts as docs/receipts.md says [MON-32]', async () => {
   await isLogged();
   const { log } = await receiptOf(logged);
   expect(await runBlock('js', 1, logged)).toContain(

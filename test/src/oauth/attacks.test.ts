@@ -192,7 +192,7 @@ describe('a client id that is an address', () => {
     `https://app.example/${'x'.repeat(481)}`,
     'http://app.example/client.json',
     'file:///etc/passwd',
-  ])('reaches nothing inside and shows nothing of it: %j [ID-49]', async (clientId) => {
+  ])('reaches nothing inside and shows nothing of it: %j [ID-47]', async (clientId) => {
     const { status, headers, html } = await open(app.authorizationUrl({ client_id: clientId }));
     expect(status).toBe(400);
     expect(headers.get('location')).toBeNull();
@@ -224,7 +224,7 @@ describe('consent', () => {
     return { response, again: send, request };
   }
 
-  test('with everything as it was signed connects the app, once [ID-48]', async () => {
+  test('with everything as it was signed connects the app, once [ID-47]', async () => {
     const { response, again } = await signedConsent();
     expect(response.status).toBe(201);
     expect(response.headers.get('set-cookie')).toBeNull();
@@ -243,7 +243,7 @@ describe('consent', () => {
     ['another resource', { resource: 'https://evil.example/mcp' }, {}],
     ['a challenge that was not issued', {}, { challenge: `agent-rental:auth:1:${'0'.repeat(64)}` }],
     ['a signature of nothing', {}, { signature: '1'.repeat(64) }],
-  ])('with %s than the wallet signed connects nothing [ID-48]', async (_what, signed, sent) => {
+  ])('with %s than the wallet signed connects nothing [ID-47]', async (_what, signed, sent) => {
     const stranger = await newParticipant(marketplace);
     const given = 'wallet' in sent && sent.wallet === 'STRANGER' ? { wallet: stranger.signer.address } : sent;
     const before = (await person.client.listApiKeys()).api_keys.length;
@@ -253,7 +253,7 @@ describe('consent', () => {
     expect((await person.client.listApiKeys()).api_keys).toHaveLength(before);
   });
 
-  test('to what the app did not ask for, or no app may have, is refused [ID-43, ID-48]', async () => {
+  test('to what the app did not ask for, or no app may have, is refused [ID-41, ID-47]', async () => {
     const { html } = await open(app.authorizationUrl({ scope: 'run' }));
     const { request } = readConsentPage(html);
     const asked = await signedConsent({ scopes: ['run', 'rent'] }, { request, scopes: ['run', 'rent'] });
@@ -266,7 +266,7 @@ describe('consent', () => {
     expect(wide.html).not.toContain('id="publish"');
   });
 
-  test('sent from another site is refused, also with a signature [ID-48]', async () => {
+  test('sent from another site is refused, also with a signature [ID-47]', async () => {
     for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1']) {
       expect([origin, (await signedConsent({}, {}, { origin })).response.status]).toEqual([origin, 400]);
     }
@@ -274,7 +274,7 @@ describe('consent', () => {
     expect(own.response.status).toBe(201);
   });
 
-  test('needs no cookie, sets none and believes none: there is no session to fix [ID-48]', async () => {
+  test('needs no cookie, sets none and believes none: there is no session to fix [ID-47]', async () => {
     const { html: plain, headers } = await open(app.authorizationUrl());
     const given = await open(app.authorizationUrl(), { cookie: 'session=evil; wallet=evil' });
     const withoutNonce = (text: string) => text.replaceAll(/nonce="[^"]*"/g, '');
@@ -288,7 +288,7 @@ describe('consent', () => {
     expect([status, (body['error'] as { code: string }).code]).toEqual([400, 'invalid_request']);
   });
 
-  test('cannot be framed, cached or told on, nor can its errors [ID-48]', async () => {
+  test('cannot be framed, cached or told on, nor can its errors [ID-47]', async () => {
     const pages = [
       app.authorizationUrl(),
       app.authorizationUrl({ resource: 'https://elsewhere.example/mcp' }),
@@ -326,7 +326,7 @@ const HOSTILE_NAMES = [
 
 describe('what a client says of itself', () => {
   test.each(HOSTILE_NAMES.map((name) => [JSON.stringify(name).slice(0, 60), name]))(
-    'is one line of text, and nothing else: %s [ID-48]',
+    'is one line of text, and nothing else: %s [ID-47]',
     async (_shown, name) => {
       const hostile = await newTestApp(marketplace, {
         client_name: name,
@@ -361,7 +361,7 @@ describe('what a client says of itself', () => {
       ['dark', 1280],
       ['light', 360],
     ] as const)(
-      'runs nothing, fits, and breaks no rule that axe knows: %s, %i pixels [ID-48]',
+      'runs nothing, fits, and breaks no rule that axe knows: %s, %i pixels [ID-47]',
       async (scheme, width) => {
         const hostile = await newTestApp(marketplace, { client_name: HOSTILE_NAMES[1] });
         const context = await browser.newContext({
@@ -391,7 +391,7 @@ describe('what a client says of itself', () => {
       },
     );
 
-    test('a wallet that refuses connects nothing, and the person may say no [ID-48]', async () => {
+    test('a wallet that refuses connects nothing, and the person may say no [ID-47]', async () => {
       const context = await browser.newContext();
       const page = await context.newPage();
       const wallet = await addTestWallet(page, person.wallet, 'solana:localnet');
@@ -434,7 +434,7 @@ describe('bodies for the endpoints of OAuth', () => {
     ['many parameters', FORM, Array.from({ length: 3_000 }, (_, index) => `a${index}=1`).join('&')],
     ['another type', 'text/plain', 'grant_type=authorization_code'],
     ['a type that is none', 'multipart/form-data', 'x'],
-  ])('with %s are refused in the words of OAuth, and never with a 5xx [ID-49]', async (_what, type, body) => {
+  ])('with %s are refused in the words of OAuth, and never with a 5xx [ID-47]', async (_what, type, body) => {
     for (const path of PATHS) {
       const response = await fetch(marketplace.dev.base_url + path, {
         method: 'POST',
@@ -455,7 +455,7 @@ describe('bodies for the endpoints of OAuth', () => {
     }
   });
 
-  test('with a secret are refused: clients are public [ID-49]', async () => {
+  test('with a secret are refused: clients are public [ID-47]', async () => {
     const form = { grant_type: 'refresh_token', client_id: app.clientId, refresh_token: 'arr_x' };
     const post = async (extra: Record<string, string>, headers: Record<string, string> = {}) => {
       const response = await fetch(`${marketplace.dev.base_url}/oauth/token`, {
@@ -470,7 +470,7 @@ describe('bodies for the endpoints of OAuth', () => {
     expect(await post({}, { authorization: 'Basic eDp4' })).toMatchObject(refused);
   });
 
-  test('that hold codes and tokens leave no trace of them in the answer [ID-49]', async () => {
+  test('that hold codes and tokens leave no trace of them in the answer [ID-47]', async () => {
     for (const secret of ['arr_a-secret-that-stays-secret', 'a-code-that-stays-secret']) {
       const answers = [
         await app.refresh(secret),

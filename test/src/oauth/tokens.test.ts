@@ -50,7 +50,7 @@ const expectRefused = ({ status, headers, body }: OAuthAnswer, error: string, co
 };
 
 describe('an access token', () => {
-  test('works at MCP alone, and is told with what it may do [ID-42]', async () => {
+  test('works at MCP alone, and is told with what it may do [ID-41]', async () => {
     const answer = await app.redeem(await app.connect(person));
     expect(answer.status).toBe(200);
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -75,7 +75,7 @@ describe('an access token', () => {
     expect(await statusAtMcp(person.token)).toBe(200);
   });
 
-  test('is bound by the scopes and the policy that its person signed [ID-43]', async () => {
+  test('is bound by the scopes and the policy that its person signed [ID-41]', async () => {
     await rentOverHttp(marketplace, person, 'per_query');
     const request = await marketplace.request('per_query');
     const tight = await app.logIn(person, { scopes: ['run'], policy: { max_run_lamports: 0 } });
@@ -89,7 +89,7 @@ describe('an access token', () => {
     expect(await use('run_agent', request)).not.toMatchObject({ isError: true });
   });
 
-  test('is none at another service, nor one that was changed [ID-42]', async () => {
+  test('is none at another service, nor one that was changed [ID-41]', async () => {
     const { access_token: token } = await app.logIn(person);
     for (const wrong of [
       `${token.slice(0, -1)}_`,
@@ -167,7 +167,7 @@ describe('a code', () => {
 });
 
 describe('a refresh token', () => {
-  test('is replaced at each use, and gives what was granted [ID-45]', async () => {
+  test('is replaced at each use, and gives what was granted [ID-44]', async () => {
     const first = await app.logIn(person, { scopes: ['run'] });
     const second = await app.refresh(first.refresh_token);
     expect(second.status).toBe(200);
@@ -181,7 +181,7 @@ describe('a refresh token', () => {
     expect((await app.refresh(String(second.body['refresh_token']), { scope: 'run' })).status).toBe(200);
   });
 
-  test('that is used again ends the app, with the tokens of who used it first [ID-45]', async () => {
+  test('that is used again ends the app, with the tokens of who used it first [ID-44]', async () => {
     const first = await app.logIn(person);
     const second = await app.refresh(first.refresh_token);
     expectRefused(await app.refresh(first.refresh_token), 'invalid_grant');
@@ -190,13 +190,13 @@ describe('a refresh token', () => {
     expectRefused(await app.refresh(String(second.body['refresh_token'])), 'invalid_grant');
   });
 
-  test('counts once, however many use it at once [ID-45]', async () => {
+  test('counts once, however many use it at once [ID-44]', async () => {
     const { refresh_token: token } = await app.logIn(person);
     const answers = await Promise.all(Array.from({ length: 10 }, () => app.refresh(token)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  test('of one client is none for another, which ends nothing [ID-45]', async () => {
+  test('of one client is none for another, which ends nothing [ID-44]', async () => {
     const other = await newTestApp(marketplace, { client_name: 'Another app' });
     const { refresh_token: token } = await app.logIn(person);
     expectRefused(await other.refresh(token), 'invalid_grant');
@@ -206,21 +206,21 @@ describe('a refresh token', () => {
 });
 
 describe('an app is disconnected', () => {
-  test('by its refresh token, with all its tokens [ID-46]', async () => {
+  test('by its refresh token, with all its tokens [ID-44]', async () => {
     const tokens = await app.logIn(person);
     expect((await app.revoke(tokens.refresh_token)).status).toBe(200);
     expect(await statusAtMcp(tokens.access_token)).toBe(401);
     expectRefused(await app.refresh(tokens.refresh_token), 'invalid_grant');
   });
 
-  test('not by an access token, which alone ends [ID-46]', async () => {
+  test('not by an access token, which alone ends [ID-44]', async () => {
     const tokens = await app.logIn(person);
     expect((await app.revoke(tokens.access_token)).status).toBe(200);
     expect(await statusAtMcp(tokens.access_token)).toBe(401);
     expect((await app.refresh(tokens.refresh_token)).status).toBe(200);
   });
 
-  test('not by another client, nor by a token that is none [ID-46]', async () => {
+  test('not by another client, nor by a token that is none [ID-44]', async () => {
     const tokens = await app.logIn(person);
     const other = await newTestApp(marketplace, { client_name: 'Another app' });
     expectRefused(await other.revoke(tokens.refresh_token), 'invalid_client', 401);
@@ -228,7 +228,7 @@ describe('an app is disconnected', () => {
     expect(await statusAtMcp(tokens.access_token)).toBe(200);
   });
 
-  test('by its wallet, at once, and by no other wallet [ID-46]', async () => {
+  test('by its wallet, at once, and by no other wallet [ID-44]', async () => {
     const tokens = await app.logIn(person);
     const { api_keys: all } = await person.client.listApiKeys();
     const [newest] = all;

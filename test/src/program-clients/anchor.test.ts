@@ -71,7 +71,7 @@ describe.each(clients)(
       }
     };
 
-    it('lists, rents, charges and withdraws, deriving every address that has seeds [PRG-2, PRG-39]', async () => {
+    it('lists, rents, charges and withdraws, deriving every address that has seeds [PRG-2, PRG-12]', async () => {
       const { authority, buyer, creator } = market;
       const at = market.addresses('anchor-agent');
       const asCreator = programOf(creator);
@@ -160,7 +160,7 @@ describe.each(clients)(
       expect(await hasAccess(buyer.publicKey, 'no-such-agent')).toBe(false);
     });
 
-    it('reads the errors of the program and those of Anchor’s own checks [PRG-39]', async () => {
+    it('reads the errors of the program and those of Anchor’s own checks [PRG-12]', async () => {
       const { buyer } = market;
       const listingId = await market.list('refusing-agent', 'one_time');
       const { escrow, listing } = market.addresses(listingId);

@@ -66,7 +66,7 @@ describe('@solana/kit, with a client that Codama generates from the IDL', () => 
     });
   }
 
-  it('rents an agent and reads the credential [PRG-3, PRG-39]', async () => {
+  it('rents an agent and reads the credential [PRG-3, PRG-12]', async () => {
     const listingId = await market.list('kit-agent', 'one_time');
     const [listing] = await client.findListingPda({ listingId });
     expect(listing).toBe(market.addresses(listingId).listing.toBase58());

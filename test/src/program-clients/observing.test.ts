@@ -76,7 +76,7 @@ onEveryChain(Market.start, (at) => {
     expect(decodeProgramError(failure)).toMatchObject({ code: 6101, name: 'PriceAboveLimit' });
   });
 
-  it('finds accounts by their fields [PRG-40]', async () => {
+  it('finds accounts by their fields [PRG-12]', async () => {
     const market = at();
     await market.list('found-agent', 'subscription');
     const found = await market.chain.connection.getProgramAccounts(MARKETPLACE_PROGRAM_ID, {

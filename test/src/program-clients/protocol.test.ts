@@ -66,7 +66,7 @@ onEveryChain(Market.open, (at) => {
     await market.send(updateProtocol({ admin: admin.publicKey, treasury: treasury.publicKey }), admin);
   });
 
-  it('while paused refuses sales and new listings, and traps no money [PRG-34]', async () => {
+  it('while paused refuses sales and new listings, and traps no money [PRG-24]', async () => {
     const market = at();
     const { admin, authority, buyer, creator, treasury } = market;
     const listingId = await market.prepaid('paused-protocol-agent');

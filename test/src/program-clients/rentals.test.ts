@@ -108,7 +108,7 @@ onEveryChain(Market.start, (at) => {
     expect(await market.refusal(purchaseOneTime(parties(listingId)), buyer)).toBe('InvalidAccessType');
   });
 
-  it('sells a subscription, lets it expire and renews it [PRG-22]', async () => {
+  it('sells a subscription, lets it expire and renews it [PRG-20]', async () => {
     const market = at();
     const { buyer } = market;
     const listingId = await market.list('subscription-agent', 'subscription');
@@ -195,7 +195,7 @@ onEveryChain(Market.start, (at) => {
     expect(await market.balance(listingId)).toMatchObject({ balanceLamports: 1n, highestSequence: 2n });
   });
 
-  it('pauses and resumes a listing, whose renters keep their access [PRG-26]', async () => {
+  it('pauses and resumes a listing, whose renters keep their access [PRG-24]', async () => {
     const market = at();
     const { authority, buyer, creator } = market;
     const other = await market.wallet('another buyer');

@@ -45,7 +45,7 @@ afterAll(async () => {
   await removeStateDir(stateDir);
 });
 
-test('an agent that is swapped between approval and publication runs as it was approved [REG-40]', async () => {
+test('an agent that is swapped between approval and publication runs as it was approved [REG-13]', async () => {
   const unseen: string[] = [];
   model.answerOthers(async (request) => {
     const body = await request.text();

@@ -144,7 +144,7 @@ describe('an update of an agent', () => {
     expect(await asked()).toMatchObject({ system: 'The second prompt.' });
   });
 
-  test('of what the chain holds is rejected by the job, which says what changes it [REG-72]', async () => {
+  test('of what the chain holds is rejected by the job, which says what changes it [REG-70]', async () => {
     const accepted = await creator.client.updateAgent(agentId, { listing: { price_lamports: 300_000 } });
     const job = await jobEnd(creator.client, accepted.job_id);
     expect(job.error?.details).toMatchObject([
@@ -172,7 +172,7 @@ describe('an update of an agent', () => {
 });
 
 describe('a model key', () => {
-  test('is replaced for the next run, and no answer shows it [REG-18]', async () => {
+  test('is replaced for the next run, and no answer shows it [REG-16]', async () => {
     const answer = await setModelKey(creator.client, creator.signer, agentId, 'second-key');
     expect(JSON.stringify(answer)).not.toContain('second-key');
     expect(await asked()).toMatchObject({ key: 'second-key' });
@@ -183,7 +183,7 @@ describe('a model key', () => {
     expect(await asked()).toMatchObject({ key: 'second-key' });
   });
 
-  test('does not follow a changed endpoint, whose owner would have it: the new one is asked without [REG-43]', async () => {
+  test('does not follow a changed endpoint, whose owner would have it: the new one is asked without [REG-16]', async () => {
     const state = await readFile(join(marketplace.stateDir, 'examples', 'state.json'), 'utf8');
     const { ports } = JSON.parse(state) as { ports: Record<string, number> };
     const first = `http://127.0.0.1:${ports['offline-example-model']}/v1`;
@@ -211,7 +211,7 @@ describe('a model key', () => {
   });
 });
 
-test('a webhook secret is replaced without a gap: both sign for a while [REG-23]', async () => {
+test('a webhook secret is replaced without a gap: both sign for a while [REG-16]', async () => {
   const serve = (webhookSecret: string) =>
     model.answerOthers(createAgentHandler({ webhookSecret, run: () => 'connected' }));
   const url = new URL('/agent', model.baseUrl).href;
@@ -243,7 +243,7 @@ test('a webhook secret is replaced without a gap: both sign for a while [REG-23]
   });
 });
 
-test('earnings are what the escrows hold after the fee, by listing and in all, and go down by a withdrawal [TXN-19]', async () => {
+test('earnings are what the escrows hold after the fee, by listing and in all, and go down by a withdrawal [TXN-1]', async () => {
   const runs = (await renter.client.getListing(agentId)).run_count;
   expect(runs).toBeGreaterThan(0);
   const own = async () =>

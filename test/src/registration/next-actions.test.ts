@@ -100,7 +100,7 @@ async function publishBy(job: () => Promise<Fields>): Promise<string> {
   return result.listing_id;
 }
 
-test('a bare manifest becomes an active listing by curl, which makes each next_action, and a wallet that signs [REG-9, REG-10]', async () => {
+test('a bare manifest becomes an active listing by curl, which makes each next_action, and a wallet that signs [REG-5]', async () => {
   const job = await register('string');
   const id = await publishBy(job);
   expect(await curl({ method: 'GET', path: `/v1/listings/${id}` })).toMatchObject({ status: 'active' });
@@ -108,7 +108,7 @@ test('a bare manifest becomes an active listing by curl, which makes each next_a
   expect(await job()).not.toHaveProperty('next_action');
 });
 
-test('an agent whose run gives no sample is published with one that its next_action asks for [REG-9, REG-10]', async () => {
+test('an agent whose run gives no sample is published with one that its next_action asks for [REG-5]', async () => {
   const job = await register('object');
   await expect
     .poll(async () => JSON.stringify((await job())['next_action']), { interval: 100 })

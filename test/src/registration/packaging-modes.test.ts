@@ -195,13 +195,13 @@ async function expectSameRentals(): Promise<string> {
   return credentials + (await expectAlike(mcpTool));
 }
 
-test('a free run, its receipt, the listing and the numbers of its creator do not tell how an agent is made [EXE-34, REG-73]', async () => {
+test('a free run, its receipt, the listing and the numbers of its creator do not tell how an agent is made [EXE-34, REG-15]', async () => {
   const ran = await expectAlike(async (mode) => alike(mode, await runOf(mode, {})));
   expect(ran).toContain('"trial":true');
   await expectSameFaces();
 });
 
-test('nor do a rental, a pin, a breaking version and what its renters are told of it [EXE-34, REG-73]', async () => {
+test('nor do a rental, a pin, a breaking version and what its renters are told of it [EXE-34, REG-15]', async () => {
   for (const mode of MODES) {
     const { id, renter, creator } = agentOf(mode);
     await rent(renter.client, renter.signer, id, { deposit_lamports: 20 * PRICE });
@@ -221,7 +221,7 @@ test('nor do a rental, a pin, a breaking version and what its renters are told o
   await expectSameFaces();
 });
 
-test('nor do an agent that its creator publishes unreached, and a run that does not reach it [EXE-34, REG-73]', async () => {
+test('nor do an agent that its creator publishes unreached, and a run that does not reach it [EXE-34, REG-15]', async () => {
   for (const mode of MODES) {
     await sellUnreachable(mode);
     const { id, renter } = agentOf(mode);

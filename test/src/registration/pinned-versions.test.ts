@@ -95,7 +95,7 @@ const refusalOf = async (work: Promise<unknown>) => {
 };
 
 describe('after a breaking update', () => {
-  test('a renter pinned to version 1 has byte-equal definitions and version 1’s answers; another one is told until its next use [REG-90, REG-91]', async () => {
+  test('a renter pinned to version 1 has byte-equal definitions and version 1’s answers; another one is told until its next use [REG-90]', async () => {
     const { id, parties } = await rentedAgent(2);
     const [pinned, other] = parties as [Participant, Participant];
     const before = await definition(pinned, id);
@@ -170,7 +170,7 @@ describe('after a breaking update', () => {
 });
 
 describe('run logs', () => {
-  test('show a creator why runs failed, by version, and nothing of who asked, what was asked or answered [REG-92]', async () => {
+  test('show a creator why runs failed, by version, and nothing of who asked, what was asked or answered [REG-140]', async () => {
     const { id, parties } = await rentedAgent(1);
     const [party] = parties as [Participant];
     const { runId } = await promptOf(party, id, { text: 'a secret question' });

@@ -48,7 +48,7 @@ async function jobOf(body: Fields): Promise<Fields> {
 const keysOf = (value: unknown) => Object.keys(value as Fields).toSorted();
 
 describe('a registration', () => {
-  test('is accepted before it is looked at [REG-1, REG-2, REG-3]', async () => {
+  test('is accepted before it is looked at [REG-1]', async () => {
     for (const body of [MANIFEST, { name: 'not a manifest' }]) {
       const { status, body: accepted } = await register(body);
       expect(status).toBe(202);
@@ -56,7 +56,7 @@ describe('a registration', () => {
     }
   });
 
-  test('that is valid completes: a listing that is not public yet, and what to do next [REG-3, REG-4, REG-7, REG-8, REG-9, REG-14, REG-25]', async () => {
+  test('that is valid completes: a listing that is not public yet, and what to do next [REG-1, REG-7, REG-5, REG-13, REG-25]', async () => {
     const listing = { ...TERMS, sample_output: ['A sample.'] };
     const job = await jobOf({ ...MANIFEST, ...(await offlineModel(marketplace)), listing });
     expect(keysOf(job)).toEqual(['job_id', 'next_action', 'result', 'review', 'status', 'warnings']);
@@ -81,7 +81,7 @@ describe('a registration', () => {
     expect(proposal.body).toMatchObject({ payer: creator.wallet.publicKey.toBase58() });
   });
 
-  test('of a bare manifest completes, and names what is missing [REG-10]', async () => {
+  test('of a bare manifest completes, and names what is missing [REG-5]', async () => {
     const job = await jobOf(MANIFEST);
     expect(job).toMatchObject({
       status: 'completed',
@@ -92,7 +92,7 @@ describe('a registration', () => {
     });
   });
 
-  test('that is not valid fails, with every violation at its path [REG-3, REG-5, REG-6, MAN-11, MAN-15]', async () => {
+  test('that is not valid fails, with every violation at its path [REG-1, REG-5, MAN-11, MAN-15]', async () => {
     const tools = Array.from({ length: 11 }, () => ({ name: 'read_input', scope: 'input_only' }));
     const job = await jobOf({ ...MANIFEST, name: 'Bad Name', tools, timeout_seconds: 301 });
     expect(keysOf(job)).toEqual(['error', 'job_id', 'status']);
@@ -143,7 +143,7 @@ describe('a registration', () => {
     expect(listing).toMatchObject({ run_count: 0, success_rate: 0 });
   });
 
-  test('keeps its key and prompt out of every answer and the log [REG-19]', async () => {
+  test('keeps its key and prompt out of every answer and the log [REG-16]', async () => {
     // With a sample, or the review would call the vendor with this key.
     const listing = { ...TERMS, sample_output: ['A sample.'] };
     const job = await jobOf({ ...MANIFEST, listing, model_key: KEY });

@@ -48,7 +48,7 @@ export async function readRequirements(folder: string): Promise<Requirement[]> {
   return requirements;
 }
 
-/** The ids that a title names, as in `a revoked key is refused [ID-7, ID-8]`. */
+/** The ids that a title names, as in `a revoked key is refused [ID-5]`. */
 export function idsIn(title: string): string[] {
   return [...title.matchAll(/\[([A-Z]+-\d+(?:, ?[A-Z]+-\d+)*)\]/g)].flatMap(([, ids = '']) =>
     ids.split(/, ?/),

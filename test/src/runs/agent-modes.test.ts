@@ -297,7 +297,7 @@ async function expectAlike(behaviour: Behaviour, path: string, shown: string): P
 describe.each(Object.entries<[Behaviour, string]>(BEHAVIOURS))(
   'an agent that %s',
   (_, [behaviour, shown]) => {
-    test.each(ENDPOINTS)('looks the same on %s, however it is made [EXE-34, EXE-36]', async (path) => {
+    test.each(ENDPOINTS)('looks the same on %s, however it is made [EXE-34, EXE-31]', async (path) => {
       await expectAlike(behaviour, path, shown);
     });
   },
@@ -322,7 +322,7 @@ test.each([
 );
 
 test.each(Object.keys(SCHEMAS) as Form[])(
-  'its listing of %s is equal but for id, keys and times, its sample included, however it is made [REG-73]',
+  'its listing of %s is equal but for id, keys and times, its sample included, however it is made [REG-15]',
   async (form) => {
     const faces = [];
     for (const mode of MODES) {

@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 test.skipIf(IS_QUICK)(
-  'each run has a machine of its own on E2B, its code another one, and no more than the account allows [EXE-45]',
+  'each run has a machine of its own on E2B, its code another one, and no more than the account allows [EXE-43]',
   async () => {
     const { body: health } = await call(marketplace, 'GET', '/health');
     expect(health['sandbox']).toMatchObject({ driver: 'e2b', isolation: 'microvm' });

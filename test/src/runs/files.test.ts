@@ -104,7 +104,7 @@ describe('a file', () => {
     expect(run.output).toMatchObject({ type: 'object', length: value.length, end: value.slice(-10) });
   });
 
-  test('that is an archive reaches an agent that reads repositories as its files [EXE-46]', async () => {
+  test('that is an archive reaches an agent that reads repositories as its files [EXE-43]', async () => {
     const creator = await newParticipant(marketplace);
     const reader = await publishProgram(
       marketplace,
@@ -163,7 +163,7 @@ describe('what is refused', () => {
       'a JSON file that holds a list',
       async () => ({ input_uri: (await upload('[1]', 'application/json')).body['input_uri'] }),
     ],
-  ])('%s: 400, and nothing is charged [EXE-4, EXE-5]', async (_, body) => {
+  ])('%s: 400, and nothing is charged [EXE-4]', async (_, body) => {
     const before = await balance();
     const answer = await execute(await body());
     expect(answer.status).toBe(400);

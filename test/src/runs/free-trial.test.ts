@@ -24,7 +24,7 @@ const refusalOf = (work: Promise<unknown>) =>
     (error: unknown) => (isApiError(error) ? error : Promise.reject(error)),
   );
 
-test('a wallet without a rental runs an agent once for nothing, and its receipt and the creator’s numbers say so [EXE-100, EXE-101, REG-140]', async () => {
+test('a wallet without a rental runs an agent once for nothing, and its receipt and the creator’s numbers say so [EXE-100, REG-140]', async () => {
   const { client } = await newParticipant(marketplace);
   expect(await client.getListing(agentId)).toMatchObject({ free_trial: true });
   const task = { agent_id: agentId, task: 'Answer.', input: {} };
@@ -45,7 +45,7 @@ test('a wallet without a rental runs an agent once for nothing, and its receipt 
   expect(stats).toMatchObject({ runs: { total: 1, completed: 1 }, health: { is_checked: true } });
 });
 
-test('a wallet that holds nothing has no free run [EXE-104]', async () => {
+test('a wallet that holds nothing has no free run [EXE-102]', async () => {
   const signer = keypairSigner(Keypair.generate());
   const client = createClient({ baseUrl: marketplace.dev.base_url, signer, retries: 0 });
   const refusal = await refusalOf(client.execute({ agent_id: agentId, task: 'Answer.', input: {} }));

@@ -95,7 +95,7 @@ const endOne = () => (held.shift() as Held).end();
 const balance = async (party: Participant) => (await party.client.verifyCredential(agentId)).balance_lamports;
 
 test(
-  'the 21st run waits its turn; strangers do not; full is 429 and costs nothing; a drain empties the queue [EXE-25, EXE-28]',
+  'the 21st run waits its turn; strangers do not; full is 429 and costs nothing; a drain empties the queue [EXE-28]',
   { timeout: 180_000 },
   async () => {
     const runs = Array.from({ length: 20 }, (_, index) => run(renter, `task ${index}`));

@@ -69,7 +69,7 @@ async function executeAndLeave(body: Record<string, unknown>, key: string, prefe
 }
 
 describe('a run that takes a while', () => {
-  test('is answered with 202 and its place, and a long poll gives its end [RUN-9, RUN-10]', async () => {
+  test('is answered with 202 and its place, and a long poll gives its end [RUN-9]', async () => {
     const answer = await execute({ input: { wait_ms: 1_000 } }, { prefer: 'respond-async, wait=0' });
     expect(answer.status).toBe(202);
     const runId = String(answer.body['run_id']);
@@ -92,7 +92,7 @@ describe('a run that takes a while', () => {
     expect(answer.body).toMatchObject({ status: 'completed', output: { task: 'wait' } });
   });
 
-  test('is its wallet’s alone [RUN-2]', async () => {
+  test('is its wallet’s alone [RUN-1]', async () => {
     const runId = await begin({ input: ENDLESS });
     const stranger = await newParticipant(marketplace);
     for (const path of [`/v1/runs/${runId}`, `/v1/runs/${runId}x`, '/v1/runs/nothing']) {
@@ -107,7 +107,7 @@ describe('a run that takes a while', () => {
 });
 
 describe('a cancel', () => {
-  test('stops the run, and the request that waits for it says so; the charge stands [RUN-12]', async () => {
+  test('stops the run, and the request that waits for it says so; the charge stands [RUN-11]', async () => {
     const key = newKey();
     const before = await balance();
     const waiting = execute({ input: ENDLESS }, { 'idempotency-key': key });
@@ -129,7 +129,7 @@ describe('a cancel', () => {
     expect(await balance()).toBe(before - PRICE);
   });
 
-  test('by key before the request refuses it, uncharged [RUN-12]', async () => {
+  test('by key before the request refuses it, uncharged [RUN-11]', async () => {
     const key = newKey();
     const before = await balance();
     const body = { idempotency_key: key };
@@ -175,7 +175,7 @@ describe('a cancel', () => {
 });
 
 describe('a caller whose connection breaks', () => {
-  test('comes back with its key and gets the run that it began, paid once [RUN-14]', async () => {
+  test('comes back with its key and gets the run that it began, paid once [RUN-13]', async () => {
     const key = newKey();
     const before = await balance();
     await executeAndLeave({ input: { wait_ms: 2_000 } }, key);
@@ -199,7 +199,7 @@ describe('a caller whose connection breaks', () => {
     expect(await balance()).toBe(before - 2 * PRICE);
   });
 
-  test('and has no key for it any more pays for another run [RUN-8]', async () => {
+  test('and has no key for it any more pays for another run [RUN-3]', async () => {
     const before = await balance();
     const body = { task: `again ${newKey()}` };
     const runId = await begin(body);
@@ -269,7 +269,7 @@ describe('a receipt', () => {
   });
 });
 
-test('the runs of a wallet are listed, newest first, by pages [RUN-23]', async () => {
+test('the runs of a wallet are listed, newest first, by pages [RUN-1]', async () => {
   const first = await execute({ task: 'older' });
   const second = await execute({ task: 'newer' });
   const page = await get(`/v1/runs?agent_id=${agentId}&limit=1`);

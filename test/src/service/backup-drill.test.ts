@@ -115,7 +115,7 @@ test('a marketplace is copied while it works, lost, and restored: nothing that w
   await expect.poll(differences, { timeout: 60_000 }).toEqual(['unknown_charge']);
 }, 180_000);
 
-test('a stopped marketplace is copied, too, and a restore overwrites nothing and takes no damaged copy [OPS-79, OPS-81]', async () => {
+test('a stopped marketplace is copied, too, and a restore overwrites nothing and takes no damaged copy [OPS-79]', async () => {
   await marketplace?.stop();
   marketplace = undefined;
   const backup = join(folder, 'stopped');

@@ -38,7 +38,7 @@ test.each([
     { SANDBOX_DRIVER: 'deno', SANDBOX_MIN_ISOLATION: 'kernel' },
     /"deno" isolates at level "runtime".*"kernel"/,
   ],
-])('a wrong environment %j is named in one line [OPS-7, OPS-10]', async (env, message) => {
+])('a wrong environment %j is named in one line [OPS-7]', async (env, message) => {
   const { code, stderr } = await runToEnd(await emptyStateDir(), env);
   expect(code).toBe(1);
   expect(stderr.trim().split('\n')).toHaveLength(1);

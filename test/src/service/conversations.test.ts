@@ -48,13 +48,13 @@ describe.runIf(hasRedis)('a conversation of which each request goes to another r
   const received = (text: string) =>
     expect.poll(() => tasks.some((body) => body.includes(text)), { timeout: 15_000 }).toBe(true);
 
-  test('registers, publishes and rents an agent [OPS-91]', async () => {
+  test('registers, publishes and rents an agent [OPS-90]', async () => {
     for (const { name } of [here, there]) expect(balancer.answered.get(name)).toBeGreaterThan(5);
     const { credentials } = await renter.client.listCredentials();
     expect(credentials).toMatchObject([{ listing_id: listing.id, status: 'active' }]);
   });
 
-  test('logs a wallet in with a challenge of the other one, once [OPS-91]', async () => {
+  test('logs a wallet in with a challenge of the other one, once [OPS-90]', async () => {
     const wallet = Keypair.generate();
     const address = wallet.publicKey.toBase58();
     const { body } = await call(here, 'GET', `/v1/auth/challenge?wallet=${address}`);
@@ -69,7 +69,7 @@ describe.runIf(hasRedis)('a conversation of which each request goes to another r
     expect((await call(here, 'GET', '/v1/credentials', { token })).status).toBe(200);
   });
 
-  test('connects an app by OAuth: client, consent, code, tokens and their renewal [OPS-91]', async () => {
+  test('connects an app by OAuth: client, consent, code, tokens and their renewal [OPS-90]', async () => {
     const app = await newTestApp(balancer);
     const tokens = await app.logIn(renter);
     const renewed = await app.refresh(tokens.refresh_token);
@@ -88,7 +88,7 @@ describe.runIf(hasRedis)('a conversation of which each request goes to another r
     return client;
   }
 
-  test('calls an agent over MCP in a session of the other one, and cancels such a call [OPS-91]', async () => {
+  test('calls an agent over MCP in a session of the other one, and cancels such a call [OPS-90]', async () => {
     const client = await mcpClient(renter.token);
     for (const name of ['first', 'second', 'third']) {
       const result = await client.callTool({ name: 'run_agent', arguments: taskOf(name) });
@@ -103,7 +103,7 @@ describe.runIf(hasRedis)('a conversation of which each request goes to another r
     await expect.poll(() => market.agents.open, { timeout: 15_000 }).toBe(0);
   });
 
-  test('runs an agent on a file that was sent to the other one [OPS-91]', async () => {
+  test('runs an agent on a file that was sent to the other one [OPS-90]', async () => {
     const text = 'a,b\n1,2 which no other one sends';
     const stored = await call(here, 'POST', '/v1/files', {
       token: renter.token,
@@ -116,7 +116,7 @@ describe.runIf(hasRedis)('a conversation of which each request goes to another r
     await received('which no other one sends');
   });
 
-  test('hears at the other one how a run ends, and at once [OPS-91]', async () => {
+  test('hears at the other one how a run ends, and at once [OPS-90]', async () => {
     const begun = await call(here, 'POST', '/v1/execute', {
       token: renter.token,
       body: taskOf('asked-elsewhere', 1_000),
@@ -130,7 +130,7 @@ describe.runIf(hasRedis)('a conversation of which each request goes to another r
     expect(ended.body).toMatchObject({ status: 'completed', output: slowAnswer('asked-elsewhere') });
   });
 
-  test('cancels at the other one a run that is streamed [OPS-91]', async () => {
+  test('cancels at the other one a run that is streamed [OPS-90]', async () => {
     const streaming = fetch(`${here.dev.base_url}/v1/execute/stream`, {
       method: 'POST',
       headers: { authorization: `Bearer ${renter.token}`, 'content-type': 'application/json' },
@@ -145,7 +145,7 @@ describe.runIf(hasRedis)('a conversation of which each request goes to another r
     await expect.poll(() => market.agents.open, { timeout: 15_000 }).toBe(0);
   });
 
-  test('goes on with a payment that was asked for at one and approved at the other one [OPS-91]', async () => {
+  test('goes on with a payment that was asked for at one and approved at the other one [OPS-90]', async () => {
     const policy = { ask_above_lamports: RUN_PRICE - 1 };
     const { key } = await createApiKey(renter.client, renter.signer, 'asks', { policy });
     const ask = { token: key, body: taskOf('approved') };

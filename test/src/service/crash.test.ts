@@ -34,7 +34,7 @@ async function balancesInApi(marketplace: Marketplace, { token }: Renter): Promi
 }
 
 test(
-  'a kill -9 during runs loses no money and leaves no process [MON-2, OPS-6]',
+  'a kill -9 during runs loses no money and leaves no process [MON-1, OPS-6]',
   { timeout: 120_000 },
   async () => {
     const first = (running = await startMarketplace(stateDir));

@@ -65,13 +65,13 @@ describe('who knows the address alone', () => {
     },
   );
 
-  test('reads in llms.txt only links that answer [SVC-16]', async () => {
+  test('reads in llms.txt only links that answer [SVC-15]', async () => {
     const links = [...(await textOf('/llms.txt')).matchAll(/\]\((\S+)\)/g)].map(([, link = '']) => link);
     expect(links.length).toBeGreaterThan(4);
     for (const link of links) expect([link, (await fetch(link)).status]).toEqual([link, 200]);
   });
 
-  test('reads in AGENTS.md only operations that are there, and nothing of creators [SVC-16]', async () => {
+  test('reads in AGENTS.md only operations that are there, and nothing of creators [SVC-15]', async () => {
     const guide = await textOf('/AGENTS.md');
     const described = (await operationsOf(marketplace)).map(({ method, path }) => `${method} ${path}`);
     const named = [...guide.matchAll(/`(GET|POST) (\/v1\/[\w/-]+)/g)].map(
@@ -87,7 +87,7 @@ describe('who knows the address alone', () => {
     }
   });
 
-  test('rents and runs with the program of AGENTS.md as it is written [SVC-16]', async () => {
+  test('rents and runs with the program of AGENTS.md as it is written [SVC-15]', async () => {
     const [, program = ''] = /```js\n([^]*?)```/.exec(await textOf('/AGENTS.md')) ?? [];
     const folder = await mkdtemp(join(tmpdir(), 'agent-rental-guide-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 describe('a renter with nothing but HTTP', () => {
-  test('logs in by signing a challenge, which works once [ID-8, CRD-3]', async () => {
+  test('logs in by signing a challenge, which works once [ID-5, CRD-3]', async () => {
     const wallet = Keypair.generate();
     const token = await login(marketplace, wallet);
     const { status, body } = await call(marketplace, 'GET', '/v1/credentials', { token });
@@ -49,7 +49,7 @@ describe('a renter with nothing but HTTP', () => {
   });
 
   test.each(['one_time', 'subscription', 'per_query'] as const)(
-    'runs a rented %s agent [EXE-13, EXE-14, EXE-16, EXE-17, EXE-18, EXE-29, RUN-19]',
+    'runs a rented %s agent [EXE-16, EXE-29, RUN-1]',
     async (model) => {
       const request = await marketplace.request(model);
       const { status, body, headers } = await call(marketplace, 'POST', '/v1/execute', {
@@ -64,7 +64,7 @@ describe('a renter with nothing but HTTP', () => {
     },
   );
 
-  test('pays exactly the price per run, as the chain shows it [EXE-18, CRD-19]', async () => {
+  test('pays exactly the price per run, as the chain shows it [EXE-16, CRD-19]', async () => {
     const before = await balanceOnChain(marketplace, own.wallet.publicKey);
     const request = await marketplace.request('per_query');
     const price = BigInt(await priceOf('per_query'));
@@ -74,7 +74,7 @@ describe('a renter with nothing but HTTP', () => {
     }
   });
 
-  test('pays once for a request that is repeated under one key [RUN-3, RUN-4, MON-1]', async () => {
+  test('pays once for a request that is repeated under one key [RUN-3, MON-1]', async () => {
     const before = await balanceOnChain(marketplace, own.wallet.publicKey);
     const request = await marketplace.request('per_query');
     const options = { token: renter, body: request, headers: { 'idempotency-key': `key-${Date.now()}` } };
@@ -93,7 +93,7 @@ describe('a renter with nothing but HTTP', () => {
     expect(other.status).toBe(400);
   });
 
-  test('gets the same output as a stream [STR-1, STR-2, STR-3, STR-4, STR-10]', async () => {
+  test('gets the same output as a stream [STR-1, STR-2, STR-3, STR-4]', async () => {
     const request = await marketplace.request('per_query');
     const response = await fetch(`${marketplace.dev.base_url}/v1/execute/stream`, {
       method: 'POST',
@@ -160,7 +160,7 @@ describe('what is refused, and how', () => {
       'invalid_request',
     ],
     [
-      'an unknown field [EXE-24]',
+      'an unknown field [EXE-4]',
       'POST',
       '/v1/execute',
       { body: { agent_id: 'a-bbbbbb', task: 'x', extra: 1 } },
@@ -184,9 +184,9 @@ describe('what is refused, and how', () => {
       'invalid_listing_id',
     ],
     ['an unknown job [REG-11]', 'GET', '/v1/jobs/nothing', {}, 404, 'not_found'],
-    ['an unknown route [ERR-17]', 'GET', '/v1/nothing', {}, 404, 'not_found'],
+    ['an unknown route [ERR-5]', 'GET', '/v1/nothing', {}, 404, 'not_found'],
     ['a limit above 100 [LST-29]', 'GET', '/v1/listings?limit=101', {}, 400, 'invalid_request'],
-  ] as const)('%s: %s %s [ERR-1, ERR-3, LIM-6]', async (_, method, path, options, status, code) => {
+  ] as const)('%s: %s %s [ERR-1, ERR-3, LIM-5]', async (_, method, path, options, status, code) => {
     const answer = await call(marketplace, method, path, { token: renter, ...options });
     expect(answer.status).toBe(status);
     const error = errorOf(answer.body);
@@ -198,10 +198,10 @@ describe('what is refused, and how', () => {
   });
 
   test.each([
-    ['no token [ID-28]', undefined, 'unauthorized'],
-    ['a garbage token [ID-29]', 'garbage', 'unauthorized'],
-    ['a key of another network [ID-26]', `ark_live_${'x'.repeat(43)}`, 'invalid_api_key'],
-    ['an unknown key [ID-27]', `ark_dev_${'x'.repeat(43)}`, 'invalid_api_key'],
+    ['no token [ID-19]', undefined, 'unauthorized'],
+    ['a garbage token [ID-19]', 'garbage', 'unauthorized'],
+    ['a key of another network [ID-19]', `ark_live_${'x'.repeat(43)}`, 'invalid_api_key'],
+    ['an unknown key [ID-19]', `ark_dev_${'x'.repeat(43)}`, 'invalid_api_key'],
   ])('%s: 401', async (_, token, code) => {
     const answer = await call(marketplace, 'GET', '/v1/credentials', { token });
     expect(answer.status).toBe(401);

@@ -100,7 +100,7 @@ describe.runIf(hasRedis)('of three servers on one database', () => {
     expect(rows).toHaveLength(1);
   });
 
-  test('another one leads within 5 s after the session of the leader is ended [OPS-51]', async () => {
+  test('another one leads within 5 s after the session of the leader is ended [OPS-50]', async () => {
     await leader();
     await pool.query(
       `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
@@ -110,7 +110,7 @@ describe.runIf(hasRedis)('of three servers on one database', () => {
     await expectLevel();
   });
 
-  test('another one leads within 5 s while the leader hangs, and one alone once it goes on [OPS-51]', async () => {
+  test('another one leads within 5 s while the leader hangs, and one alone once it goes on [OPS-50]', async () => {
     const hung = await leader();
     const others = running().filter((server) => server !== hung);
     hung.process.kill('SIGSTOP');
@@ -124,7 +124,7 @@ describe.runIf(hasRedis)('of three servers on one database', () => {
     await expectLevel();
   });
 
-  test('another one leads within 5 s after the leader was killed, and the index and abandoned tasks go on [OPS-50, REG-130]', async () => {
+  test('another one leads within 5 s after the leader was killed, and the index and abandoned tasks go on [OPS-50, REG-22]', async () => {
     const killed = await leader();
     await abandonTask('validate_registration', { job_id: randomUUID() });
     ended.add(killed);
@@ -134,7 +134,7 @@ describe.runIf(hasRedis)('of three servers on one database', () => {
     await expect.poll(() => waitingTasks('validate_registration')).toBe(0);
   });
 
-  test('a task that removes a replaced secret is worked on when its time has come [REG-75]', async () => {
+  test('a task that removes a replaced secret is worked on when its time has come [REG-20]', async () => {
     await pool.query("select graphile_worker.add_job('end_replaced_secrets', $1::json)", [
       { listing_id: 'agt_none_000000' },
     ]);

@@ -67,7 +67,7 @@ afterAll(async () => {
 });
 
 describe('a server that is up', () => {
-  test('is ready, with no reason against it [OPS-2]', async () => {
+  test('is ready, with no reason against it [OPS-1]', async () => {
     const answer = await ready();
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({
@@ -77,7 +77,7 @@ describe('a server that is up', () => {
     });
   });
 
-  test('counts what it does, and names no user [OPS-3]', async () => {
+  test('counts what it does, and names no user [OPS-1]', async () => {
     model.always(OUTPUT);
     expect((await execute()).body).toMatchObject({ status: 'completed', output: OUTPUT });
     model.always(undefined);
@@ -107,7 +107,7 @@ describe('a server that is up', () => {
     expect(text).not.toContain(renter.wallet.publicKey.toBase58());
   });
 
-  test('logs a request under its id in every line, and no secret of anybody in any [ERR-30, OPS-9, REG-19]', async () => {
+  test('logs a request under its id in every line, and no secret of anybody in any [ERR-3, OPS-9, REG-16]', async () => {
     const token = await login(marketplace, renter.wallet);
     expect((await call(marketplace, 'GET', '/v1/credentials', { token })).status).toBe(200);
     const running = execute();
@@ -142,7 +142,7 @@ describe('a server that is up', () => {
 });
 
 describe('a server that is told to stop', () => {
-  test('takes no new run, finishes the one that runs, and ends with 0 [OPS-2, OPS-4]', async () => {
+  test('takes no new run, finishes the one that runs, and ends with 0 [OPS-1, OPS-4]', async () => {
     const running = execute();
     const modelCall = await model.nextCall();
     const end = exited();
@@ -203,7 +203,7 @@ describe('a server that is told to stop', () => {
   }, 60_000);
 });
 
-test('a stopped server’s state folder is a backup: a copy of it elsewhere goes on where it was [OPS-8]', async () => {
+test('a stopped server’s state folder is a backup: a copy of it elsewhere goes on where it was [OPS-79]', async () => {
   model.always(OUTPUT);
   const before = await execute('before-the-backup');
   expect(before.body).toMatchObject({ status: 'completed' });

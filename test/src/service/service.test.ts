@@ -69,7 +69,7 @@ describe('the API', () => {
 });
 
 describe('outside /v1', () => {
-  test('health is told to everybody, with the isolation of runs, its bounds and who reviews [ID-4, OPS-1, OPS-41, REG-14]', async () => {
+  test('health is told to everybody, with the isolation of runs, its bounds and who reviews [ID-3, OPS-1, REG-13]', async () => {
     const { status, body } = await call(marketplace, 'GET', '/health');
     expect(status).toBe(200);
     expect(body).toMatchObject({ status: 'ok', review: 'automatic' });
@@ -80,7 +80,7 @@ describe('outside /v1', () => {
     });
   });
 
-  test('and under it, every route of the server is described [SVC-14]', async () => {
+  test('and under it, every route of the server is described [SVC-5]', async () => {
     const { body } = await call(marketplace, 'GET', '/openapi.json');
     const paths = body['paths'] as Record<string, Record<string, unknown>>;
     // HEAD is GET without a body, OPTIONS the preflight's; MCP describes its messages itself.
@@ -94,7 +94,7 @@ describe('outside /v1', () => {
     expect(missing).toEqual([]);
   });
 
-  test('the description of the API is for everybody [ID-4, SVC-5]', async () => {
+  test('the description of the API is for everybody [ID-3, SVC-5]', async () => {
     const { status, body } = await call(marketplace, 'GET', '/openapi.json');
     expect(status).toBe(200);
     expect(body).toMatchObject({ openapi: '3.1.0' });

@@ -168,7 +168,7 @@ describe('a mistake in the environment is told in one line that names the variab
   );
 });
 
-test('a database that was written with another master key is refused [OPS-55]', async () => {
+test('a database that was written with another master key is refused [OPS-5]', async () => {
   const stateDir = await newStateDir();
   const server = await startServer(stateDir, parts);
   await server.stop();

@@ -22,7 +22,7 @@ const metricsIn = (text: string) =>
   [...text.matchAll(/\b(?:agent_rental|nodejs)_\w+/g)].map(([name]) => name);
 const namesOf = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name);
 
-test('every alert stands in the runbook, and nothing else does [OPS-58]', async () => {
+test('every alert stands in the runbook, and nothing else does [OPS-57]', async () => {
   const named = namesOf(alerts, /^ +- alert: (\w+)$/gm);
   expect(named.length).toBeGreaterThan(15);
   const sections = namesOf(await readFile(fileOf('docs/runbook.md'), 'utf8'), /^## (\w+)$/gm);
@@ -32,7 +32,7 @@ test('every alert stands in the runbook, and nothing else does [OPS-58]', async 
   );
 });
 
-test('alerts and dashboard use metrics that a server has, and the dashboard shows all of the marketplace [OPS-58]', async () => {
+test('alerts and dashboard use metrics that a server has, and the dashboard shows all of the marketplace [OPS-57]', async () => {
   const { dev } = await attach(inject('stateDir'));
   const exposed = await (await fetch(new URL('/metrics', dev.base_url))).text();
   const made = new Set(namesOf(exposed, /^# TYPE (\w+)/gm));
@@ -95,7 +95,7 @@ describe.runIf(isInstalled || process.env['CI'] !== undefined)('a Prometheus', (
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('takes the rules, whose own tests pass [OPS-58]', () => {
+  test('takes the rules, whose own tests pass [OPS-57]', () => {
     for (const [command, file] of [
       ['check', ALERTS],
       ['test', fileOf('deploy/prometheus/alerts.test.yml')],
@@ -104,7 +104,7 @@ describe.runIf(isInstalled || process.env['CI'] !== undefined)('a Prometheus', (
     }
   });
 
-  test('reads a server, and carries out each rule and each expression of the dashboard on it [OPS-58]', async () => {
+  test('reads a server, and carries out each rule and each expression of the dashboard on it [OPS-57]', async () => {
     const rules = async () => {
       const { groups } = (await query('/api/v1/rules')) as {
         groups: { rules: { name: string; health: string }[] }[];

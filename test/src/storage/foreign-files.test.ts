@@ -87,7 +87,7 @@ async function add(
   return root;
 }
 
-test('a directory of 20 MB that another program made is the input of a run, whole and by a path, past a gateway that lies [EXE-80, EXE-81]', async () => {
+test('a directory of 20 MB that another program made is the input of a run, whole and by a path, past a gateway that lies [EXE-48]', async () => {
   const files = Array.from({ length: 20 }, (_, index) => ({
     path: `part ${index}/text.txt`,
     content: Buffer.alloc(MIB, `${index} is the number of this file. `),
@@ -105,7 +105,7 @@ test('a directory of 20 MB that another program made is the input of a run, whol
   });
 });
 
-test('a file of 1,000 blocks that another program made is the input of a run [EXE-80]', async () => {
+test('a file of 1,000 blocks that another program made is the input of a run [EXE-48]', async () => {
   const text = Array.from({ length: 1_000 }, (_, index) => `${index}`.padEnd(4_096, '.')).join('');
   const held = blocks.size;
   const root = await add([{ content: Buffer.from(text) }], { chunker: fixedSize({ chunkSize: 4_096 }) });

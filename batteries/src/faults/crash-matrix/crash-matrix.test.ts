@@ -26,7 +26,7 @@ test.skipIf(IS_QUICK)(
 );
 
 test.skipIf(IS_QUICK)(
-  'a server killed at a sample of steps of its recovery leaves the same for the next one [MON-61]',
+  'a server killed at a sample of steps of its recovery leaves the same for the next one [MON-60]',
   { timeout: 1_800_000 },
   async () => {
     const pickRemains = <T>(all: readonly T[]) => sampleOf(all, RECOVERED.states);

@@ -8,7 +8,7 @@ const RUNS = 3;
 const MISBEHAVIOURS_PLAYED = 3;
 
 test.skipIf(IS_QUICK)(
-  'an endpoint that misbehaves in a sample of ways makes no run cost twice, and output is unpaid only where a fork made its charge impossible, which is counted [MON-65, MON-66]',
+  'an endpoint that misbehaves in a sample of ways makes no run cost twice, and output is unpaid only where a fork made its charge impossible, which is counted [MON-65]',
   { timeout: 600_000 },
   async () => {
     const misbehaviours = sampleOf(Object.keys(MISBEHAVIOURS), MISBEHAVIOURS_PLAYED);

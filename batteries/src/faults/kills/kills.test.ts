@@ -18,7 +18,7 @@ const STACK_CELLS = STACKS.map((stack) => ({
 }));
 
 test.runIf(!IS_QUICK && hasRedis).each(STACK_CELLS)(
-  'a part of $stack that is killed at a sample of steps of a run leaves every guarantee, nothing else, and a service that comes back [OPS-98, OPS-101, OPS-102, OPS-103]',
+  'a part of $stack that is killed at a sample of steps of a run leaves every guarantee, nothing else, and a service that comes back [OPS-6, OPS-52]',
   { timeout: FORM === 'full' ? 1_800_000 : 300_000 },
   async ({ stack, cells }) => {
     const reports = await runKills({

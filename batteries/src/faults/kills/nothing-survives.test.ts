@@ -84,7 +84,7 @@ test.skipIf(IS_QUICK).each([
   { driver: 'bubblewrap', kinds: [...JAVASCRIPT, ...PYTHON] },
   { driver: 'deno', kinds: JAVASCRIPT },
 ])(
-  'nothing of a server with busy runs in $driver is left 2 s after it was killed [OPS-99]',
+  'nothing of a server with busy runs in $driver is left 2 s after it was killed [OPS-6]',
   { timeout: 240_000 },
   async ({ driver, kinds }) => {
     market = await startMarketplace(stateDir, {

@@ -6,7 +6,7 @@ import { runRegistrationMatrix } from './matrix.js';
 const ROWS = 3;
 
 test.skipIf(IS_QUICK)(
-  'a server killed at a sample of steps of a registration or an update leaves it complete, or nothing of it [REG-130]',
+  'a server killed at a sample of steps of a registration or an update leaves it complete, or nothing of it [REG-22]',
   { timeout: 900_000 },
   async () => {
     const pick = <T>(all: readonly T[]) => sampleOf(all, ROWS);

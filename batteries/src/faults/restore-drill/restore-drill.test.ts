@@ -138,7 +138,7 @@ const logged = (client: RentalClient, runId: string) =>
   );
 
 test.runIf(canBackUp && !IS_QUICK)(
-  'a backup that is an hour old is restored by the commands of docs/operations.md alone: what only the chain knows is indexed or listed, nothing is charged twice, and everybody goes on [OPS-111]',
+  'a backup that is an hour old is restored by the commands of docs/operations.md alone: what only the chain knows is indexed or listed, nothing is charged twice, and everybody goes on [OPS-80]',
   async () => {
     const [creator, renter, late] = [await newWallet(), await newWallet(), await newWallet()];
     const [byTask, once] = [

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { runRollingUpdate } from './rolling-update.js';
 
 test.runIf(!IS_QUICK && hasRedis)(
-  'replicas are replaced one by one under load, and no request fails [OPS-92]',
+  'replicas are replaced one by one under load, and no request fails [OPS-4]',
   { timeout: 600_000 },
   async () => {
     const report = await runRollingUpdate({

@@ -45,7 +45,7 @@ describe('the history of a listing', () => {
   });
 });
 
-test('the memory of pauses stays between all pauses of 30 days and those of 30.5 days and half a day [PRG-47]', () => {
+test('the memory of pauses stays between all pauses of 30 days and those of 30.5 days and half a day [PRG-31]', () => {
   const random = new Random(7);
   let allowed = 0;
   for (let world = 0; world < 400; world += 1) {

@@ -87,7 +87,7 @@ export function rentedToolsSuite(version: AiVersion): void {
   });
 
   it.each([undefined, 'another-aaaaaa', 3])(
-    'runs its agent whatever agent_id says (%j) [ADP-3]',
+    'runs its agent whatever agent_id says (%j) [ADP-1]',
     async (agent_id) => {
       const tools = await toolsOf(createStandIn([{ id: ID }]));
       const result = await generateText({ model: model({ agent_id, task: 't' }), tools, ...ask });
@@ -214,7 +214,7 @@ export function rentedToolsSuite(version: AiVersion): void {
     expect(standIn.charged).toBe(PRICE);
   });
 
-  it('spends nothing else than what the person was asked about [REN-16]', async () => {
+  it('spends nothing else than what the person was asked about [REN-13]', async () => {
     const standIn = createStandIn([{ id: ID }]);
     let priceLamports = 1_000;
     const fetch: typeof globalThis.fetch = async (input, init) => {

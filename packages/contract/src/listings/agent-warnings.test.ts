@@ -93,7 +93,7 @@ describe('secrets', () => {
 });
 
 describe('warnings', () => {
-  it('are none for an agent that is described well [REG-128]', () => {
+  it('are none for an agent that is described well [REG-127]', () => {
     expect(agentWarnings(GOOD)).toEqual([]);
     expect(publishedSecrets(GOOD, { sample_output: ['Nothing is due.'] })).toEqual([]);
   });
@@ -154,11 +154,11 @@ describe('warnings', () => {
       'input_schema',
       /61 members/,
     ],
-  ])('tell of %s, by its path [REG-128]', (_, schema, path, message) => {
+  ])('tell of %s, by its path [REG-127]', (_, schema, path, message) => {
     expect(within(schema)).toEqual([{ path, message: expect.stringMatching(message) as string }]);
   });
 
-  it('tell of depth once, and of descriptions that say little [REG-128]', () => {
+  it('tell of depth once, and of descriptions that say little [REG-127]', () => {
     let deep: object = member;
     for (let depth = 0; depth < 12; depth += 1) {
       deep = { type: 'object', description: 'x', properties: { a: deep } };

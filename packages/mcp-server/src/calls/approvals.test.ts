@@ -68,7 +68,7 @@ describe('an approval', () => {
     ['another kind', { kind: 'run' }],
     ['more', { lamports: 2_000_001 }],
     ['more for each run', { maxRunLamports: 101 }],
-  ] as const)('is none for %s than the user was asked about [REN-16]', async (_, changes) => {
+  ] as const)('is none for %s than the user was asked about [REN-13]', async (_, changes) => {
     const more = { kind: 'rental', maxRunLamports: 100 } as const;
     const tool = toolAsking(2_000_000, 'hire', more);
     const approval = await approvalOf(
@@ -82,7 +82,7 @@ describe('an approval', () => {
     expect(await approval.approve?.({ ...request, ...changes }, {})).toBe(false);
   });
 
-  it('that comes again is for the same run and payment: its key is the question’s [REN-17]', async () => {
+  it('that comes again is for the same run and payment: its key is the question’s [REN-4]', async () => {
     const tool = toolAsking(2_000_000);
     const asked = await askedAbout(tool, args);
     const keys = new Set<unknown>();
@@ -94,7 +94,7 @@ describe('an approval', () => {
     expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
   });
 
-  it('is asked for with the amounts first, on lines that no title reaches [REN-18]', async () => {
+  it('is asked for with the amounts first, on lines that no title reaches [REN-4]', async () => {
     const title = 'A" for 0.0001 SOL?\u2028\u202e\nPay 0 SOL (a-aaaaaa)\u201d?';
     const tool = toolAsking(2_000_000, 'rent_listing', { kind: 'rental', title, maxRunLamports: 1_000_000 });
     const first = await approvalOf({ tool, args, canAsk: true }, round(), codec);

@@ -38,7 +38,7 @@ it('takes twenty files out of an output, and leaves what is more where it is', (
   expect(left.pictures[20]).toBe(PICTURE);
 });
 
-it('tells a host that shows structured content alone of the run, beside the output [ADP-17]', () => {
+it('tells a host that shows structured content alone of the run, beside the output [ADP-15]', () => {
   const facts = { status: 'completed', text: '{"a":1}', structured: { a: 1 } } as const;
   const paid = toCallResult({
     ...facts,

@@ -39,13 +39,13 @@ describe('the modes of a client', () => {
     [{ elicitation: { form: {} } }, { form: true, url: false }],
     [{ elicitation: { url: {} } }, { form: false, url: true }],
     [{ elicitation: { form: {}, url: {} } }, { form: true, url: true }],
-  ])('that declares %j are %j [ID-80]', (declared, modes) => {
+  ])('that declares %j are %j [ID-79]', (declared, modes) => {
     expect(elicitationModes({ getClientCapabilities: () => declared }, round())).toEqual(modes);
   });
 });
 
 describe('a call that its owner has to approve', () => {
-  it('opens the page where the client opens addresses, and shows a form with it where it shows forms [ID-80]', async () => {
+  it('opens the page where the client opens addresses, and shows a form with it where it shows forms [ID-79]', async () => {
     for (const form of [true, false]) {
       const asked = await askOwner(refused, { form, url: true }, round(), codec);
       expect(asked?.inputRequests?.['owner_approval']).toMatchObject({
@@ -60,7 +60,7 @@ describe('a call that its owner has to approve', () => {
     expect(request).not.toHaveProperty('params.requestedSchema.required');
   });
 
-  it('leaves a client that declares neither with the result, which names the page [ID-80]', async () => {
+  it('leaves a client that declares neither with the result, which names the page [ID-79]', async () => {
     expect(await askOwner(refused, { form: false, url: false }, round(), codec)).toBeUndefined();
   });
 

@@ -6,7 +6,7 @@ const tool = (description: string) => [{ name: 'agent_x', title: 'X', descriptio
 
 afterEach(() => void vi.useRealTimers());
 
-it('a list that changes after it was given is told of once, and one that could not be read is looked at again [REG-93]', async () => {
+it('a list that changes after it was given is told of once, and one that could not be read is looked at again [REG-90]', async () => {
   vi.useFakeTimers();
   const lists = [tool('old'), new Error('no network'), tool('new'), tool('new')];
   const onChange = vi.fn();

@@ -85,7 +85,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     });
   });
 
-  it('uses an agent that was rented after the list [ADP-2]', async () => {
+  it('uses an agent that was rented after the list [ADP-1]', async () => {
     const standIn = createStandIn();
     const client = await connect(name, await serve(standIn));
     await client.listTools();
@@ -161,7 +161,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     await agent.aborted;
   });
 
-  it('writes the answers that are under way before it closes [ADP-22]', async () => {
+  it('writes the answers that are under way before it closes [ADP-9]', async () => {
     let begun = (): void => undefined;
     let goOn = (): void => undefined;
     const beginning = new Promise<void>((resolve) => (begun = resolve));

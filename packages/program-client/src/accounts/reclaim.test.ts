@@ -65,7 +65,7 @@ function rented() {
 }
 
 describe('the pauses that count towards a reclaim', () => {
-  it('are at least those of 30 days, and less than those of 30.5 days and half a day more [PRG-47]', () => {
+  it('are at least those of 30 days, and less than those of 30.5 days and half a day more [PRG-31]', () => {
     const { market, chain, listingId, isAllowed } = rented();
     const start = chain.now();
     const fresh = chain.data(market.addresses(listingId).listing);
@@ -102,7 +102,7 @@ describe('the pauses that count towards a reclaim', () => {
     expect(Math.min(seen.allowed, seen.refused)).toBeGreaterThan(500);
   });
 
-  it('let the program and its client agree on the first second of a reclaim [PRG-47]', () => {
+  it('let the program and its client agree on the first second of a reclaim [PRG-31]', () => {
     const { market, chain, listingId, isAllowed } = rented();
     const pauses = fc.array(fc.tuple(passing, passing), { maxLength: 12 });
     let later = 0;
@@ -134,7 +134,7 @@ describe('the pauses that count towards a reclaim', () => {
     expect(later).toBeGreaterThan(50);
   });
 
-  it('of a listing from before they were counted are those since it was paused [PRG-47]', () => {
+  it('of a listing from before they were counted are those since it was paused [PRG-31]', () => {
     const { market, chain, listingId, isAllowed } = rented();
     market.updateListing(listingId, { status: 'paused' });
     const state = market.listing(listingId);

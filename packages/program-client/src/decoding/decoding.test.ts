@@ -131,7 +131,7 @@ describe('accounts', () => {
   };
   const names = Object.keys(decoders) as (keyof typeof decoders)[];
 
-  it('have the sizes and discriminators that the chain has [PRG-40]', () => {
+  it('have the sizes and discriminators that the chain has [PRG-12]', () => {
     const { data } = samples();
     for (const name of names) {
       expect(data[name].length).toBe(ACCOUNT_SIZES[name]);
@@ -142,7 +142,7 @@ describe('accounts', () => {
     expect(accountName(new Uint8Array())).toBeNull();
   });
 
-  it('have their searchable fields where the offsets say [PRG-40]', () => {
+  it('have their searchable fields where the offsets say [PRG-12]', () => {
     const { market, at, data } = samples();
     const key = (bytes: Uint8Array, offset: number) => new PublicKey(bytes.subarray(offset, offset + 32));
     expect(key(data.AccessCredential, ACCESS_CREDENTIAL_OFFSETS.buyer)).toEqual(market.buyer);
@@ -215,7 +215,7 @@ describe('decodeInstruction', () => {
     expect(decoded?.accounts['perQueryBalance']).toEqual(instruction.keys[6]?.pubkey);
   });
 
-  it('gives every charge of a batch with its own accounts [MON-72]', () => {
+  it('gives every charge of a batch with its own accounts [MON-9]', () => {
     const { instruction, market, listingId } = SCENARIOS.consume_queries(0);
     const decoded = decodeInstruction(instruction.data, instruction.keys);
     const charges = chargesOf(decoded);
@@ -346,7 +346,7 @@ describe('decodeEvents', () => {
 });
 
 describe('decodeProgramError', () => {
-  it('reads the refusal of one charge among several, and which it is [MON-73]', () => {
+  it('reads the refusal of one charge among several, and which it is [MON-9]', () => {
     const custom = 6_003 + 3 * 0x1_0000;
     expect(decodeProgramError({ InstructionError: [2, { Custom: custom }] })?.name).toBe(
       'InsufficientBalance',

@@ -9,7 +9,7 @@ import { expectRefusal } from '../testing/expect-refusal.js';
 import { DEPOSIT, Market, MONTH, PRICE } from '../testing/market.js';
 
 describe('revoke_access', () => {
-  it.each(['one_time', 'subscription'] as const)('ends a %s credential for ever [PRG-30]', (model) => {
+  it.each(['one_time', 'subscription'] as const)('ends a %s credential for ever [PRG-13]', (model) => {
     const market = new Market();
     const { chain, admin, buyer } = market;
     const listingId = market.list(model);
@@ -24,7 +24,7 @@ describe('revoke_access', () => {
     expectRefusal(chain.send(revokeAccess({ admin, buyer, listingId })), 'CredentialRevoked');
   });
 
-  it('is the admin’s alone: no creator revokes a buyer who paid [PRG-13, PRG-30]', () => {
+  it('is the admin’s alone: no creator revokes a buyer who paid [PRG-13]', () => {
     const market = new Market();
     const listingId = market.list('one_time');
     market.rent(listingId);
@@ -89,7 +89,7 @@ describe('revoke_per_query_access', () => {
     },
   );
 
-  it('is the admin’s and the creator’s, and the buyer’s only under its conditions [PRG-32, PRG-45]', () => {
+  it('is the admin’s and the creator’s, and the buyer’s only under its conditions [PRG-31, PRG-45]', () => {
     const { market, listingId, revoke, chain } = setup();
     for (const revoker of [market.authority, market.treasury, chain.wallet(), market.buyer]) {
       expectRefusal(chain.send(revoke(revoker)), 'Unauthorized');
@@ -104,7 +104,7 @@ describe('revoke_per_query_access', () => {
     chain.succeed(revoke(market.buyer));
   });
 
-  it('lets the buyer of a long-paused listing take the balance out and come back [PRG-32]', () => {
+  it('lets the buyer of a long-paused listing take the balance out and come back [PRG-31]', () => {
     const { market, listingId, revoke, chain, at } = setup();
     chain.succeed(market.charge(listingId, 5n));
     market.updateListing(listingId, { status: 'paused' });
@@ -125,7 +125,7 @@ describe('revoke_per_query_access', () => {
     expect(chain.lamports(at.balance)).toBe(chain.rent(ACCOUNT_SIZES.PerQueryBalance) + 55n);
   });
 
-  it('adds up the pauses of 30 days: resuming for a moment resets nothing [PRG-47]', () => {
+  it('adds up the pauses of 30 days: resuming for a moment resets nothing [PRG-31]', () => {
     const { market, listingId, revoke, chain } = setup();
     market.updateListing(listingId, { status: 'paused' });
     chain.setTime(chain.now() + RECLAIM_AFTER_PAUSED_SECONDS - 1n);
@@ -140,7 +140,7 @@ describe('revoke_per_query_access', () => {
     expect(market.credential(listingId).valid).toBe(true);
   });
 
-  it('lets the buyer reclaim after such pauses while the listing is active, for 30 days [PRG-47]', () => {
+  it('lets the buyer reclaim after such pauses while the listing is active, for 30 days [PRG-31]', () => {
     const { market, listingId, revoke, chain } = setup();
     for (let pause = 0; pause < 8; pause += 1) {
       market.updateListing(listingId, { status: 'paused' });
@@ -157,7 +157,7 @@ describe('revoke_per_query_access', () => {
     expectRefusal(chain.send(revoke(market.buyer)), 'Unauthorized');
   });
 
-  it('lets the buyer reclaim while the price is above the agreed maximum, and not else [PRG-48]', () => {
+  it('lets the buyer reclaim while the price is above the agreed maximum, and not else [PRG-31]', () => {
     const { market, listingId, revoke, chain } = setup();
     const raised = { priceLamports: PRICE + 1n, minDepositLamports: PRICE + 1n };
     market.updateListing(listingId, raised);
@@ -177,7 +177,7 @@ describe('revoke_per_query_access', () => {
     expectRefusal(chain.send(revoke(market.buyer)), 'NothingToWithdraw');
   });
 
-  it('gives the buyer of a closed listing everything back, at once [PRG-32]', () => {
+  it('gives the buyer of a closed listing everything back, at once [PRG-31]', () => {
     const { market, listingId, revoke, chain, at } = setup();
     chain.succeed(closeListing({ creator: market.creator, listingId }));
     market.updateProtocol({ paused: true });

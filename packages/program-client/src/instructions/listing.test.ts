@@ -69,7 +69,7 @@ describe('create_listing', () => {
     ]);
   });
 
-  it('takes the longest id, the longest URI and UTF-8 in both [PRG-18]', () => {
+  it('takes the longest id, the longest URI and UTF-8 in both [PRG-15]', () => {
     const market = new Market();
     for (const [listingId, metadataUri] of [
       ['x'.repeat(32), 'u'.repeat(200)],
@@ -87,7 +87,7 @@ describe('create_listing', () => {
     expect(market.listing(input(market).listingId).minDepositLamports).toBe(0n);
   });
 
-  it('needs the authority’s signature beside the creator’s [PRG-16]', () => {
+  it('needs the authority’s signature beside the creator’s [PRG-15]', () => {
     const market = new Market();
     for (const authority of [market.creator, market.admin, market.chain.wallet()]) {
       expectRefusal(market.chain.send(createListing(input(market, { authority }))), 'Unauthorized');
@@ -97,7 +97,7 @@ describe('create_listing', () => {
     market.chain.succeed(createListing(input(market, { authority: next })));
   });
 
-  it('uses an id once [PRG-16, PRG-27]', () => {
+  it('uses an id once [PRG-15, PRG-27]', () => {
     const market = new Market();
     market.chain.succeed(createListing(input(market)));
     expectRefusal(market.chain.send(createListing(input(market))), 'AccountDiscriminatorAlreadySet');
@@ -118,7 +118,7 @@ describe('create_listing', () => {
     ['ArithmeticOverflow', { minDepositLamports: 10n ** 15n + 1n }],
     ['DepositTooLow', { minDepositLamports: PRICE - 1n }],
     ['MetadataUriTooLong', { metadataUri: 'u'.repeat(201) }],
-  ])('refuses with %s %o [PRG-19]', (name, changes) => {
+  ])('refuses with %s %o [PRG-15]', (name, changes) => {
     const market = new Market();
     expectRefusal(market.chain.send(createListing(input(market, changes))), name);
   });
@@ -128,12 +128,12 @@ describe('create_listing', () => {
     { rentalModel: 'subscription', priceLamports: 10n ** 15n },
     { priceLamports: 200_000n, minDepositLamports: 200_000n },
     { priceLamports: 10n ** 15n, minDepositLamports: 10n ** 15n },
-  ])('takes the ends of the ranges: %o [PRG-19]', (changes) => {
+  ])('takes the ends of the ranges: %o [PRG-15]', (changes) => {
     const market = new Market();
     market.chain.succeed(createListing(input(market, changes)));
   });
 
-  it('refuses an empty id and one that cannot be a seed [PRG-18]', () => {
+  it('refuses an empty id and one that cannot be a seed [PRG-15]', () => {
     const market = new Market();
     const instruction = createListing(input(market, { listingId: 'ab' }));
     for (const length of [0, 33]) {
@@ -170,7 +170,7 @@ describe('create_listing', () => {
     }
   });
 
-  it('is refused while the protocol is paused [PRG-34]', () => {
+  it('is refused while the protocol is paused [PRG-24]', () => {
     const market = new Market();
     market.updateProtocol({ paused: true });
     expectRefusal(market.chain.send(createListing(input(market))), 'ProtocolPaused');
@@ -235,7 +235,7 @@ describe('update_listing', () => {
     }
   });
 
-  it('pauses and resumes; pausing again does not restart the time [PRG-26]', () => {
+  it('pauses and resumes; pausing again does not restart the time [PRG-24]', () => {
     const market = new Market();
     const id = market.list('one_time');
     const pausedAt = market.chain.now();
@@ -307,7 +307,7 @@ describe('close_listing', () => {
     );
   });
 
-  it('waits for the last subscription and for the escrow [PRG-28, PRG-29]', () => {
+  it('waits for the last subscription and for the escrow [PRG-27]', () => {
     const market = new Market();
     const id = market.list('subscription');
     const close = closeListing({ creator: market.creator, listingId: id });
@@ -321,7 +321,7 @@ describe('close_listing', () => {
     market.chain.succeed(withdrawEarnings({ creator: market.creator, listingId: id }), close);
   });
 
-  it('is not held up by donated lamports, and closes a paused listing [PRG-34, PRG-35]', () => {
+  it('is not held up by donated lamports, and closes a paused listing [PRG-24, PRG-35]', () => {
     const market = new Market();
     const id = market.list('one_time');
     market.chain.fund(market.addresses(id).escrow, 12_345n);

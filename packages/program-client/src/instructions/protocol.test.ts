@@ -21,7 +21,7 @@ function setup(chain = new TestChain()) {
 }
 
 describe('initialize_protocol', () => {
-  it('writes what it was given, with the default fee and floor [PRG-8, LIM-15]', () => {
+  it('writes what it was given, with the default fee and floor [PRG-7, LIM-15]', () => {
     const { chain, input } = setup();
     const { events } = chain.succeed(initializeProtocol(input));
     const { address, bump } = findProtocolAddress(chain.programId);
@@ -58,7 +58,7 @@ describe('initialize_protocol', () => {
     expect(decodeProtocol(chain.data(findProtocolAddress(chain.programId).address)).feeBps).toBe(250);
   });
 
-  it('is for the upgrade authority alone [PRG-41]', () => {
+  it('is for the upgrade authority alone [PRG-13]', () => {
     const { chain, input } = setup();
     expectRefusal(
       chain.send(initializeProtocol({ ...input, upgradeAuthority: chain.wallet() })),
@@ -93,7 +93,7 @@ describe('initialize_protocol', () => {
     expectRefusal(chain.send(instruction), 'ConstraintSeeds');
   });
 
-  it('happens once [PRG-41]', () => {
+  it('happens once [PRG-13]', () => {
     const { chain, input } = setup();
     chain.succeed(initializeProtocol(input));
     expectRefusal(chain.send(initializeProtocol(input)), 'AccountDiscriminatorAlreadySet');
@@ -257,7 +257,7 @@ describe('update_protocol', () => {
     expectRefusal(chain.send(updateProtocol({ admin, treasury: empty })), 'ConstraintRentExempt');
   });
 
-  it('accepts both hot keys while they rotate, and the old one no longer afterwards [PRG-14]', () => {
+  it('accepts both hot keys while they rotate, and the old one no longer afterwards [PRG-13]', () => {
     const market = new Market();
     const id = market.list('per_query');
     market.rent(id);

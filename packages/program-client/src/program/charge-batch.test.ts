@@ -55,7 +55,7 @@ function stateOf({ market, listingId, renters, chain }: ReturnType<typeof setup>
 }
 
 describe('consume_queries', () => {
-  it('does what as many consume_query in one transaction do, refusals included [MON-72]', () => {
+  it('does what as many consume_query in one transaction do, refusals included [MON-9]', () => {
     const [together, apart] = [setup(), setup()];
     for (const { market, listingId, chain } of [together, apart]) {
       const changedAt = chain.now();
@@ -91,7 +91,7 @@ describe('consume_queries', () => {
     ]);
   });
 
-  it('charges one balance several times, and each sequence once [MON-72]', () => {
+  it('charges one balance several times, and each sequence once [MON-9]', () => {
     const { market, chain, listingId, renters, charge } = setup(1);
     const { events } = chain.succeed(consumeQueries([charge(0, 3n), charge(0, 1n), charge(0, 2n)]));
     expect(events.map(({ data }) => 'sequence' in data && data.sequence)).toEqual([3n, 1n, 2n]);
@@ -112,7 +112,7 @@ describe('consume_queries', () => {
     expect(market.balance(listingId, renters[0]).balanceLamports).toBe(0n);
   });
 
-  it('is refused as a whole for one charge, and says which and why [MON-73]', () => {
+  it('is refused as a whole for one charge, and says which and why [MON-9]', () => {
     const given = setup();
     const { market, chain, charge, listingId, renters } = given;
     market.updateListing(listingId, { priceLamports: 2n * PRICE, minDepositLamports: 2n * PRICE });
@@ -141,7 +141,7 @@ describe('consume_queries', () => {
     }
   });
 
-  it('is refused without a charge to blame where all share what is refused [MON-73]', () => {
+  it('is refused without a charge to blame where all share what is refused [MON-9]', () => {
     const { market, chain, charge, listingId, renters } = setup();
     const charges = [charge(0, 1n), charge(1, 1n)];
     const batch = consumeQueries(charges);
@@ -179,7 +179,7 @@ describe('consume_queries', () => {
     expectRefusal(chain.send(consumeQueries([charge(0, 2n), charge(1, 2n)])), 'ListingNotActive');
   });
 
-  it('takes the credential and the balance of one buyer and this listing alone [MON-74]', () => {
+  it('takes the credential and the balance of one buyer and this listing alone [MON-9]', () => {
     const { market, chain, charge, listingId, renters } = setup();
     const other = market.list('per_query');
     for (const renter of renters) market.rent(other, renter);
@@ -225,7 +225,7 @@ describe('consume_queries', () => {
     expect(chain.simulate(batch).error).toBeNull();
   });
 
-  it('is refused where its data or its accounts are not those of its charges [MON-74]', () => {
+  it('is refused where its data or its accounts are not those of its charges [MON-9]', () => {
     const { chain, charge } = setup();
     const batch = consumeQueries([charge(0, 1n), charge(1, 1n)]);
     const withData = (data: Buffer) => changed(batch, { data });
@@ -247,7 +247,7 @@ describe('consume_queries', () => {
     }
   });
 
-  it('costs fewer units than its charges would alone [MON-75]', () => {
+  it('costs fewer units than its charges would alone [MON-9]', () => {
     const { chain, charge } = setup(1);
     const charges = Array.from({ length: 10 }, (_, index) => charge(0, BigInt(index + 1)));
     const alone = chain.simulate(charge(0, 1n)).units;

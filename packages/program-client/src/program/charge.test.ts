@@ -51,7 +51,7 @@ function withData(instruction: TransactionInstruction, data: Uint8Array): Transa
 }
 
 describe('consume_query', () => {
-  it('is refused without a price, as older clients write it, and with anything behind it [PRG-49]', () => {
+  it('is refused without a price, as older clients write it, and with anything behind it [PRG-10]', () => {
     const { market, listingId, chain } = setup();
     const charge = market.charge(listingId, 1n);
     // Discriminator, sequence and run id: an older client leaves the price to the moment of the charge.
@@ -65,7 +65,7 @@ describe('consume_query', () => {
     expect(market.balance(listingId)).toMatchObject({ balanceLamports: DEPOSIT, highestSequence: 0n });
   });
 
-  it('moves exactly the price, fee out of it [PRG-7, PRG-9]', () => {
+  it('moves exactly the price, fee out of it [PRG-7]', () => {
     const { market, listingId, chain, at } = setup();
     const fee = protocolFeeLamports(PRICE, 250);
     const before = [at.balance, at.escrow, market.treasury, market.buyer].map((key) => chain.lamports(key));
@@ -115,7 +115,7 @@ describe('consume_query', () => {
     ]);
   });
 
-  it('is the authority’s alone [PRG-14]', () => {
+  it('is the authority’s alone [PRG-13]', () => {
     const { market, listingId, chain } = setup();
     for (const authority of [market.admin, market.creator, market.buyer, chain.wallet()]) {
       const instruction = consumeQuery({
@@ -172,7 +172,7 @@ describe('consume_query', () => {
     });
   });
 
-  it('agrees with the client’s reading of the window over jumps and late ones [PRG-37, PRG-38]', () => {
+  it('agrees with the client’s reading of the window over jumps and late ones [PRG-37]', () => {
     const { market, listingId, chain } = setup(400n * PRICE);
     const charged = new Set<bigint>();
     const random = pseudoRandom(2_024);
@@ -204,7 +204,7 @@ describe('consume_query', () => {
     expect(market.balance(listingId).totalSpentLamports).toBe(BigInt(charged.size) * PRICE);
   });
 
-  it('never charges above the price that the buyer agreed to [PRG-11]', () => {
+  it('never charges above the price that the buyer agreed to [PRG-10]', () => {
     const { market, listingId, chain } = setup();
     market.updateListing(listingId, { priceLamports: PRICE + 1n, minDepositLamports: PRICE + 1n });
     expectRefusal(chain.send(market.charge(listingId, 1n)), 'PriceAboveLimit');
@@ -213,7 +213,7 @@ describe('consume_query', () => {
     expect(market.balance(listingId).balanceLamports).toBe(DEPOSIT - PRICE + 1n);
   });
 
-  it('charges the price that a run was admitted at, for 15 minutes after a change [PRG-49]', () => {
+  it('charges the price that a run was admitted at, for 15 minutes after a change [PRG-10]', () => {
     const { market, listingId, chain, at } = setup();
     const [lower, higher] = [PRICE / 2n, PRICE];
     market.updateListing(listingId, { priceLamports: lower });
@@ -249,7 +249,7 @@ describe('consume_query', () => {
     chain.succeed(market.charge(listingId, 2n, market.buyer, lower));
   });
 
-  it('keeps the last previous price alone, over any order of changes [PRG-49]', () => {
+  it('keeps the last previous price alone, over any order of changes [PRG-10]', () => {
     const { market, listingId, chain } = setup();
     const [a, b, c] = [PRICE, PRICE / 2n, PRICE / 4n];
     const charged = () =>
@@ -284,7 +284,7 @@ describe('consume_query', () => {
     expect(charged()).toEqual([b]);
   });
 
-  it('tells a sequence that landed before it looks at the price, and the price before the balance [PRG-49]', () => {
+  it('tells a sequence that landed before it looks at the price, and the price before the balance [PRG-10]', () => {
     const { market, listingId, chain } = setup();
     const charge = (sequence: bigint, price: bigint) =>
       chain.send(market.charge(listingId, sequence, market.buyer, price));
@@ -324,7 +324,7 @@ describe('consume_query', () => {
     expect(market.balance(listingId)).toMatchObject({ balanceLamports: 0n, highestSequence: last });
   });
 
-  it('goes on while listing and protocol are paused, and ends with a closed listing [PRG-25]', () => {
+  it('goes on while listing and protocol are paused, and ends with a closed listing [PRG-24]', () => {
     const { market, listingId, chain } = setup();
     market.updateListing(listingId, { status: 'paused' });
     market.updateProtocol({ paused: true });

@@ -20,7 +20,7 @@ describe('purchase_one_time', () => {
     return { market, listingId, input, chain: market.chain };
   }
 
-  it('moves exactly the price: the fee out of it to the treasury, the rest to the escrow [PRG-7, PRG-43]', () => {
+  it('moves exactly the price: the fee out of it to the treasury, the rest to the escrow [PRG-7, PRG-12]', () => {
     const { market, listingId, input, chain } = setup();
     const at = market.addresses(listingId);
     const fee = protocolFeeLamports(PRICE, 250);
@@ -56,7 +56,7 @@ describe('purchase_one_time', () => {
     ]);
   });
 
-  it('is refused a second time, and for ever after a revoke [PRG-30, PRG-33, PRG-46]', () => {
+  it('is refused a second time, and for ever after a revoke [PRG-13, PRG-33, PRG-46]', () => {
     const { market, listingId, input, chain } = setup();
     chain.succeed(purchaseOneTime(input));
     expectRefusal(chain.send(purchaseOneTime(input)), 'InvalidAccessType');
@@ -71,7 +71,7 @@ describe('purchase_one_time', () => {
     expectRefusal(chain.send(purchaseOneTime(input)), 'PriceAboveLimit');
   });
 
-  it('is refused while listing or protocol are paused, or the listing closed [PRG-24, PRG-34, TXN-7, TXN-8]', () => {
+  it('is refused while listing or protocol are paused, or the listing closed [PRG-24, TXN-6]', () => {
     const { market, listingId, input, chain } = setup();
     market.updateListing(listingId, { status: 'paused' });
     expectRefusal(chain.send(purchaseOneTime(input)), 'ListingNotActive');
@@ -141,7 +141,7 @@ describe('purchase_one_time', () => {
     expect(market.escrow(listingId).earningsLamports).toBe(2n * (PRICE - fee));
   });
 
-  it('takes no fee at 0 basis points, and a tenth at most [PRG-8]', () => {
+  it('takes no fee at 0 basis points, and a tenth at most [PRG-7]', () => {
     for (const [feeBps, fee] of [
       [0, 0n],
       [1_000, PRICE / 10n],

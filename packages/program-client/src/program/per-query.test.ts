@@ -17,7 +17,7 @@ describe('per-query balances', () => {
     return { market, listingId, input, chain: market.chain };
   }
 
-  it('holds the whole deposit, of which no fee is taken [PRG-9]', () => {
+  it('holds the whole deposit, of which no fee is taken [PRG-7]', () => {
     const { market, listingId, input, chain } = setup();
     const at = market.addresses(listingId);
     const before = { buyer: chain.lamports(market.buyer), treasury: chain.lamports(market.treasury) };
@@ -57,7 +57,7 @@ describe('per-query balances', () => {
     ]);
   });
 
-  it('keeps the listing’s minimum and the buyer’s cap [PRG-19]', () => {
+  it('keeps the listing’s minimum and the buyer’s cap [PRG-15]', () => {
     const { market, listingId, input, chain } = setup();
     market.updateListing(listingId, { minDepositLamports: 3n * PRICE });
     expectRefusal(
@@ -98,7 +98,7 @@ describe('per-query balances', () => {
     ]);
   });
 
-  it('accepts a higher price by adding nothing [PRG-11]', () => {
+  it('accepts a higher price by adding nothing [PRG-10]', () => {
     const { market, listingId, input, chain } = setup();
     market.rent(listingId);
     market.updateListing(listingId, { priceLamports: 2n * PRICE, minDepositLamports: 2n * PRICE });
@@ -123,7 +123,7 @@ describe('per-query balances', () => {
     ).toBe(6014);
   });
 
-  it('takes no money while listing or protocol are paused, the listing closed or the credential revoked [PRG-24, PRG-34, PRG-46]', () => {
+  it('takes no money while listing or protocol are paused, the listing closed or the credential revoked [PRG-24, PRG-46]', () => {
     const { market, listingId, input, chain } = setup();
     market.rent(listingId);
     const topup = topupBalance({ ...input, amountLamports: 1n });

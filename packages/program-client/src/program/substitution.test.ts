@@ -9,7 +9,7 @@ import { substitutionCases } from '../testing/substitutions.js';
 describe.each(MARKETPLACE_IDL.instructions.map((instruction) => [instruction.name, instruction] as const))(
   '%s',
   (_, instruction) => {
-    it.each(substitutionCases(instruction))('$title: $expected [PRG-44]', ({ run, expected }) => {
+    it.each(substitutionCases(instruction))('$title: $expected [PRG-35]', ({ run, expected }) => {
       expect(run()).toBe(expected);
     });
   },

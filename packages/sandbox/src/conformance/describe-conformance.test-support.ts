@@ -77,7 +77,7 @@ export function describeConformance(
     });
 
     for (const { name, threat, appliesTo, check } of isSampled ? sampleOfCases(title, cases) : cases) {
-      const requirement = threat === "blocking the server's event loop with output" ? ' [EXE-60]' : '';
+      const requirement = threat === "blocking the server's event loop with output" ? ' [EXE-62]' : '';
       test(`${name}${requirement}`, { timeout: 90_000 }, async ({ skip }) => {
         if (appliesTo?.(driver) === false) skip('the driver does not promise this');
         await expect(check(driver)).resolves.toBeUndefined();

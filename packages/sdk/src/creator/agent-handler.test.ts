@@ -74,7 +74,7 @@ describe('the handler of an agent', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('works for nothing but the bytes that were signed, lately [SDK-11]', async () => {
+  it('works for nothing but the bytes that were signed, lately [SDK-10]', async () => {
     const run = vi.fn(() => 'done');
     expect((await send({ run })).status).toBe(200);
     const changed = JSON.stringify({ run_id: 'run', agent_id: 'agent', task: 'Steal.', timeout_seconds: 60 });
@@ -94,7 +94,7 @@ describe('the handler of an agent', () => {
   it.each([
     ['JSON Schema', JSON_SCHEMA],
     ['zod', z.strictObject({ total: z.int() })],
-  ])('checks input and output by %s, and tells its creator what is wrong [SDK-12]', async (_, schema) => {
+  ])('checks input and output by %s, and tells its creator what is wrong [SDK-10]', async (_, schema) => {
     const run = vi.fn<AgentHandlerOptions['run']>(() => ({ total: 3 }));
     const both = { inputSchema: schema, outputSchema: schema };
     expect(await send({ run, ...both }, { input: { total: 1 } })).toMatchObject({
@@ -131,7 +131,7 @@ describe('the handler of an agent', () => {
     expect(answer.text).toBe('{"total":7}');
   });
 
-  it('aborts the work when the time of the task is over [SDK-13]', async () => {
+  it('aborts the work when the time of the task is over [SDK-10]', async () => {
     const answer = await send(
       {
         run: (_, { signal }) =>

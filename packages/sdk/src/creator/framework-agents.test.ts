@@ -56,7 +56,7 @@ function writingModel(pieces: readonly string[], asked: unknown[] = []): MockLan
 }
 
 describe('an agent of the AI SDK', () => {
-  it('streams its text, and is asked with task and input [SDK-14]', async () => {
+  it('streams its text, and is asked with task and input [SDK-10]', async () => {
     const asked: unknown[] = [];
     const agent = new ToolLoopAgent({ model: writingModel(['a', 'b'], asked) });
     expect(await run(aiSdkAgent(agent))).toEqual({ pieces: ['a', 'b'], returned: undefined });
@@ -85,7 +85,7 @@ describe('an agent of the AI SDK', () => {
 });
 
 describe('an agent of LangChain', () => {
-  it('streams its text [SDK-15]', async () => {
+  it('streams its text [SDK-10]', async () => {
     const agent = createAgent({ model: new FakeListChatModel({ responses: ['abc'] }) });
     const { pieces, returned } = await run(langChainAgent(agent));
     expect(pieces.join('')).toBe('abc');

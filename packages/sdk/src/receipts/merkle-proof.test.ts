@@ -48,7 +48,7 @@ const placed = fc
 
 describe('a proof', () => {
   it.each([1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 100, 255, 256, 257, 300])(
-    'leads from each leaf of a tree of %i to its root [MON-33]',
+    'leads from each leaf of a tree of %i to its root [MON-32]',
     async (count) => {
       const leaves = contents(count);
       const root = treeHash(leaves).toString('hex');
@@ -58,7 +58,7 @@ describe('a proof', () => {
     },
   );
 
-  it('leads nowhere near the root once a byte of content or proof is changed [MON-33]', async () => {
+  it('leads nowhere near the root once a byte of content or proof is changed [MON-32]', async () => {
     await fc.assert(
       fc.asyncProperty(placed, fc.nat(), fc.integer({ min: 1, max: 255 }), async (right, at, difference) => {
         const changed = (bytes: Buffer) => {
@@ -76,7 +76,7 @@ describe('a proof', () => {
     );
   });
 
-  it('is refused at another place, in another order, and with a hash more or less [MON-33]', async () => {
+  it('is refused at another place, in another order, and with a hash more or less [MON-32]', async () => {
     await fc.assert(
       fc.asyncProperty(placed, fc.nat(400), async (right, other) => {
         const { content, proof, root, leafIndex, count } = right;
@@ -101,7 +101,7 @@ describe('a proof', () => {
     );
   });
 
-  it('of a node in place of a leaf leads nowhere: the two are hashed apart [MON-33]', async () => {
+  it('of a node in place of a leaf leads nowhere: the two are hashed apart [MON-32]', async () => {
     const [a, b, c, d] = contents(4).map(leaf) as [Buffer, Buffer, Buffer, Buffer];
     const root = node(node(a, b), node(c, d)).toString('hex');
     const proof = [node(c, d).toString('hex')];

@@ -179,7 +179,7 @@ const FORMS = [
 ] as const;
 
 describe('a receipt holds', () => {
-  it.each(FORMS)('by its place in a batch: $encoding, version $version [MON-33]', async (form) => {
+  it.each(FORMS)('by its place in a batch: $encoding, version $version [MON-32]', async (form) => {
     const given = batched(form);
     expect(await verifyReceipt(given)).toEqual({
       ok: true,
@@ -197,7 +197,7 @@ describe('a receipt holds', () => {
     });
   });
 
-  it.each(FORMS)('by its charge, also one of several: $encoding, version $version [MON-33]', async (form) => {
+  it.each(FORMS)('by its charge, also one of several: $encoding, version $version [MON-32]', async (form) => {
     expect(await verifyReceipt(charged(form))).toMatchObject({
       ok: true,
       log: { by: 'charge', lamports: BigInt(PRICE) },
@@ -205,7 +205,7 @@ describe('a receipt holds', () => {
   });
 
   it.each(FORMS)(
-    'by its charge as one of a consume_queries: $encoding, version $version [MON-72]',
+    'by its charge as one of a consume_queries: $encoding, version $version [MON-9]',
     async (form) => {
       expect(await verifyReceipt(charged(form, {}, true))).toMatchObject({
         ok: true,
@@ -214,7 +214,7 @@ describe('a receipt holds', () => {
     },
   );
 
-  it('of a free first run, which says so [EXE-101]', async () => {
+  it('of a free first run, which says so [EXE-100]', async () => {
     const trial = { version: 3, agent_version: 2, version_change: null, trial: true } as const;
     const verified = await verifyReceipt(batched({}, trial));
     expect(verified).toMatchObject({ ok: true, receipt: { version: 3, trial: true, cost_lamports: 0 } });
@@ -238,7 +238,7 @@ describe('a receipt is refused, with the part that is wrong', () => {
     answer: { ...given.answer, log: { ...given.answer.log, ...log } },
   });
 
-  it('answer: no receipt at all, or another one than was signed [MON-33]', async () => {
+  it('answer: no receipt at all, or another one than was signed [MON-32]', async () => {
     const given = batched();
     for (const answer of [null, 'x', {}, { ...given.answer, jws: 7 }, { ...given.answer, log: undefined }]) {
       await fails({ ...given, answer }, 'answer');
@@ -247,7 +247,7 @@ describe('a receipt is refused, with the part that is wrong', () => {
     await fails({ ...given, answer: { ...given.answer, receipt } }, 'answer');
   });
 
-  it('jws: another key, another type, a changed payload, a critical header, no signature [MON-33]', async () => {
+  it('jws: another key, another type, a changed payload, a critical header, no signature [MON-32]', async () => {
     const given = batched();
     const other = generateKeyPairSync('ed25519');
     await fails({ ...given, jwks: jwksOf(other.publicKey) }, 'jws');
@@ -279,7 +279,7 @@ describe('a receipt is refused, with the part that is wrong', () => {
     }
   });
 
-  it('jws: a key that has leaked, and one that had ended when the run did; a former key is good for what it signed [OPS-107]', async () => {
+  it('jws: a key that has leaked, and one that had ended when the run did; a former key is good for what it signed [OPS-105]', async () => {
     const given = batched();
     const endedAt = Date.parse(freeReceipt.finished_at) / 1_000;
     const withKey = (fields: object) => ({
@@ -293,11 +293,11 @@ describe('a receipt is refused, with the part that is wrong', () => {
     await fails(withKey({ exp: 'soon' }), 'jws');
   });
 
-  it('program: a marketplace other than the one that the caller named [MON-33]', async () => {
+  it('program: a marketplace other than the one that the caller named [MON-32]', async () => {
     await fails({ ...batched(), programId: Keypair.generate().publicKey.toBase58() }, 'program');
   });
 
-  it('log: a run that is not on-chain yet, or stands in the wrong kind of log [MON-33]', async () => {
+  it('log: a run that is not on-chain yet, or stands in the wrong kind of log [MON-32]', async () => {
     const given = batched();
     const pending = { status: 'pending', expected_at: '2026-01-05T10:01:00.000Z' };
     await fails({ ...given, answer: { ...given.answer, log: pending } }, 'log');
@@ -306,7 +306,7 @@ describe('a receipt is refused, with the part that is wrong', () => {
     await fails(batched({}, { charge_signature: signature }), 'log');
   });
 
-  it('transaction: not one, a failed one, another one, one that hides whether it failed [MON-33]', async () => {
+  it('transaction: not one, a failed one, another one, one that hides whether it failed [MON-32]', async () => {
     const given = batched();
     const other = batched();
     const result = given.transaction as { transaction: [string, string]; meta: object };
@@ -326,7 +326,7 @@ describe('a receipt is refused, with the part that is wrong', () => {
     }
   });
 
-  it('authority: signed by a key that the caller did not name [MON-33]', async () => {
+  it('authority: signed by a key that the caller did not name [MON-32]', async () => {
     await fails(batched({ signer: Keypair.generate() }), 'authority');
     await fails(charged({ signer: Keypair.generate() }), 'authority');
     await fails({ ...batched(), authorities: [] }, 'authority');
@@ -339,7 +339,7 @@ describe('a receipt is refused, with the part that is wrong', () => {
     await fails({ ...given, transaction: result }, 'authority');
   });
 
-  it('memo: another number, count or root, or no memo [MON-33]', async () => {
+  it('memo: another number, count or root, or no memo [MON-32]', async () => {
     const given = batched();
     for (const log of [
       { batch: 4 },
@@ -355,7 +355,7 @@ describe('a receipt is refused, with the part that is wrong', () => {
     await fails({ ...swapped, transaction: charge.transaction }, 'memo');
   });
 
-  it('proof: another place, another neighbour, and a run that is not in the batch [MON-33]', async () => {
+  it('proof: another place, another neighbour, and a run that is not in the batch [MON-32]', async () => {
     const given = batched();
     for (const log of [
       { leaf_index: 0 },
@@ -372,7 +372,7 @@ describe('a receipt is refused, with the part that is wrong', () => {
     await fails({ ...given, answer }, 'proof');
   });
 
-  it('charge: another run, price, wallet, listing or program [MON-33]', async () => {
+  it('charge: another run, price, wallet, listing or program [MON-32]', async () => {
     for (const charge of [
       { runId: new Uint8Array(16).fill(9) },
       { priceLamports: BigInt(PRICE) + 1n },

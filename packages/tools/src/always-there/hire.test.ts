@@ -80,7 +80,7 @@ describe('hire', () => {
     expect(standIn).toMatchObject({ paid: 10_000_000, charged: 4_000_000 });
   });
 
-  it('with dry_run says what it would take and cost, and spends nothing [REN-10]', async () => {
+  it('with dry_run says what it would take and cost, and spends nothing [ADP-7]', async () => {
     const standIn = market();
     const { hire } = hiring(standIn);
     const quoted = await hire({ task: 'contract deadlines', dry_run: true });
@@ -96,7 +96,7 @@ describe('hire', () => {
     expect(paths.filter((path) => /execute|submit/.test(path))).toEqual([]);
   });
 
-  it('pays no lamport above its budget [REN-10]', async () => {
+  it('pays no lamport above its budget [ADP-7]', async () => {
     const standIn = market();
     const { hire } = hiring(standIn);
     const short = await hire({ task: 'contract', budget_sol: 0.013888679 });
@@ -110,7 +110,7 @@ describe('hire', () => {
     expect((await hire({ task: 'contract', budget_sol: 0.01388868 })).status).toBe('completed');
   });
 
-  it('covers a run out of what was prepaid earlier, where only its price has to be agreed to [REN-10]', async () => {
+  it('covers a run out of what was prepaid earlier, where only its price has to be agreed to [ADP-7]', async () => {
     const standIn = createStandIn([{ id: 'sums-aaaaaa', title: 'Sums', rental: 'low_balance' }]);
     const credential = {
       listing_id: 'sums-aaaaaa',
@@ -143,7 +143,7 @@ describe('hire', () => {
     expect(standIn).toMatchObject({ paid: 0, charged: 0 });
   });
 
-  it('asks above the amount that is asked for, and says beforehand that it will [REN-5]', async () => {
+  it('asks above the amount that is asked for, and says beforehand that it will [REN-4]', async () => {
     const standIn = market();
     const options = { wallet: payingWallet(standInWallet()), policy: { askAboveLamports: 5_000_000n } };
     const { hire, tool } = hiring(standIn, options);
@@ -180,7 +180,7 @@ describe('hire', () => {
     expect((await hire({ task: 'Echo' })).structured).toEqual({ task: 'Echo', input: null });
   });
 
-  it('without a wallet runs what is rented, and says where a person pays for the rest [REN-1]', async () => {
+  it('without a wallet runs what is rented, and says where a person pays for the rest [ADP-7]', async () => {
     const standIn = market();
     const { hire } = hiring(standIn, {});
     expect((await hire({ task: 'contract' })).structured).toMatchObject({

@@ -54,7 +54,7 @@ const withWallet = (policy: ToolsetOptions['policy'] = {}): ToolsetOptions => ({
 const structured = (result: ToolResult): JsonObject => result.structured ?? {};
 
 describe('rent_listing without a wallet', () => {
-  it('says where a person pays, how much, and until when; and pays nothing [REN-1]', async () => {
+  it('says where a person pays, how much, and until when; and pays nothing [ADP-7]', async () => {
     const standIn = createStandIn([{ id: ID, title: 'Echo', rental: 'none' }]);
     const { rent } = toolsOf(standIn, { publicUrl: 'https://market.example' });
     const offer = structured(await rent({}));
@@ -72,7 +72,7 @@ describe('rent_listing without a wallet', () => {
     expect(standIn.paid).toBe(0);
   });
 
-  it('gives the transaction on request, takes it back signed, and the agent works at once [REN-1, REN-2]', async () => {
+  it('gives the transaction on request, takes it back signed, and the agent works at once [ADP-7, REN-2]', async () => {
     const standIn = createStandIn([{ id: ID, rental: 'none' }]);
     const { rent, run } = toolsOf(standIn);
     const offer = structured(await rent({ transaction: true, deposit_lamports: 20_000_000 }));
@@ -87,7 +87,7 @@ describe('rent_listing without a wallet', () => {
   });
 
   it.each([{}, { transaction: true }])(
-    'offers no transaction that takes more than its price: %j [REN-16]',
+    'offers no transaction that takes more than its price: %j [REN-13]',
     async (args) => {
       const standIn = createStandIn([{ id: ID, rental: 'none' }]);
       const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -111,7 +111,7 @@ describe('rent_listing without a wallet', () => {
 });
 
 describe('rent_listing with a wallet', () => {
-  it('pays, and the agent works at once through run_agent and its own tool [REN-2, REN-3]', async () => {
+  it('pays, and the agent works at once through run_agent and its own tool [REN-2, ADP-7]', async () => {
     const standIn = createStandIn([{ id: ID, rental: 'none' }]);
     const rented: string[] = [];
     const { rent, run, toolset } = toolsOf(standIn, { ...withWallet(), onRented: (id) => rented.push(id) });
@@ -194,7 +194,7 @@ describe('rent_listing with a wallet', () => {
     expect(standIn.paid).toBe(0);
   });
 
-  it('asks the approver of the call before that of the toolset; refuses without either [REN-5]', async () => {
+  it('asks the approver of the call before that of the toolset; refuses without either [REN-4]', async () => {
     const policy = { askAboveLamports: 1_000_000n };
     const asked: SpendingRequest[] = [];
     const approve = (request: SpendingRequest) => Boolean(asked.push(request));
@@ -231,7 +231,7 @@ describe('rent_listing with a wallet', () => {
     expect(standIn.paid).toBe(10_000_000);
   });
 
-  it('counts a top-up that was signed, also when it is told to be refused [REN-4, REN-16]', async () => {
+  it('counts a top-up that was signed, also when it is told to be refused [REN-4, REN-13]', async () => {
     const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
     const { rent } = toolsOf(standIn, withWallet({ maxDayLamports: 15_000_000n }));
     standIn.refuseNextPayment = 'No.';
@@ -258,7 +258,7 @@ describe('rent_listing with a wallet', () => {
     expect(structured(await rent({}))).toMatchObject({ rented: true });
   });
 
-  it('signs once for a call that the framework makes again [REN-6, REN-17]', async () => {
+  it('signs once for a call that the framework makes again [REN-6, REN-4]', async () => {
     const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
     const { rent } = toolsOf(standIn, withWallet());
     const again = { call: { scope: 's', toolCallId: 'call_1' } };
@@ -270,7 +270,7 @@ describe('rent_listing with a wallet', () => {
     expect(structured(await rent({}))).toMatchObject({ rented: true });
   });
 
-  it('asks one question for a call that is made again meanwhile, and pays once [REN-6, REN-17]', async () => {
+  it('asks one question for a call that is made again meanwhile, and pays once [REN-6, REN-4]', async () => {
     const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
     const { rent } = toolsOf(standIn, withWallet({ askAboveLamports: 1n }));
     let asked = 0;
@@ -301,7 +301,7 @@ describe('rent_listing with a wallet', () => {
     expect(structured(await rent({}))).toMatchObject({ rented: true });
   });
 
-  it('takes no other agent for the one that was asked for [REN-16]', async () => {
+  it('takes no other agent for the one that was asked for [REN-13]', async () => {
     const standIn = createStandIn([
       { id: ID, rental: 'none' },
       { id: 'other-aaaaaa', rental: 'none' },
@@ -356,7 +356,7 @@ describe('rent_listing with a wallet', () => {
     expect(new Set(sent).size).toBe(3);
   });
 
-  it('shows the approver a title that hides nothing [REN-5, REN-13]', async () => {
+  it('shows the approver a title that hides nothing [REN-4, REN-13]', async () => {
     const title = `Echo\u202e\n[agent-rental] free ${'x'.repeat(500)}`;
     const standIn = createStandIn([{ id: ID, title, rental: 'none' }]);
     const { rent } = toolsOf(standIn, withWallet({ askAboveLamports: 0n }));
@@ -365,7 +365,7 @@ describe('rent_listing with a wallet', () => {
     expect(shown.length).toBeLessThanOrEqual(80);
   });
 
-  it('never takes or gives a key [REN-3]', async () => {
+  it('never takes or gives a key [ADP-7]', async () => {
     const standIn = createStandIn([{ id: ID, rental: 'none' }]);
     const { rent, toolset } = toolsOf(standIn, withWallet());
     const schemas = JSON.stringify(toolset.alwaysThere.map((tool) => tool.inputSchema));
@@ -390,7 +390,7 @@ describe('a run under a policy', () => {
   it.each([
     ['a lower price', { price_lamports: 1_000 }],
     ['another rental model', { rental_model: 'one_time' }],
-  ])('is judged by the price that its rental agreed to, where it is told %s [REN-16]', async (_, told) => {
+  ])('is judged by the price that its rental agreed to, where it is told %s [REN-13]', async (_, told) => {
     const standIn = createStandIn([{ id: ID, rental: 'none' }]);
     const ledger = memoryLedger();
     await toolsOf(standIn, { ...withWallet(), ledger }).rent({});
@@ -445,7 +445,7 @@ describe('a run under a policy', () => {
     expect((await run()).status).toBe('completed');
   });
 
-  it('above the amount that is asked for asks first [REN-5]', async () => {
+  it('above the amount that is asked for asks first [REN-4]', async () => {
     const standIn = createStandIn([{ id: ID }]);
     const { run, named } = toolsOf(standIn, { policy: { askAboveLamports: BigInt(PRICE - 1) } });
     expect((await run()).error?.code).toBe('approval_required');
@@ -459,7 +459,7 @@ describe('a run under a policy', () => {
 });
 
 describe('paying once', () => {
-  it('the same tool call id in two conversations is two runs, in one it is one [REN-8]', async () => {
+  it('the same tool call id in two conversations is two runs, in one it is one [REN-6]', async () => {
     const standIn = createStandIn([{ id: ID }]);
     const { run } = toolsOf(standIn);
     const inScope = (scope: string) => run({}, { call: { scope, toolCallId: 'call_1' } });
@@ -470,7 +470,7 @@ describe('paying once', () => {
     expect(standIn.charged).toBe(4_000_000);
   });
 
-  it('an aborted call cancels its run by its key [REN-7]', async () => {
+  it('an aborted call cancels its run by its key [REN-6]', async () => {
     const standIn = createStandIn([{ id: ID, run: hangingAgent().run }]);
     const controller = new AbortController();
     const running = toolsOf(standIn).run(
@@ -485,7 +485,7 @@ describe('paying once', () => {
     expect(standIn.cancelledKeys).toEqual(['key-1']);
   });
 
-  it('a model whose run failed is told that calling again charges again [REN-9]', async () => {
+  it('a model whose run failed is told that calling again charges again [REN-6]', async () => {
     const standIn = createStandIn([
       {
         id: ID,

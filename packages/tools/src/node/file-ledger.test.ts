@@ -56,7 +56,7 @@ async function spendAndDie(folder: string, id: string, lamports: number): Promis
 }
 
 describe('a ledger in a folder', () => {
-  it('remembers the day over a restart, also of a process that was killed [REN-11]', async () => {
+  it('remembers the day over a restart, also of a process that was killed [REN-4]', async () => {
     const folder = await newFolder();
     expect(await spendAndDie(folder, 'one', 60)).toBe('spent');
     expect(await spendAndDie(folder, 'two', 41)).toBe('maxDayLamports');
@@ -65,7 +65,7 @@ describe('a ledger in a folder', () => {
     expect(await ruleOf(again.reserve('four', rental(40)))).toBeNull();
   });
 
-  it('never lets processes spend more together than one alone may [REN-11]', async () => {
+  it('never lets processes spend more together than one alone may [REN-4]', async () => {
     const folder = await newFolder();
     const said = await Promise.all(['a', 'b', 'c', 'd'].map((id) => spendAndDie(folder, id, 40)));
     expect(said.filter((word) => word === 'spent').length).toBeLessThanOrEqual(2);
@@ -134,7 +134,7 @@ async function askForEver(folder: string, id: string): Promise<ChildProcess> {
 describe('a question in a folder', () => {
   const policy = { askAboveLamports: 1n };
 
-  it('that another process asks is joined, and lapses with that process [REN-17]', async () => {
+  it('that another process asks is joined, and lapses with that process [REN-4]', async () => {
     const folder = await newFolder();
     const asker = await askForEver(folder, 'one');
     let asked = 0;
@@ -160,7 +160,7 @@ describe('a question in a folder', () => {
     expect(await ledger.since(0)).toHaveLength(1);
   });
 
-  it('is opened by one of many, answered once, and answers the others [REN-17]', async () => {
+  it('is opened by one of many, answered once, and answers the others [REN-4]', async () => {
     const folder = await newFolder();
     const all = Array.from({ length: 8 }, () => fileQuestions(folder));
     const states = await Promise.all(all.map((questions) => questions.open('q')));
@@ -173,7 +173,7 @@ describe('a question in a folder', () => {
     expect(await Promise.all(all.map((questions) => questions.open('q')))).toEqual(all.map(() => 'no'));
   });
 
-  it('that lapsed while its process slept is not answered by it any more [REN-17]', async () => {
+  it('that lapsed while its process slept is not answered by it any more [REN-4]', async () => {
     const folder = await newFolder();
     const [slept, awake] = [fileQuestions(folder), fileQuestions(folder, -1)];
     expect(await slept.open('q')).toBe('opened');
@@ -201,7 +201,7 @@ describe('a question in a folder', () => {
 });
 
 describe('agreed prices in a folder', () => {
-  it('hold the highest that may be on the chain, over a restart [REN-16]', async () => {
+  it('hold the highest that may be on the chain, over a restart [REN-13]', async () => {
     const folder = await newFolder();
     const prices = fileLedger(folder).agreedPrices;
     expect(await prices.highest('a-aaaaaa')).toBeUndefined();

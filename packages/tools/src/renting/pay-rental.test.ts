@@ -222,7 +222,7 @@ function mostOf(signed: readonly Outflow[]): number {
 }
 
 describe('what leaves the wallet', () => {
-  it('never exceeds what the policy allowed, whatever a marketplace says and proposes [REN-16]', async () => {
+  it('never exceeds what the policy allowed, whatever a marketplace says and proposes [REN-13]', async () => {
     let signedInAll = 0;
     let approvedInAll = 0;
     await fc.assert(

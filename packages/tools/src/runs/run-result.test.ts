@@ -62,7 +62,7 @@ describe('a direct tool', () => {
   });
 
   it.each([undefined, 'other-aaaaaa', 7])(
-    'runs its own agent when agent_id is %j [ADP-3]',
+    'runs its own agent when agent_id is %j [ADP-1]',
     async (agent_id) => {
       const standIn = createStandIn([{ id: ID }]);
       const tool = await toolOf(standIn);

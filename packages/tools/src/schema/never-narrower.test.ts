@@ -176,7 +176,7 @@ async function sentByLangChain(inputSchema: object, input: unknown): Promise<unk
 }
 
 describe('a published schema', () => {
-  it('takes every value that the creator takes, and gives it on as it is [ADP-14]', () => {
+  it('takes every value that the creator takes, and gives it on as it is [ADP-10]', () => {
     fc.assert(
       fc.property(
         anyCase.chain(({ schema, value }) => fc.tuple(fc.constant(schema), value)),
@@ -195,7 +195,7 @@ describe('a published schema', () => {
     );
   });
 
-  it('takes it in LangChain for JavaScript, which checks by a schema of its own making, and sends it on as it is [ADP-80]', async () => {
+  it('takes it in LangChain for JavaScript, which checks by a schema of its own making, and sends it on as it is [ADP-10]', async () => {
     await fc.assert(
       fc.asyncProperty(
         anyCase.chain(({ schema, value }) => fc.tuple(fc.constant(schema), value)),

@@ -32,7 +32,7 @@ const titles = fc
   .map((parts) => parts.join(''));
 
 describe('what a person is asked', () => {
-  it('begins with the amounts, for a rental and for a run [REN-18]', () => {
+  it('begins with the amounts, for a rental and for a run [REN-4]', () => {
     expect(approvalText(request)).toBe(
       'Pay up to 12345678 lamports (0.012345678 SOL) out of the wallet, fees included?\n' +
         'Each run may then take up to 1 lamports (0.000000001 SOL) of what is prepaid.\n' +
@@ -46,7 +46,7 @@ describe('what a person is asked', () => {
     );
   });
 
-  it('has a creator’s words on its last line alone, short and inside quotation marks, whatever they are [REN-18]', () => {
+  it('has a creator’s words on its last line alone, short and inside quotation marks, whatever they are [REN-4]', () => {
     const plain = approvalText(request).split('\n');
     fc.assert(
       fc.property(titles, (title) => {

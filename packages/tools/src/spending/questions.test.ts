@@ -38,7 +38,7 @@ describe('a question to a person', () => {
     [true, 'spent'],
     [false, 'askAboveLamports'],
   ])(
-    'is put once to a call that repeats while it is open; answered %s, both are %s [REN-17]',
+    'is put once to a call that repeats while it is open; answered %s, both are %s [REN-4]',
     async (yes, end) => {
       const spending = createSpending({ policy });
       const { asked, approve, isAsked } = person();
@@ -57,7 +57,7 @@ describe('a question to a person', () => {
     },
   );
 
-  it('has its answer for a repeat that comes later, and is put again about another amount [REN-17]', async () => {
+  it('has its answer for a repeat that comes later, and is put again about another amount [REN-4]', async () => {
     const spending = createSpending({ policy });
     const no: Approve = () => false;
     const yes: Approve = () => true;
@@ -69,7 +69,7 @@ describe('a question to a person', () => {
     expect(await outcomeOf(spending.reserve('two', run, { approve: yes }))).toBe('spent');
   });
 
-  it('goes on for the repeat when the first caller leaves, and ends with the last one [REN-17]', async () => {
+  it('goes on for the repeat when the first caller leaves, and ends with the last one [REN-4]', async () => {
     const spending = createSpending({ policy });
     const { asked, approve, isAsked } = person();
     const [one, two] = [new AbortController(), new AbortController()];
@@ -88,7 +88,7 @@ describe('a question to a person', () => {
     expect(await outcomeOf(spending.reserve('one', run, { approve: () => true }))).toBe('spent');
   });
 
-  it('that could not be put is put by the repeat that can [REN-17]', async () => {
+  it('that could not be put is put by the repeat that can [REN-4]', async () => {
     const spending = createSpending({ policy });
     const [without, person] = await Promise.allSettled([
       spending.reserve('one', run),
@@ -101,7 +101,7 @@ describe('a question to a person', () => {
     expect(person.status).toBe('fulfilled');
   });
 
-  it('is put once to two processes that share a ledger [REN-17]', async () => {
+  it('is put once to two processes that share a ledger [REN-4]', async () => {
     const ledger = memoryLedger();
     const { asked, approve, isAsked } = person();
     const [here, there] = [createSpending({ policy, ledger }), createSpending({ policy, ledger })];
@@ -127,7 +127,7 @@ describe('a question to a person', () => {
 });
 
 describe('the same money', () => {
-  it('for more than was allowed is other money: asked about, and counted [REN-16]', async () => {
+  it('for more than was allowed is other money: asked about, and counted [REN-13]', async () => {
     const ledger = memoryLedger();
     const spending = createSpending({ policy: { ...policy, maxDayLamports: 250n }, ledger });
     const cheap = { ...run, lamports: 1 };

@@ -124,7 +124,7 @@ describe('a spending policy', () => {
 describe('above the amount that is asked for', () => {
   const policy = { askAboveLamports: 100n, maxDayLamports: 200n };
 
-  it('a yes pays, and the approver sees what it is for [REN-5]', async () => {
+  it('a yes pays, and the approver sees what it is for [REN-4]', async () => {
     const { spending } = keeping(policy);
     const asked: unknown[] = [];
     const approve = (request: unknown) => Boolean(asked.push(request));
@@ -139,13 +139,13 @@ describe('above the amount that is asked for', () => {
   it.each([
     ['a no', () => false],
     ['an answer that is no yes', () => 'yes' as never],
-  ])('%s is a refusal, and nothing is counted [REN-5]', async (_name, approve) => {
+  ])('%s is a refusal, and nothing is counted [REN-4]', async (_name, approve) => {
     const { spending } = keeping(policy);
     expect(await ruleOf(spending.reserve('a', rental(200), { approve }))).toBe('askAboveLamports');
     expect(await ruleOf(spending.reserve('b', rental(200), { approve: () => true }))).toBeNull();
   });
 
-  it('a missing approver is a refusal that says what would have to be approved [REN-5]', async () => {
+  it('a missing approver is a refusal that says what would have to be approved [REN-4]', async () => {
     const { spending } = keeping(policy);
     const refused = spending.reserve('a', rental(150));
     await expect(refused).rejects.toBeInstanceOf(ApprovalRequiredError);

@@ -205,7 +205,7 @@ describe('confirmations are cross-checked', () => {
 });
 
 describe('an endpoint that is lost does not stop the others', () => {
-  it('what one alone calls confirmed counts once the other has been out for 5 s, and is never final [MON-41]', async () => {
+  it('what one alone calls confirmed counts once the other has been out for 5 s, and is never final [MON-40]', async () => {
     const { signature, wire, lastValidBlockHeight } = await transfer();
     second.fault = rpcFaults.serverError;
     first.fault = rpcFaults.claims('finalized');
@@ -348,7 +348,7 @@ describe('transactions go to every endpoint', () => {
   it.each([
     ['first', () => first],
     ['second', () => second],
-  ] as const)('so that the %s may forget them [MON-42]', async (_, forgetful) => {
+  ] as const)('so that the %s may forget them [MON-40]', async (_, forgetful) => {
     forgetful().fault = rpcFaults.forgetsSent;
     const { signature, wire, lastValidBlockHeight } = await transfer();
     await chain.send(wire);
@@ -373,7 +373,7 @@ describe('transactions go to every endpoint', () => {
 });
 
 describe('reads never go back', () => {
-  it('an endpoint at an older slot waits or is passed over, also when it does not know that it is behind [MON-43]', async () => {
+  it('an endpoint at an older slot waits or is passed over, also when it does not know that it is behind [MON-40]', async () => {
     const { slot } = await chain.getAccounts([payer.publicKey]);
     first.fault = rpcFaults.serverError;
     second.fault = rpcFaults.standsAt(Number(slot) - 5);
@@ -446,7 +446,7 @@ describe('access is read from two endpoints', () => {
     data: ['AQ==', 'base64'],
   };
 
-  it('so that a fabricated account is seen beside the other [MON-44]', async () => {
+  it('so that a fabricated account is seen beside the other [MON-40]', async () => {
     first.fault = rpcFaults.shows(() => rich);
     const { accounts, second: other } = await chain.getAccountsOfTwo([Keypair.generate().publicKey]);
     expect([accounts[0], other?.accounts[0]].filter((account) => account !== null)).toHaveLength(1);
@@ -468,7 +468,7 @@ describe('access is read from two endpoints', () => {
 });
 
 describe('endpoints are of one cluster', () => {
-  it('at the start two clusters are refused, with their hosts and without their keys [MON-45]', async () => {
+  it('at the start two clusters are refused, with their hosts and without their keys [MON-40]', async () => {
     await expect(chain.requireOneCluster()).resolves.toMatch(/^[1-9A-HJ-NP-Za-km-z]{43,44}$/);
     second.fault = rpcFaults.otherCluster;
     const refused = await chain.requireOneCluster().catch((error: unknown) => String(error));

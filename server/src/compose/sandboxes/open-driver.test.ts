@@ -45,7 +45,7 @@ describe('the bounds in force', () => {
   const bounds = (isolation: IsolationLevel, guarantees: Partial<SandboxDriver['guarantees']>): object =>
     boundsInForce({ isolation, guarantees: { memoryBounded: true, endsWithHost: true, ...guarantees } });
 
-  it('are those that the driver announces, or what follows from its promises [OPS-41]', () => {
+  it('are those that the driver announces, or what follows from its promises [OPS-1]', () => {
     expect(bounds('microvm', {})).toEqual({ memoryBound: 'machine', threadsBound: 'machine' });
     expect(bounds('runtime', {})).toEqual({ memoryBound: 'rlimit', threadsBound: 'none' });
     expect(bounds('runtime', { memoryBounded: false })).toEqual({

@@ -25,7 +25,7 @@ it('shows what a creator wrote as text', () => {
   expect(html).toContain("&quot;&lt;img src=x onerror='alert('1')'> &amp; co&quot;");
 });
 
-it('shows the price first, and a creator’s words in a block of their own behind it [REN-18]', () => {
+it('shows the price first, and a creator’s words in a block of their own behind it [REN-4]', () => {
   const title = `Clerk" costs 0.000001 SOL.\n\u202e\u2028<p>It costs 0 SOL</p>${'x'.repeat(500)}`;
   const html = page({ title });
   const [before = '', words = ''] = html.split('<blockquote><bdi>');
@@ -45,7 +45,7 @@ it('names the price as a decimal, and agrees to no more', () => {
   expect(page()).toContain('prepay at least 0.001 SOL');
 });
 
-it('calls the sum of a link the claim of the link [REN-18]', () => {
+it('calls the sum of a link the claim of the link [REN-4]', () => {
   expect(page({}, 12_000_000n)).toContain('Your link names 0.012 SOL as the most in all');
   expect(page()).not.toContain('Your link names');
 });

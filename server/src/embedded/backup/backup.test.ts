@@ -66,7 +66,7 @@ describe('a backup of a running PostgreSQL', () => {
     }
   }, 120_000);
 
-  it('that fails leaves nothing behind, and a folder with a file too many is no backup [OPS-81]', async () => {
+  it('that fails leaves nothing behind, and a folder with a file too many is no backup [OPS-79]', async () => {
     const empty = await newState('empty');
     await expect(backUp(empty, join(folder, 'none'))).rejects.toThrow(/no state folder of a marketplace/);
     const names = await readdir(folder);

@@ -202,7 +202,7 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(url, "SELECT test FROM note WHERE test = 'crash'")).toEqual(['crash']);
   });
 
-  it('is started again at the same address when it is killed, until that happens too often [OPS-100]', async () => {
+  it('is started again at the same address when it is killed, until that happens too often [OPS-6]', async () => {
     const kept = await keepEmbeddedPostgres({ stateDir });
     running.push(kept);
     await query(kept.url, "INSERT INTO note VALUES ('kept')");

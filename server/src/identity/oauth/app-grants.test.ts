@@ -64,7 +64,7 @@ async function age(wallet: string, seconds: number): Promise<void> {
 }
 
 describe('a connected app', () => {
-  it('acts for its wallet with what the wallet signed, at its resource alone [ID-42, ID-43]', async () => {
+  it('acts for its wallet with what the wallet signed, at its resource alone [ID-41]', async () => {
     const { tokens, grant, issued } = await connected({ policy: { max_day_lamports: 5 } });
     expect(await tokens.verify(issued.access_token, ['https://other.example/mcp', RESOURCE])).toEqual({
       wallet: grant.wallet,
@@ -77,7 +77,7 @@ describe('a connected app', () => {
     }
   });
 
-  it('leaves no code and no token readable in the database [ID-44, ID-45]', async () => {
+  it('leaves no code and no token readable in the database [ID-44]', async () => {
     const { code, issued } = await connected();
     const { db } = database;
     const rows = [
@@ -102,7 +102,7 @@ describe('a connected app', () => {
     expect(await listed()).toEqual([]);
   });
 
-  it('has an access token for 15 minutes, and ends after 30 days without use [ID-42, ID-46]', async () => {
+  it('has an access token for 15 minutes, and ends after 30 days without use [ID-41, ID-44]', async () => {
     const { tokens, grant, issued, refresh } = await connected();
     await age(grant.wallet, 14 * 60);
     await tokens.verify(issued.access_token, [RESOURCE]);
@@ -118,7 +118,7 @@ describe('a connected app', () => {
     expect(await createApiKeys(database.db, 'devnet').list(grant.wallet)).toEqual([]);
   });
 
-  it('is told from a key, and has none to be verified by [ID-43]', async () => {
+  it('is told from a key, and has none to be verified by [ID-41]', async () => {
     const { grant } = await connected();
     const keys = createApiKeys(database.db, 'devnet');
     const { key } = await keys.create(grant.wallet, { label: 'a key' });
@@ -130,7 +130,7 @@ describe('a connected app', () => {
     expect(await keys.verify(key)).toMatchObject({ wallet: grant.wallet });
   });
 
-  it('is one of the hundred keys and apps that a wallet may have [ID-48]', async () => {
+  it('is one of the hundred keys and apps that a wallet may have [ID-47]', async () => {
     const { grants } = store();
     const wallet = newWallet();
     for (let count = 0; count < 100; count += 1) await grants.connect(grantOf({ wallet }));
@@ -145,7 +145,7 @@ describe('a connected app', () => {
 });
 
 describe('on two replicas', () => {
-  it('a refresh token counts once, and its second use ends the app on both [ID-45, ID-46]', async () => {
+  it('a refresh token counts once, and its second use ends the app on both [ID-44]', async () => {
     const replica = openDatabase(database.url, () => undefined);
     onTestFinished(() => replica.close());
     const { grants, tokens, grant, issued } = await connected();
@@ -189,7 +189,7 @@ describe('on two replicas', () => {
 });
 
 describe('the background work', () => {
-  it('removes what is over and keeps what works, or counts spends [ID-46]', async () => {
+  it('removes what is over and keeps what works, or counts spends [ID-44]', async () => {
     const [over, spent, working] = [await connected(), await connected(), await connected()];
     const { db } = database;
     await age(over.grant.wallet, 40 * 24 * 3600);

@@ -32,7 +32,7 @@ const json = (value: unknown, init: ResponseInit = {}) =>
   new Response(JSON.stringify(value), { headers: { 'content-type': 'application/json' }, ...init });
 
 describe('a metadata document', () => {
-  it('describes its client, and is kept for some minutes [ID-49]', async () => {
+  it('describes its client, and is kept for some minutes [ID-47]', async () => {
     vi.useFakeTimers();
     const { documents, asked } = documentsOf(() => json(GOOD));
     const expected = { name: 'An app', site: undefined, redirectUris: [REDIRECT_URI] };
@@ -69,7 +69,7 @@ describe('a metadata document', () => {
         throw new TypeError('fetch failed: connect ECONNREFUSED 10.0.0.1:443');
       },
     ],
-  ])('%s is refused, with nothing of the inside [ID-49]', async (_what, answer) => {
+  ])('%s is refused, with nothing of the inside [ID-47]', async (_what, answer) => {
     const { documents } = documentsOf(answer);
     const refusal: unknown = await documents.read(ID).catch((error: unknown) => error);
     expect(refusal).toMatchObject({
@@ -80,7 +80,7 @@ describe('a metadata document', () => {
     expect(String(refusal)).not.toMatch(/ECONN|10\.0\.0\.1/);
   });
 
-  it('is fetched for a bounded number of callers at once [ID-49]', async () => {
+  it('is fetched for a bounded number of callers at once [ID-47]', async () => {
     const ends: ((answer: Response) => void)[] = [];
     const { documents } = documentsOf(() => new Promise<Response>((resolve) => ends.push(resolve)));
     const reading = Array.from({ length: 200 }, (_, index) =>
@@ -101,7 +101,7 @@ describe('a registration', () => {
   const registered = createRegisteredClients(ring);
   const register = () => String(registered.register(GOOD)['client_id']);
 
-  it('is known on every replica, and by its own key alone [ID-49]', () => {
+  it('is known on every replica, and by its own key alone [ID-47]', () => {
     const id = register();
     expect(createRegisteredClients(ring).read(id)).toMatchObject({
       name: 'An app',
@@ -113,7 +113,7 @@ describe('a registration', () => {
     }
   });
 
-  it('is for a public client, also where it asks for a secret [ID-49]', () => {
+  it('is for a public client, also where it asks for a secret [ID-47]', () => {
     const answer = registered.register({
       ...GOOD,
       token_endpoint_auth_method: 'client_secret_post',
@@ -124,7 +124,7 @@ describe('a registration', () => {
     expect(Object.keys(answer).filter((name) => /secret|scope|software/.test(name))).toEqual([]);
   });
 
-  it('ends after 30 days, unless an app uses it [ID-49]', async () => {
+  it('ends after 30 days, unless an app uses it [ID-47]', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const id = register();
     let isUsed = false;
@@ -156,7 +156,7 @@ describe('a registration', () => {
 });
 
 describe('the addresses of the service', () => {
-  it('are the configured one, or this machine’s by the name that a request calls it [ID-42]', () => {
+  it('are the configured one, or this machine’s by the name that a request calls it [ID-41]', () => {
     const at = (host: string) => ({ host, socket: { localPort: 8787 } });
     const configured = createUrlsOf('https://market.example/');
     expect(configured(at('evil.example'))).toEqual([

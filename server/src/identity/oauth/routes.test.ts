@@ -32,7 +32,7 @@ async function start() {
   return app;
 }
 
-it('registrations are limited for each address, in the words of OAuth [ID-49]', async () => {
+it('registrations are limited for each address, in the words of OAuth [ID-47]', async () => {
   const app = await start();
   const register = (from: string) =>
     app.inject({
@@ -49,7 +49,7 @@ it('registrations are limited for each address, in the words of OAuth [ID-49]', 
   expect((await register('192.0.2.2')).statusCode).toBe(201);
 });
 
-it('a fault of the service says nothing of itself [ID-49]', async () => {
+it('a fault of the service says nothing of itself [ID-47]', async () => {
   const app = await start();
   const refused = await app.inject({
     method: 'POST',

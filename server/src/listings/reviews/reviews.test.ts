@@ -55,7 +55,7 @@ describe('a review', () => {
     expect((await reviews.list(id, { limit: 20, offset: 0 })).reviews).toEqual([second]);
   });
 
-  it('needs more than a free first run [EXE-107]', async () => {
+  it('needs more than a free first run [EXE-100]', async () => {
     const { id, wallet } = await reviewable();
     await database.db.updateTable('runs').set({ is_trial: true }).where('wallet', '=', wallet).execute();
     await expect(reviews.put(id, wallet, { rating: 1 })).rejects.toMatchObject({

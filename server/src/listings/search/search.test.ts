@@ -76,7 +76,7 @@ describe.each([
   ['few', 1_000],
   ['many', 0],
 ])('a search with %s matches', (_, few) => {
-  it('finds and counts what a plain query over the listings does [LST-18, LST-19, LST-39, REG-148]', async () => {
+  it('finds and counts what a plain query over the listings does [LST-18, LST-19, LST-33, REG-142]', async () => {
     const search = createListingSearch(database, few);
     const below = numbers(few + 1);
     const maybe = <T>(values: readonly T[]): T | undefined =>

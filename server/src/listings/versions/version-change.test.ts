@@ -30,7 +30,7 @@ describe('an update is compatible where', () => {
     ],
     ['the output has fewer words', SAME, [{ enum: ['a', 'b'] }, { enum: ['a'] }]],
     ['a limit of the input goes', [{ ...TEXT, maxLength: 5 }, TEXT]],
-  ])('%s [REG-78]', (_, input, output) => {
+  ])('%s [REG-77]', (_, input, output) => {
     expect(kindOf(input, output)).toEqual({ kind: 'compatible', reasons: [] });
   });
 });
@@ -81,7 +81,7 @@ describe('an update is breaking where', () => {
       undefined,
       'input_schema.anyOf',
     ],
-  ])('%s, and says where [REG-78]', (_, input, output, reason) => {
+  ])('%s, and says where [REG-77]', (_, input, output, reason) => {
     const { kind, reasons } = kindOf(input, output);
     expect(kind).toBe('breaking');
     expect(reasons.join('\n')).toContain(reason);

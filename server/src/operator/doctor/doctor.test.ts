@@ -287,7 +287,7 @@ describe('the doctor', () => {
     expect(await line('authority', { AUTHORITY_KEYPAIR: stranger })).toMatchObject({ status: 'problem' });
   }, 60_000);
 
-  it('prints no secret, whatever answers [OPS-77]', async () => {
+  it('prints no secret, whatever answers [OPS-76]', async () => {
     const secret = `s3cret${randomBytes(8).toString('hex')}`;
     const withSecrets = async (port: number) =>
       found({

@@ -128,7 +128,7 @@ describe('before the program is initialised', () => {
     await expect(operate('protocol')).rejects.toThrow(OperatorError);
   });
 
-  it('an initialization is refused that mixes the hot key with a cold one, or names a treasury without rent [OPS-71]', async () => {
+  it('an initialization is refused that mixes the hot key with a cold one, or names a treasury without rent [OPS-70]', async () => {
     const mixed = INITIALIZE().map((text) => (text === addressOf('authority') ? addressOf('admin') : text));
     await expect(operate(...mixed, '--dry-run')).rejects.toThrow(/needs a key of its own/);
     const poor = INITIALIZE().map((text) =>
@@ -137,7 +137,7 @@ describe('before the program is initialised', () => {
     await expect(operate(...poor, '--dry-run')).rejects.toThrow(/send it at least \d+ first/);
   });
 
-  it('a dry run of the initialization shows it and does nothing; the real one happens once [OPS-71, OPS-72]', async () => {
+  it('a dry run of the initialization shows it and does nothing; the real one happens once [OPS-70]', async () => {
     const shown = await operate(...INITIALIZE(), '--dry-run');
     expect(shown).toContain('initialize_protocol');
     expect(shown).toMatch(new RegExp(`upgrade_authority +${addressOf('upgradeAuthority')}  signs`));
@@ -160,7 +160,7 @@ describe('before the program is initialised', () => {
 });
 
 describe('once it is initialised', () => {
-  it('a dry run of every command shows and simulates it, needs no keypair, and changes nothing [OPS-72]', async () => {
+  it('a dry run of every command shows and simulates it, needs no keypair, and changes nothing [OPS-70]', async () => {
     const before = await protocol();
     const balance = await connection.getBalance(roles.admin.publicKey);
     for (const [argv] of SIGNED()) {
@@ -174,7 +174,7 @@ describe('once it is initialised', () => {
     expect(await connection.getBalance(roles.admin.publicKey)).toBe(balance);
   });
 
-  it('every command changes what it says, told by the event that landed [OPS-72, OPS-73]', async () => {
+  it('every command changes what it says, told by the event that landed [OPS-70]', async () => {
     const after: Record<string, object>[] = [
       { pause: { paused: true } },
       { unpause: { paused: false } },
@@ -190,7 +190,7 @@ describe('once it is initialised', () => {
     }
   });
 
-  it('a change that repeats an earlier one within a slot happens again [OPS-72]', async () => {
+  it('a change that repeats an earlier one within a slot happens again [OPS-70]', async () => {
     const landed = new Set<string>();
     for (let round = 0; round < 4; round += 1) {
       for (const paused of [true, false]) {
@@ -202,7 +202,7 @@ describe('once it is initialised', () => {
     expect(landed.size).toBe(8);
   });
 
-  it('the authority is handed over in two steps, and none is accepted that was not proposed [OPS-73]', async () => {
+  it('the authority is handed over in two steps, and none is accepted that was not proposed [OPS-70]', async () => {
     await expect(operate('rotate-authority', 'accept', '--dry-run')).rejects.toThrow(/propose <address>/);
     await operate('rotate-authority', 'propose', addressOf('nextAuthority'), ...signedBy('admin'));
     expect(await protocol()).toMatchObject({ authority: roles.authority.publicKey });
@@ -213,7 +213,7 @@ describe('once it is initialised', () => {
     });
   });
 
-  it('fees go to another wallet, which has to hold its rent [OPS-73]', async () => {
+  it('fees go to another wallet, which has to hold its rent [OPS-70]', async () => {
     const change = ['treasury', addressOf('nextTreasury')];
     await expect(operate(...change, '--dry-run')).rejects.toThrow(/send it at least/);
     await connection.requestAirdrop(roles.nextTreasury.publicKey, LAMPORTS_PER_SOL);
@@ -221,7 +221,7 @@ describe('once it is initialised', () => {
     expect(await protocol()).toMatchObject({ treasury: roles.nextTreasury.publicKey });
   });
 
-  it('a rental of each kind is revoked for ever [OPS-74]', async () => {
+  it('a rental of each kind is revoked for ever [OPS-70]', async () => {
     const bought = { one_time: purchaseOneTime, per_query: purchasePerQuery } as const;
     for (const rentalModel of ['one_time', 'per_query'] as const) {
       const listingId = `${rentalModel.replace('_', '-')}-abcdef`;
@@ -262,7 +262,7 @@ describe('once it is initialised', () => {
     }
   });
 
-  it('the admin is handed over by the signature of the new one, and the old one is refused [OPS-73]', async () => {
+  it('the admin is handed over by the signature of the new one, and the old one is refused [OPS-70]', async () => {
     await operate('rotate-admin', 'propose', addressOf('nextAdmin'), ...signedBy('admin'));
     await expect(operate('rotate-admin', 'accept', ...signedBy('admin'))).rejects.toThrow(
       `the proposed admin is ${addressOf('nextAdmin')}`,
@@ -341,7 +341,7 @@ describe('a command line of the program', () => {
       expect(await operate(name, '--help')).toContain(`npm run operator -- ${name}`);
   });
 
-  it('runs on SOLANA_RPC_URLS and PROGRAM_ID, and never repeats a key that was typed [OPS-75]', () => {
+  it('runs on SOLANA_RPC_URLS and PROGRAM_ID, and never repeats a key that was typed [OPS-70]', () => {
     const env = {
       PATH: process.env['PATH'] ?? '',
       SOLANA_RPC_URLS: node.rpcUrl,

@@ -25,7 +25,7 @@ const publish = (wallet: string, id: string) =>
   fixture.service('operator').prepareToPublish(wallet, id, undefined);
 
 describe('an approval', () => {
-  it('is worth nothing once the draft is changed: the new version waits for its own [REG-40]', async () => {
+  it('is worth nothing once the draft is changed: the new version waits for its own [REG-13]', async () => {
     const { wallet, id } = await draft();
     expect(await approve(id)).toEqual({ outcome: 'decided' });
     const job = await fixture.update('operator', wallet, id, UNSEEN);
@@ -43,7 +43,7 @@ describe('an approval', () => {
     expect(await fixture.running(id)).toMatchObject({ systemPrompt: UNSEEN.system_prompt });
   });
 
-  it('is for the version that was looked at, not for one that came meanwhile [REG-40]', async () => {
+  it('is for the version that was looked at, not for one that came meanwhile [REG-13]', async () => {
     const { wallet, id } = await draft();
     await fixture.update('operator', wallet, id, UNSEEN);
     expect(await approve(id)).toEqual({ outcome: 'changed', version: 2 });
@@ -53,7 +53,7 @@ describe('an approval', () => {
     expect(await fixture.listing(id)).toMatchObject({ review_state: 'pending', approved_version_id: null });
   });
 
-  it('holds for what runs when a change comes between co-signature and landing [REG-40]', async () => {
+  it('holds for what runs when a change comes between co-signature and landing [REG-13]', async () => {
     const { wallet, id } = await draft();
     await approve(id);
     const { metadataUri } = await publish(wallet, id);
@@ -80,7 +80,7 @@ describe('an approval', () => {
     expect(await fixture.running(id)).toMatchObject({ systemPrompt: UNSEEN.system_prompt });
   });
 
-  it('is never of an unseen version, however a change and a publication interleave [REG-40]', async () => {
+  it('is never of an unseen version, however a change and a publication interleave [REG-13]', async () => {
     const drafts = await Promise.all(Array.from({ length: 10 }, draft));
     await Promise.all(
       drafts.map(async ({ wallet, id }, index) => {
@@ -107,7 +107,7 @@ describe('an approval', () => {
     });
   });
 
-  it('of an earlier release, of a draft that was changed since, waits for another one [REG-40]', async () => {
+  it('of an earlier release, of a draft that was changed since, waits for another one [REG-13]', async () => {
     const { wallet, id } = await draft();
     const { db } = fixture.database;
     // As the migration leaves it: which of the versions was approved is not known.
@@ -121,7 +121,7 @@ describe('an approval', () => {
 });
 
 describe('where the review is automatic', () => {
-  it('a changed draft is published with its change [REG-40]', async () => {
+  it('a changed draft is published with its change [REG-13]', async () => {
     const wallet = newWallet();
     const id = idOf(await fixture.register('automatic', wallet));
     await fixture.service('automatic').prepareToPublish(wallet, id, undefined);

@@ -49,7 +49,7 @@ const proposedAt = (id: string, time: Date | null) =>
     .execute();
 
 describe('a draft', () => {
-  it('is deleted by its creator, with its versions, jobs and documents [REG-42]', async () => {
+  it('is deleted by its creator, with its versions, jobs and documents [REG-41]', async () => {
     const { wallet, id } = await draft();
     await fixture.update('automatic', wallet, id, { description: 'x' });
     const before = fixture.documents().length;
@@ -67,13 +67,13 @@ describe('a draft', () => {
     await expect(removal.remove(wallet, id)).rejects.toMatchObject({ code: 'listing_not_found' });
   });
 
-  it('of another wallet is not found, and stays [REG-42]', async () => {
+  it('of another wallet is not found, and stays [REG-41]', async () => {
     const { id } = await draft();
     await expect(removal.remove(newWallet(), id)).rejects.toMatchObject({ code: 'listing_not_found' });
     expect(await isThere(id)).toBe(true);
   });
 
-  it('that may be published any moment is not deleted [REG-42]', async () => {
+  it('that may be published any moment is not deleted [REG-41]', async () => {
     const { wallet, id } = await draft();
     await fixture.service('automatic').prepareToPublish(wallet, id, undefined);
     await expect(removal.remove(wallet, id)).rejects.toMatchObject({
@@ -85,7 +85,7 @@ describe('a draft', () => {
     expect(await isThere(id)).toBe(false);
   });
 
-  it('that is on-chain, though the index has not seen it, is not deleted [REG-42]', async () => {
+  it('that is on-chain, though the index has not seen it, is not deleted [REG-41]', async () => {
     const { wallet, id } = await draft();
     onChain.add((await fixture.listing(id)).address);
     await expect(removal.remove(wallet, id)).rejects.toMatchObject({ code: 'invalid_request' });
@@ -110,7 +110,7 @@ describe('a draft', () => {
   });
 });
 
-it('drafts that are neither changed nor published for 30 days are removed, and no others [REG-42]', async () => {
+it('drafts that are neither changed nor published for 30 days are removed, and no others [REG-41]', async () => {
   const old = new Date(Date.now() - 31 * DAY_MS);
   const made = await Promise.all([draft(), draft(), draft(), draft(), draft()]);
   const [lapsed = '', , published = '', proposed = '', landed = ''] = made.map(({ id }) => id);

@@ -116,7 +116,7 @@ describe('a listing whose nightly runs fail', () => {
     expect(await service().detail(id)).not.toHaveProperty('failing_since');
   });
 
-  it('is in no search after thirty, and in its detail and for its renters as before, until it works [REG-143]', async () => {
+  it('is in no search after thirty, and in its detail and for its renters as before, until it works [REG-142]', async () => {
     const { id, creator } = await listed();
     await nights(HEALTH_HIDDEN_DAYS - 1, id);
     expect(await isFound(id)).toBe(true);
@@ -137,7 +137,7 @@ describe('a listing whose nightly runs fail', () => {
     expect((await service().detail(id)).creator).toMatchObject({ id: creator, listing_count: 1 });
   });
 
-  it('works as soon as a renter has a result of it, and not by a run that failed [REG-144]', async () => {
+  it('works as soon as a renter has a result of it, and not by a run that failed [REG-142]', async () => {
     const { id } = await listed();
     const end = (completed: number) =>
       database.db
@@ -279,7 +279,7 @@ describe('the runs of a night', () => {
     );
   });
 
-  it('are not made where the creator has said so since they were queued [REG-146]', async () => {
+  it('are not made where the creator has said so since they were queued [REG-145]', async () => {
     const { id } = await listed({ health_checks: false });
     await checks.check(id);
     expect(asked).toEqual([]);

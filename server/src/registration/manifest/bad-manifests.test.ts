@@ -287,13 +287,13 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 describe('the corpus of manifests', () => {
-  it('has at least 150 cases [MAN-31]', () => {
+  it('has at least 150 cases [MAN-16]', () => {
     expect(ALL.length).toBeGreaterThanOrEqual(150);
     expect(Object.keys(TOOL_SCOPES)).toContain('run_javascript');
   });
 
   it.each(ALL)(
-    '%s is accepted, or refused with all reasons and nothing is registered [MAN-31]',
+    '%s is accepted, or refused with all reasons and nothing is registered [MAN-16]',
     async (__, fields, paths) => {
       const wallet = newWallet();
       const before = fixture.documents();
@@ -311,7 +311,7 @@ describe('the corpus of manifests', () => {
     },
   );
 
-  it('several things that are wrong are told together [MAN-31]', async () => {
+  it('several things that are wrong are told together [MAN-16]', async () => {
     const job = await fixture.register('automatic', newWallet(), {
       ...PLAIN,
       name: 'A',

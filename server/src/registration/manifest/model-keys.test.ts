@@ -33,7 +33,7 @@ const update = (wallet: string, id: string, changes: Record<string, unknown>) =>
   fixture.update('automatic', wallet, id, changes);
 
 describe('a model key', () => {
-  it('does not follow a changed provider, and the creator is told [REG-43]', async () => {
+  it('does not follow a changed provider, and the creator is told [REG-16]', async () => {
     const { wallet, id } = await registered();
     expect(await modelOf(id)).toMatchObject({ key: KEY, keyOrigin: 'https://api.openai.com' });
     const job = await update(wallet, id, { model: SELF_HOSTED });
@@ -49,7 +49,7 @@ describe('a model key', () => {
     ['host', 'https://evil.example:8443/v1'],
     ['port', 'https://models.example/v1'],
     ['name that begins alike', 'https://models.example.evil.example:8443/v1'],
-  ])('does not follow another %s of an endpoint [REG-43]', async (_, endpoint_url) => {
+  ])('does not follow another %s of an endpoint [REG-16]', async (_, endpoint_url) => {
     const { wallet, id } = await registered({ model: SELF_HOSTED });
     expect(await modelOf(id)).toMatchObject({ key: KEY, keyOrigin: 'https://models.example:8443' });
     const job = await update(wallet, id, { model: { ...SELF_HOSTED, endpoint_url } });
@@ -57,7 +57,7 @@ describe('a model key', () => {
     expect(await modelOf(id)).not.toHaveProperty('key');
   });
 
-  it('stays with its origin through every other change [REG-43]', async () => {
+  it('stays with its origin through every other change [REG-16]', async () => {
     const { wallet, id } = await registered({ model: SELF_HOSTED });
     await update(wallet, id, {
       system_prompt: 'y',
@@ -66,7 +66,7 @@ describe('a model key', () => {
     expect(await modelOf(id)).toMatchObject({ key: KEY, keyOrigin: 'https://models.example:8443' });
   });
 
-  it('of a new origin comes with the change, or after it [REG-43]', async () => {
+  it('of a new origin comes with the change, or after it [REG-16]', async () => {
     const { wallet, id } = await registered();
     await update(wallet, id, { model: SELF_HOSTED, model_key: 'second' });
     expect(await modelOf(id)).toMatchObject({ key: 'second', keyOrigin: 'https://models.example:8443' });
@@ -80,14 +80,14 @@ describe('a model key', () => {
     expect(await modelOf(id)).toMatchObject({ key: 'third' });
   });
 
-  it('is gone when the agent becomes a connected one, and back [REG-43]', async () => {
+  it('is gone when the agent becomes a connected one, and back [REG-16]', async () => {
     const { wallet, id } = await registered();
     await update(wallet, id, { system_prompt: null, entrypoint_url: 'https://agent.example/' });
     await update(wallet, id, { system_prompt: 'x', entrypoint_url: null });
     expect(await modelOf(id)).not.toHaveProperty('key');
   });
 
-  it('that an older release sealed is for the model of its version [REG-43]', async () => {
+  it('that an older release sealed is for the model of its version [REG-16]', async () => {
     const { wallet, id } = await registered();
     const { version_id: versionId } = await fixture.listing(id);
     const part = await fixture.running(id);

@@ -136,7 +136,7 @@ describe('a manifest is rejected', () => {
       { ...without('tools'), entrypoint_url: 'https://agent.example.com/' },
       'entrypoint_url',
     ],
-    ['with tools although connected [MAN-17]', { ...CONNECTED, tools: [tool('read_input')] }, 'tools'],
+    ['with tools although connected [MAN-16]', { ...CONNECTED, tools: [tool('read_input')] }, 'tools'],
     [
       'with an unknown tool [MAN-16]',
       { ...DECLARATIVE, tools: [tool('read_input'), tool('rm_rf')] },
@@ -158,11 +158,11 @@ describe('a manifest is rejected', () => {
       'tools.1.name',
     ],
     [
-      'with a tool that the sandbox does not serve [MAN-21]',
+      'with a tool that the sandbox does not serve [MAN-16]',
       { ...DECLARATIVE, tools: [tool('web_fetch', 'read_only')] },
       'tools.0.name',
     ],
-    ['with a field too many [MAN-19]', { ...DECLARATIVE, secret: 1 }, ''],
+    ['with a field too many [MAN-16]', { ...DECLARATIVE, secret: 1 }, ''],
     ['with 301 seconds [MAN-15]', { ...DECLARATIVE, timeout_seconds: 301 }, 'timeout_seconds'],
     ['with 0 seconds', { ...DECLARATIVE, timeout_seconds: 0 }, 'timeout_seconds'],
     ['with half a second', { ...DECLARATIVE, timeout_seconds: 0.5 }, 'timeout_seconds'],
@@ -190,7 +190,7 @@ describe('a manifest is rejected', () => {
       'entrypoint_url',
     ],
     [
-      'with an entrypoint on loopback [MAN-18]',
+      'with an entrypoint on loopback [MAN-16]',
       { ...CONNECTED, entrypoint_url: 'https://127.0.0.1/run' },
       'entrypoint_url',
     ],
@@ -205,7 +205,7 @@ describe('a manifest is rejected', () => {
       'entrypoint_url',
     ],
     [
-      'with a model on a private address [MAN-18]',
+      'with a model on a private address [MAN-16]',
       { ...DECLARATIVE, model: { provider: 'self_hosted', endpoint_url: 'https://10.0.0.1/v1' } },
       'model.endpoint_url',
     ],
@@ -244,7 +244,7 @@ describe('a manifest is rejected', () => {
     expect(await violations({ ...DECLARATIVE, system_prompt: 'ü'.repeat(room - 1) })).toHaveLength(1);
   });
 
-  it('with every violation at once [REG-6]', async () => {
+  it('with every violation at once [REG-5]', async () => {
     const manifest = {
       ...without('description'),
       name: 'Bad Name',
@@ -268,7 +268,7 @@ describe('a manifest is rejected', () => {
     }
   });
 
-  it('with a tool that is not served here, for the reason that there is [REG-31]', async () => {
+  it('with a tool that is not served here, for the reason that there is [MAN-16]', async () => {
     const manifest = { ...DECLARATIVE, tools: [tool('run_python'), tool('read_input')] };
     const here = { ...rules, unservedReasons: { run_python: 'it needs Python' } };
     expect(await validateRegistration({ manifest, listing: TERMS }, here)).toEqual({
@@ -304,23 +304,23 @@ describe('a manifest is rejected', () => {
 describe('the terms of a listing are rejected', () => {
   it.each([
     [
-      'below the protocol’s least per-task price [MAN-20]',
+      'below the protocol’s least per-task price [MAN-16]',
       { ...TERMS, price_lamports: 199_999 },
       'listing.price_lamports',
     ],
     [
-      'below the least price [MAN-20]',
+      'below the least price [MAN-16]',
       { rental_model: 'one_time', price_lamports: 999 },
       'listing.price_lamports',
     ],
     [
-      'above the highest price [MAN-20]',
+      'above the highest price [MAN-16]',
       { ...TERMS, price_lamports: 1_000_000_000_000_001 },
       'listing.price_lamports',
     ],
     ['with a part of a lamport', { ...TERMS, price_lamports: 500_000.5 }, 'listing.price_lamports'],
     [
-      'with a deposit below one run [MAN-20]',
+      'with a deposit below one run [MAN-16]',
       { ...TERMS, min_deposit_lamports: 499_999 },
       'listing.min_deposit_lamports',
     ],

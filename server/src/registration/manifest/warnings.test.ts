@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-it('a completed job warns of a key in the prompt and of a schema that tells little, and repeats no key [REG-127, REG-128]', async () => {
+it('a completed job warns of a key in the prompt and of a schema that tells little, and repeats no key [REG-127]', async () => {
   const wallet = newWallet();
   const fields = {
     system_prompt: `Ask the service with ${SECRET}.`,

@@ -30,7 +30,7 @@ async function draft(creator: string, entrypointUrl: string): Promise<string> {
   return id;
 }
 
-it('an endpoint that does not answer delays the probes of its own creator alone [REG-122]', async () => {
+it('an endpoint that does not answer delays the probes of its own creator alone [REG-120]', async () => {
   const begun: string[] = [];
   let onBegun: () => void = () => undefined;
   let release: () => void = () => undefined;

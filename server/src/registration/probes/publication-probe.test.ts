@@ -119,7 +119,7 @@ describe('a publication', () => {
     expect((await fixture.listing(id)).unverified_at).toBeNull();
   });
 
-  it('goes on unverified where that is asked for, until the agent is reached [REG-124]', async () => {
+  it('goes on unverified where that is asked for, until the agent is reached [REG-123]', async () => {
     const { id, publish } = await draft(CONNECTED);
     outcome = DEAD;
     await probe(id);
@@ -196,7 +196,7 @@ describe('a probe', () => {
     expect(await fixture.repository.findProbe(id)).toMatchObject({ reason: null });
   });
 
-  it('is made so often a day for a wallet and no more, and publishing then tells what is known [REG-122]', async () => {
+  it('is made so often a day for a wallet and no more, and publishing then tells what is known [REG-120]', async () => {
     const { wallet, id, publish } = await draft(CONNECTED);
     outcome = DEAD;
     await probe(id);

@@ -30,7 +30,7 @@ const take = (id: string, run: ReviewRun) =>
 const requests = (id: string) =>
   fixture.queued.filter(({ task, payload }) => task === SAMPLES_TASK && payload['listing_id'] === id).length;
 
-it('an agent that cannot be run is not published without samples, and the job says so [REG-74]', async () => {
+it('an agent that cannot be run is not published without samples, and the job says so [REG-15]', async () => {
   const { publish, wallet, id } = await draft({});
   await expect(publish()).rejects.toMatchObject({
     code: 'invalid_request',
@@ -45,7 +45,7 @@ it('an agent that cannot be run is not published without samples, and the job sa
 it.each([
   ['declarative', { model_key: 'k' }],
   ['connected', CONNECTED],
-])('a %s agent gets its sample of a run, and is published then [REG-73]', async (mode, fields) => {
+])('a %s agent gets its sample of a run, and is published then [REG-15]', async (mode, fields) => {
   const { publish, id } = await draft(fields);
   expect(requests(id)).toBe(1);
   await expect(publish()).rejects.toMatchObject({ code: 'service_unavailable', retryAfterSeconds: 5 });
@@ -57,7 +57,7 @@ it.each([
   expect((await fixture.listing(id)).sample_output).toEqual(['{"total":12}']);
 });
 
-it('an agent whose run gave no sample is run again when it is published, and else asks for samples [REG-74]', async () => {
+it('an agent whose run gave no sample is run again when it is published, and else asks for samples [REG-15]', async () => {
   const { publish, id } = await draft(CONNECTED);
   const answers401: ReviewRun = async () => ({ problem: 'The endpoint answered 401.' });
   await take(id, answers401);

@@ -73,7 +73,7 @@ async function runs(count: number): Promise<string[]> {
   return [...begun];
 }
 
-it('an agent that does not answer delays no sample of another creator [EXE-63]', async () => {
+it('an agent that does not answer delays no sample of another creator [EXE-62]', async () => {
   const silent = newWallet();
   for (let drafts = 0; drafts < 6; drafts += 1) await draft(`silent ${drafts}`, silent);
   jobs = await start(4);
@@ -86,7 +86,7 @@ it('an agent that does not answer delays no sample of another creator [EXE-63]',
   await jobs.stop();
 });
 
-it('a creator with many drafts comes after one with a single draft [EXE-63]', async () => {
+it('a creator with many drafts comes after one with a single draft [EXE-62]', async () => {
   const [first, second] = [newWallet(), newWallet()];
   for (let drafts = 0; drafts < 3; drafts += 1) await draft(`busy ${drafts}`, first);
   await draft('other', second);

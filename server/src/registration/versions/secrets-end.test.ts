@@ -61,7 +61,7 @@ async function published(fields: Record<string, unknown>) {
 }
 
 describe('a dump opened with the master key', () => {
-  it('has no prompt or key of an agent that has become a connected one [REG-75]', async () => {
+  it('has no prompt or key of an agent that has become a connected one [REG-20]', async () => {
     const { id, update } = await published({ system_prompt: 'PROMPT-1', model_key: 'KEY-1' });
     await update({ system_prompt: 'PROMPT-2' });
     expect(await opened(id)).toMatch(/PROMPT-1[^]*PROMPT-2/);
@@ -74,7 +74,7 @@ describe('a dump opened with the master key', () => {
     expect(dump).toMatch(/"number":1[^]*"number":2[^]*"number":3/);
   });
 
-  it('has no endpoint or webhook secret of an agent that has become a declarative one [REG-75]', async () => {
+  it('has no endpoint or webhook secret of an agent that has become a declarative one [REG-20]', async () => {
     const { id, update } = await published({
       system_prompt: undefined,
       entrypoint_url: 'https://agent.example.com/OLD-PATH',
@@ -83,7 +83,7 @@ describe('a dump opened with the master key', () => {
     expect(await opened(id)).not.toMatch(/OLD-PATH|whsec_/);
   });
 
-  it.each(['PUT model-key', 'PATCH'])('has no model key that was replaced by %s [REG-75]', async (how) => {
+  it.each(['PUT model-key', 'PATCH'])('has no model key that was replaced by %s [REG-20]', async (how) => {
     const { id, wallet, update } = await published({ model_key: 'KEY-1' });
     await update({ description: 'Second.' });
     const secrets = createCreatorSecrets(fixture.repository, keys);
@@ -95,7 +95,7 @@ describe('a dump opened with the master key', () => {
     expect(dump.match(/KEY-2/g)?.length).toBeGreaterThanOrEqual(2);
   });
 
-  it('has nothing of an update that was refused [REG-75]', async () => {
+  it('has nothing of an update that was refused [REG-20]', async () => {
     const { id, wallet } = await published({});
     const change = { system_prompt: 'PROMPT-REFUSED', model_key: 'KEY-REFUSED', timeout_seconds: 100_000 };
     const { job_id: jobId } = await fixture.service('automatic').update(wallet, id, change, confirmed);
@@ -105,7 +105,7 @@ describe('a dump opened with the master key', () => {
     expect(await opened(id)).not.toMatch(/REFUSED/);
   });
 
-  it('has a replaced webhook secret while it signs calls, and not longer [REG-75]', async () => {
+  it('has a replaced webhook secret while it signs calls, and not longer [REG-20]', async () => {
     const { id, wallet, update } = await published({
       system_prompt: undefined,
       entrypoint_url: 'https://agent.example.com/run',
@@ -130,7 +130,7 @@ describe('a dump opened with the master key', () => {
     await endReplacedSecrets(db, keys, id);
   });
 
-  it('has no webhook secret in a new version whose time was over when it was made [REG-75]', async () => {
+  it('has no webhook secret in a new version whose time was over when it was made [REG-20]', async () => {
     const { id, wallet, update } = await published({
       system_prompt: undefined,
       entrypoint_url: 'https://agent.example.com/run',
@@ -143,7 +143,7 @@ describe('a dump opened with the master key', () => {
     expect(await fixture.running(id)).not.toHaveProperty('previousWebhookSecret');
   });
 
-  it('has nothing of what a draft was before [REG-75]', async () => {
+  it('has nothing of what a draft was before [REG-20]', async () => {
     const wallet = newWallet();
     const id = idOf(await fixture.register('automatic', wallet, { system_prompt: 'PROMPT-1' }));
     await fixture.update('automatic', wallet, id, { system_prompt: 'PROMPT-2' });
@@ -168,7 +168,7 @@ describe('the sealing key', () => {
   const rotating = deriveKeys(MASTER, { present: NEXT, others: [MASTER] });
   const rotated = deriveKeys(MASTER, { present: NEXT });
 
-  it('is rotated while servers of both keys run; tokens and receipts stay valid [REG-76]', () => {
+  it('is rotated while servers of both keys run; tokens and receipts stay valid [OPS-105]', () => {
     // Before the change-over all replicas open with both, so that any may seal with the next one.
     const before = deriveKeys(MASTER, { others: [NEXT] });
     const sealed = rotating.seal('a', 'c');
@@ -179,7 +179,7 @@ describe('the sealing key', () => {
     for (const purpose of ['jwt', 'receipt']) expect(rotating.derive(purpose)).toEqual(old.derive(purpose));
   });
 
-  it('alone opens what agents are made of, once all is sealed anew [REG-76]', async () => {
+  it('alone opens what agents are made of, once all is sealed anew [OPS-105]', async () => {
     const { id } = await published({ system_prompt: 'PROMPT-1', model_key: 'KEY-1' });
     const other = await published({ system_prompt: 'PROMPT-OTHER' });
     const { version_id: version } = await fixture.listing(other.id);

@@ -101,7 +101,7 @@ describe('a version that was replaced', () => {
       () => false,
     );
 
-  it(`can run for ${VERSION_SUPPORT_DAYS} days, and then while it is rented [REG-79]`, async () => {
+  it(`can run for ${VERSION_SUPPORT_DAYS} days, and then while it is rented [REG-77]`, async () => {
     const { id } = await twoVersions();
     const { address } = await fixture.listing(id);
     const rental = {
@@ -140,7 +140,7 @@ describe('a version that was replaced', () => {
 });
 
 describe('a rollback', () => {
-  it('makes what a version was the next one, in one call [REG-80]', async () => {
+  it('makes what a version was the next one, in one call [REG-77]', async () => {
     const { id, wallet } = await twoVersions();
     const service = fixture.service('automatic');
     const accepted = await service.rollback(wallet, id, 1, confirmed);
@@ -158,13 +158,13 @@ describe('a rollback', () => {
   it.each([
     ['that runs', 2],
     ['that there is not', 9],
-  ])('to a version %s is refused [REG-80]', async (_, number) => {
+  ])('to a version %s is refused [REG-77]', async (_, number) => {
     const { id, wallet } = await twoVersions();
     const call = fixture.service('automatic').rollback(wallet, id, number, confirmed);
     await expect(call).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
-  it('of another wallet’s agent is refused, and one that redirects data wants a confirmation [REG-80]', async () => {
+  it('of another wallet’s agent is refused, and one that redirects data wants a confirmation [REG-77]', async () => {
     const { id, wallet } = await twoVersions();
     const service = fixture.service('automatic');
     await expect(service.rollback(newWallet(), id, 1, confirmed)).rejects.toMatchObject({
@@ -176,7 +176,7 @@ describe('a rollback', () => {
   });
 });
 
-it('an update says to its creator whether it is breaking [REG-78]', async () => {
+it('an update says to its creator whether it is breaking [REG-77]', async () => {
   const wallet = newWallet();
   const id = idOf(await fixture.register('automatic', wallet, FIRST));
   const service = fixture.service('automatic');

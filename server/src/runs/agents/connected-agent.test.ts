@@ -94,7 +94,7 @@ describe('a call to a connected agent', () => {
     ['is not JSON', 'total: 3'],
     ['is empty', ''],
     ['is cut off', '{"total":'],
-  ])('whose answer %s is a failed run [EXE-32]', async (_, body) => {
+  ])('whose answer %s is a failed run [EXE-20]', async (_, body) => {
     answer(200, body);
     expect(await agents.run(newTask(), agent, options)).toMatchObject(FAILED);
   });
@@ -141,7 +141,7 @@ describe('a call to a connected agent', () => {
     }
   });
 
-  it('that has not refused the task within its time has accepted it: a later 503 is a failed run [MON-14]', async () => {
+  it('that has not refused the task within its time has accepted it: a later 503 is a failed run [MON-13]', async () => {
     const contact = new AgentContact();
     const patient = createConnectedAgents(outbound, 10);
     serve = (_, response) => void contact.reached.then(() => response.writeHead(503).end());
@@ -183,7 +183,7 @@ describe('a call to a connected agent', () => {
     await expect(agents.run(newTask(), agent, options)).rejects.toThrow(AgentUnreachableError);
   });
 
-  it('to an address that may not be called any more never reached the agent [EXE-37]', async () => {
+  it('to an address that may not be called any more never reached the agent [EXE-31]', async () => {
     for (const entrypointUrl of [
       'https://169.254.169.254/run',
       'https://localhost/run',
@@ -196,7 +196,7 @@ describe('a call to a connected agent', () => {
     expect(asked).toEqual([]);
   });
 
-  it.each([301, 302, 307, 308])('is not redirected by %i [EXE-37]', async (status) => {
+  it.each([301, 302, 307, 308])('is not redirected by %i [EXE-31]', async (status) => {
     answer(status, '', { location: `${server.origin}/secret` });
     expect(await agents.run(newTask(), agent, options)).toMatchObject(FAILED);
     expect(asked).toEqual(['POST /run']);
@@ -264,7 +264,7 @@ describe('an answer as an event stream', () => {
     expect(texts).toEqual([]);
   });
 
-  it('lets text out while it comes, and is its pieces together [EXE-36]', async () => {
+  it('lets text out while it comes, and is its pieces together [EXE-31]', async () => {
     let finish = () => undefined as unknown;
     const first = new Promise<void>((resolve) => {
       serve = (_, response) => {
@@ -294,7 +294,7 @@ describe('an answer as an event stream', () => {
     expect(await run()).toMatchObject(FAILED);
   });
 
-  it('of another form than text leaves whole, by its schema alone [EXE-36]', async () => {
+  it('of another form than text leaves whole, by its schema alone [EXE-31]', async () => {
     stream(event('output', { delta: 'adding' }), event('done', { output: { total: 3 } }));
     expect(await run(OUTPUT_SCHEMA)).toEqual({ status: 'completed', output: { total: 3 } });
     stream(event('output', { delta: 'adding' }), event('done', { output: { total: 'three' } }));
@@ -316,7 +316,7 @@ describe('an answer as an event stream', () => {
       'is nested deeper than we can store',
       [`event: done\ndata: {"output":${'['.repeat(20_000)}${']'.repeat(20_000)}}\n\n`],
     ],
-  ])('that %s is a failed run [EXE-32]', async (_, events) => {
+  ])('that %s is a failed run [EXE-20]', async (_, events) => {
     stream(...events);
     expect(await run({})).toMatchObject(FAILED);
   });

@@ -183,7 +183,7 @@ describe('an answer in free text', () => {
       ],
       `${LONG}\n\ncomputed`,
     ],
-  ])('%s is what its deltas say, letter by letter [STR-20]', async (_, turns, answer) => {
+  ])('%s is what its deltas say, letter by letter [STR-4]', async (_, turns, answer) => {
     const tools = ['list_inputs', 'run_javascript'].map((name) => ({ name, scope: 'input_only' }));
     const { outcome, deltas } = await run(turns, { tools });
     expect(outcome).toEqual({ status: 'completed', output: answer });
@@ -253,7 +253,7 @@ describe('an agent that may read the web', () => {
 });
 
 describe('the code of a model', () => {
-  it('runs in Python where the sandbox can, beside the run’s files [EXE-46]', async () => {
+  it('runs in Python where the sandbox can, beside the run’s files [EXE-43]', async () => {
     const code =
       'return {"paths": [f["path"] for f in input["files"]], "words": len(input["files"][0]["text"].split())}';
     const calls = [{ name: 'run_python', args: { code, final: true } }];
@@ -310,7 +310,7 @@ describe('a vendor that refuses', () => {
         { pieces: [], isRefused: true },
       ],
     ],
-  ])('%s has failed a run that is paid [MON-14]', async (_, turns) => {
+  ])('%s has failed a run that is paid [MON-13]', async (_, turns) => {
     const contact = new AgentContact();
     const { outcome } = await run(turns, {}, undefined, contact);
     expect(outcome).toMatchObject({ status: 'failed', output: FAILED_TASK });

@@ -119,7 +119,7 @@ describe('the probe of a connected agent', () => {
     expect(await probe(connected(), LISTING)).toEqual(outcome);
   });
 
-  it('calls no address that is not public, and tells no address of the network [REG-121]', async () => {
+  it('calls no address that is not public, and tells no address of the network [REG-120]', async () => {
     const { port } = server;
     await server.close();
     expect(await probe(connected(), LISTING)).toEqual({
@@ -139,7 +139,7 @@ describe('the probe of a connected agent', () => {
     server = await startHttpStandIn(() => undefined);
   });
 
-  it('ends in time with one that does not answer, or that never ends [REG-121]', async () => {
+  it('ends in time with one that does not answer, or that never ends [REG-120]', async () => {
     serve = () => undefined;
     expect(await probe(connected(), LISTING)).toMatchObject({ reason: 'timed_out' });
     serve = (_, response) => {
@@ -158,7 +158,7 @@ describe('the probe of a connected agent', () => {
     expect(await probe(connected(), LISTING)).toMatchObject({ reason: 'timed_out' });
   });
 
-  it('of a dead endpoint holds no other one [REG-122]', async () => {
+  it('of a dead endpoint holds no other one [REG-120]', async () => {
     const living = await startHttpStandIn((_, response) => void response.end());
     const both = createOutboundHttp(new Set([server.origin, living.origin]));
     const patient = createAgentProbe(
@@ -214,7 +214,7 @@ describe('the probe of a declarative agent', () => {
     expect(await probe(declarative(), LISTING)).toEqual({ reason: 'model_unreachable' });
   });
 
-  it('ends in time with a model that does not answer [REG-121]', async () => {
+  it('ends in time with a model that does not answer [REG-120]', async () => {
     serve = () => undefined;
     expect(await probe(declarative(), LISTING)).toMatchObject({ reason: 'timed_out' });
   });

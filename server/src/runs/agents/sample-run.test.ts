@@ -33,7 +33,7 @@ const silent: DeclarativeAgents = {
 };
 
 describe('a run for a review', () => {
-  it('ends in its time although garbage is collected [EXE-61]', async () => {
+  it('ends in its time although garbage is collected [EXE-47]', async () => {
     const stopping = new AbortController();
     const review = createSampleRun(
       { declarative: silent, connected: { run: () => Promise.reject(new Error('not called')) } },

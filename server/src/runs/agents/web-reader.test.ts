@@ -35,7 +35,7 @@ const text = (response: ServerResponse, body: string | Buffer, headers: Record<s
   void response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', ...headers }).end(body);
 
 describe('a page', () => {
-  it('is read by GET, and nothing goes with it that says who asks [EXE-46]', async () => {
+  it('is read by GET, and nothing goes with it that says who asks [EXE-43]', async () => {
     serve = (response) => text(response, 'grüße', { 'set-cookie': 'a=b' });
     const page = { url: `${site.origin}/p?q=1`, status: 200, content_type: 'text/plain', text: 'grüße' };
     expect(await web.read(`${site.origin}/p?q=1`, NEVER)).toEqual({ ...page, truncated: false });
@@ -104,7 +104,7 @@ describe('what is refused', () => {
     'https://localhost/',
     'https://user:password@example.com/',
     'nonsense',
-  ])('%s is not asked, and not when a page leads there [EXE-46]', async (target) => {
+  ])('%s is not asked, and not when a page leads there [EXE-43]', async (target) => {
     await expect(web.read(target, NEVER)).rejects.toThrow(WebRefusal);
     serve = (response) => void response.writeHead(302, { location: target }).end();
     if (target === 'nonsense') return;
@@ -134,7 +134,7 @@ describe('what is refused', () => {
   });
 });
 
-it('a page that comes drop by drop ends in time although garbage is collected [EXE-61]', async () => {
+it('a page that comes drop by drop ends in time although garbage is collected [EXE-47]', async () => {
   web = createWebReader(outbound, { timeoutMs: 300 });
   serve = (response) => {
     response.writeHead(200, { 'content-type': 'text/plain' });

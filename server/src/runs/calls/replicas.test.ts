@@ -66,7 +66,7 @@ describe('a repeated request', () => {
     expect(new Set(answers.map((answer) => answer.replace('began ', ''))).size).toBe(1);
   });
 
-  it('with another body under the same key is refused, before and after the end [RUN-4]', async () => {
+  it('with another body under the same key is refused, before and after the end [RUN-3]', async () => {
     const { first, again } = await newTask('key-3');
     await ask(here, first);
     const other = again({ task: 'Do something else.' });
@@ -75,7 +75,7 @@ describe('a repeated request', () => {
     await expect(ask(here, other)).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
-  it('under the key of another wallet is a run of its own [RUN-5]', async () => {
+  it('under the key of another wallet is a run of its own [RUN-3]', async () => {
     const mine = await newTask('key-4');
     const yours = await newTask('key-4');
     expect(await ask(here, mine.first)).toBeUndefined();
@@ -206,7 +206,7 @@ describe('a cancel', () => {
     expect((await here.runs.find(first.runId, wallet))?.status).toBe('undelivered');
   });
 
-  it('by key and the request at the same moment: the run never goes on [RUN-12]', async () => {
+  it('by key and the request at the same moment: the run never goes on [RUN-11]', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { first, wallet } = await newTask(`cancel-race-${round}`);
       const [begun] = await Promise.allSettled([
@@ -252,7 +252,7 @@ describe('a caller that goes away', () => {
     expect(await stopReason(first)).toBe('caller_left');
   });
 
-  it('with a key leaves its run for a while, and then it stops [RUN-14]', async () => {
+  it('with a key leaves its run for a while, and then it stops [RUN-13]', async () => {
     const { first } = await newTask('gone-1');
     const { caller, leave } = leaving();
     const { answer } = await startAwaited(here, first, caller);
@@ -262,7 +262,7 @@ describe('a caller that goes away', () => {
   });
 
   it.each(['repeats its request on another replica', 'asks for the run by its id'])(
-    'with a key, and another request %s: the run goes on [RUN-14]',
+    'with a key, and another request %s: the run goes on [RUN-13]',
     async (how) => {
       const { first, again, wallet } = await newTask(`gone-${how.length}`);
       const { caller, leave } = leaving();
@@ -281,7 +281,7 @@ describe('a caller that goes away', () => {
     },
   );
 
-  it('that prefers an asynchronous answer gets it after its patience, and the run goes on [RUN-9, RUN-14]', async () => {
+  it('that prefers an asynchronous answer gets it after its patience, and the run goes on [RUN-9, RUN-13]', async () => {
     const { first, wallet } = await newTask('async-1');
     const { answer } = await startAwaited(here, first, { ...patient, patienceMs: 0 });
     expect(await answer).toEqual({ runId: first.runId, agentId: first.listing.id, status: 'running' });
@@ -293,7 +293,7 @@ describe('a caller that goes away', () => {
 });
 
 describe('a long poll', () => {
-  it('answers when the run ends on another replica [RUN-10]', async () => {
+  it('answers when the run ends on another replica [RUN-9]', async () => {
     const { first, wallet } = await newTask('poll-1');
     await ask(there, first);
     const polled = here.pastRuns.find(first.runId, wallet, 60_000, never);
@@ -320,7 +320,7 @@ describe('a long poll', () => {
 });
 
 describe('a result whose charge is not confirmed yet', () => {
-  it('is held back, survives the loss of its process, and goes once it is paid [RUN-20]', async () => {
+  it('is held back, survives the loss of its process, and goes once it is paid [RUN-17]', async () => {
     const { first, wallet } = await newTask('held-1');
     await ask(here, first);
     await here.runs.hold(resultOf(first));
@@ -350,7 +350,7 @@ describe('a result whose charge is not confirmed yet', () => {
 });
 
 describe('a result', () => {
-  it('is removed after 24 hours; its run and its key are remembered [RUN-21]', async () => {
+  it('is removed after 24 hours; its run and its key are remembered [RUN-17]', async () => {
     const { first, again, wallet } = await newTask('old-1');
     await ask(here, first);
     await finish(here, first);

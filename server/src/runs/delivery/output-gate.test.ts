@@ -49,7 +49,7 @@ it('serves a caller that only wants the end', () => {
   expect(gate.text).toBe('ab');
 });
 
-it('lets nothing out before it is on record that output leaves, then everything, in order [MON-16]', async () => {
+it('lets nothing out before it is on record that output leaves, then everything, in order [MON-1]', async () => {
   const left: string[] = [];
   let recorded: () => void = () => undefined;
   let records = 0;

@@ -48,7 +48,7 @@ it('is server-sent events: deltas in order, then done, then the end [STR-3]', as
   );
 });
 
-it('sends its headers at once, so that the caller has the run id while it waits [STR-7]', async () => {
+it('sends its headers at once, so that the caller has the run id while it waits [STR-4]', async () => {
   // Without its heartbeat, which would send them, too, some time.
   vi.useFakeTimers({ toFake: ['setInterval'] });
   let stream: SseStream | undefined;
@@ -134,7 +134,7 @@ describe('a slow reader', () => {
     });
   }
 
-  it('gets every delta in order once it reads, fewer and larger ones, and done last [STR-2, STR-3, STR-11]', async () => {
+  it('gets every delta in order once it reads, fewer and larger ones, and done last [STR-2, STR-3, STR-8]', async () => {
     const serving = serveStream({});
     const reader = await openReader();
     const { stream, response } = await serving;
@@ -164,7 +164,7 @@ describe('a slow reader', () => {
     expect(events.at(-1)).toEqual(['event: done', `data: ${JSON.stringify(DONE)}`]);
   });
 
-  it('that never reads is cut off before it costs more than a bound [STR-11]', async () => {
+  it('that never reads is cut off before it costs more than a bound [STR-8]', async () => {
     const maxBehindCharacters = 1024 * 1024;
     const serving = serveStream({ maxBehindCharacters });
     const reader = await openReader();
@@ -184,7 +184,7 @@ describe('a slow reader', () => {
     reader.destroy();
   });
 
-  it('that stops reading is cut off after a while, also when all is said [STR-11]', async () => {
+  it('that stops reading is cut off after a while, also when all is said [STR-8]', async () => {
     const serving = serveStream({ stallMs: 50, maxBehindCharacters: 1e9 });
     const reader = await openReader();
     const { stream, response } = await serving;

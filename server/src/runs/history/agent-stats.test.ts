@@ -95,7 +95,7 @@ describe('what a creator sees of the runs of a listing in numbers', () => {
     expect((await read(row)).series?.at(-1)?.duration_ms).toEqual(given);
   });
 
-  it('counts by hour or day, forgets what is older than the window, and removes what no window shows [REG-140] [SVC-35]', async () => {
+  it('counts by hour or day, forgets what is older than the window, and removes what no window shows [REG-140] [SVC-30]', async () => {
     const { row } = await listed();
     const past = (age: string, measure: string) =>
       sql`insert into listing_run_deltas (listing_id, run_count, completed_count, measure, noted_at)
@@ -167,7 +167,7 @@ describe('what a creator sees of the runs of a listing in numbers', () => {
     await expect(stats.read(newWallet(), row.id, '24h')).rejects.toMatchObject({ code: 'listing_not_found' });
   });
 
-  it('has refusals by what refused, from memory by one statement, and again when that failed [REG-141]', async () => {
+  it('has refusals by what refused, from memory by one statement, and again when that failed [REG-140]', async () => {
     const { row } = await listed();
     const other = (await listed()).row;
     const refusals = createRefusals(database.db, pino({ level: 'silent' }));

@@ -48,7 +48,7 @@ describe('a finished run', () => {
     await expect(runs.finish(again)).rejects.toThrow('had ended already');
   });
 
-  it('that was not delivered, and may be credited, lets no output leave any more [MON-16]', async () => {
+  it('that was not delivered, and may be credited, lets no output leave any more [MON-1]', async () => {
     const listing = await insertListing(database.db);
     const run = await insertRun(database.db, listing, newWallet());
     const brokeOff = new ApiError('service_unavailable', 'It broke off.');
@@ -56,7 +56,7 @@ describe('a finished run', () => {
     await expect(runs.recordOutputLeft(run)).rejects.toThrow('was not delivered');
   });
 
-  it('of which no output left does not count as one whose output was about to leave [MON-5, MON-16]', async () => {
+  it('of which no output left does not count as one whose output was about to leave [MON-5, MON-1]', async () => {
     const listing = await insertListing(database.db);
     const leftAt = async (outputHasLeft: boolean) => {
       const wallet = newWallet();

@@ -33,7 +33,7 @@ async function storeRuns(count: number): Promise<{ wallet: string; listingId: st
   return { wallet, listingId: one.id };
 }
 
-it('pages from place to place have each run once, newest first, also where many began in one microsecond [RUN-23]', async () => {
+it('pages from place to place have each run once, newest first, also where many began in one microsecond [RUN-1]', async () => {
   const { wallet, listingId } = await storeRuns(100);
   for (const [listing, count] of [
     [undefined, 100],

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { createLiveRuns } from './live-runs.js';
 
-it('the end of a run that is on record is news that the database is asked nothing for [OPS-53]', async () => {
+it('the end of a run that is on record is news that the database is asked nothing for [OPS-52]', async () => {
   const asked: string[][] = [];
   let announce = (_runId: string): void => undefined;
   const live = createLiveRuns({

@@ -83,7 +83,7 @@ describe('an absent input', () => {
       },
     ],
     ['nothing that is valid', { type: 'object', minProperties: 1 }],
-  ])('is refused where the schema wants %s, before anything is charged [EXE-86]', async (_, schema) => {
+  ])('is refused where the schema wants %s, before anything is charged [EXE-21]', async (_, schema) => {
     await expect(admitted(undefined as never, schema)).rejects.toMatchObject({
       code: 'invalid_request',
       message: expect.stringMatching(/^input: is required: /) as string,
@@ -103,7 +103,7 @@ describe('an absent input', () => {
       },
     ],
     ['anything', {}],
-  ])('is taken where the schema takes %s [EXE-86]', async (_, schema) => {
+  ])('is taken where the schema takes %s [EXE-21]', async (_, schema) => {
     expect(await admitted(undefined as never, schema)).toBeUndefined();
   });
 });
@@ -158,7 +158,7 @@ describe('the owner of the wallet', () => {
     return { questions, task };
   }
 
-  it('is asked about a run that is charged, by its price and request [ID-70, ID-72]', async () => {
+  it('is asked about a run that is charged, by its price and request [ID-70]', async () => {
     const { questions, task } = await asked({});
     const call = { listingId: task.listing.id, digest: task.digest };
     expect(questions).toEqual([{ kind: 'run', lamports: 1000n, call }]);

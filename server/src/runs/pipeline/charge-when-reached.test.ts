@@ -103,7 +103,7 @@ describe('an agent that was not reached in the last 10 minutes', () => {
     expect(await charges()).toEqual([]);
   });
 
-  it('that its caller stops after the task has gone out is paid [MON-14]', async () => {
+  it('that its caller stops after the task has gone out is paid [MON-13]', async () => {
     const { execute, charges, runs, changes, wallet } = await world({
       isHot: false,
       agent: ({ contact, signal }) =>
@@ -122,7 +122,7 @@ describe('an agent that was not reached in the last 10 minutes', () => {
     expect(await charges()).toMatchObject([{ state: 'confirmed' }]);
   });
 
-  it('that its caller gives less time than the manifest does is paid once the task has gone out [MON-14]', async () => {
+  it('that its caller gives less time than the manifest does is paid once the task has gone out [MON-13]', async () => {
     const { execute, listing } = await world({
       isHot: false,
       agent: ({ contact, signal }) => {
@@ -152,7 +152,7 @@ describe('an agent that was reached lately and is gone', () => {
     expect(await charges()).toHaveLength(1);
   });
 
-  it('is not charged at the start any more once five runs of a day were credited [MON-15]', async () => {
+  it('is not charged at the start any more once five runs of a day were credited [MON-5]', async () => {
     const { execute, db, wallet, listing, charges } = await world({ agent: unreachable });
     for (let run = 0; run < 5; run += 1) {
       const { id } = await db
@@ -189,7 +189,7 @@ describe('a run of which output has left', () => {
     throw new Error('a fault of ours');
   };
 
-  it('is charged and never credited, whatever breaks [MON-16]', async () => {
+  it('is charged and never credited, whatever breaks [MON-1]', async () => {
     const left: string[] = [];
     let isLeft: () => void = () => undefined;
     const leaving = new Promise<void>((resolve) => (isLeft = resolve));
@@ -214,7 +214,7 @@ describe('a run of which output has left', () => {
     expect(await hasCredit()).toBe(false);
   });
 
-  it('keeps the credit used that paid for it [MON-16]', async () => {
+  it('keeps the credit used that paid for it [MON-1]', async () => {
     let isLeft: () => void = () => undefined;
     let mode: 'unreachable' | 'break' = 'unreachable';
     const leaving = new Promise<void>((resolve) => (isLeft = resolve));
@@ -235,7 +235,7 @@ describe('a run of which output has left', () => {
     expect(await hasCredit()).toBe(false);
   });
 
-  it('is on record before the first byte leaves, so that a crash of the server changes nothing [MON-16]', async () => {
+  it('is on record before the first byte leaves, so that a crash of the server changes nothing [MON-1]', async () => {
     let recorded: unknown;
     const { stream, db, wallet } = await world({
       agent: async (options) => {
@@ -287,7 +287,7 @@ describe('a fault after the agent has answered', () => {
 });
 
 describe('a repeat under an idempotency key', () => {
-  it('is not charged while the charge of the first run may still land [MON-17]', async () => {
+  it('is not charged while the charge of the first run may still land [MON-7]', async () => {
     let landed: SignatureStatus | null = null;
     let confirm: (status: SignatureStatus) => void = () => undefined;
     const confirmation = new Promise<SignatureStatus>((resolve) => (confirm = resolve));
@@ -313,7 +313,7 @@ describe('a repeat under an idempotency key', () => {
     expect(await hasCredit()).toBe(false);
   });
 
-  it('gets the result of a run whose confirmation could not be read, and nothing is signed anew [MON-17]', async () => {
+  it('gets the result of a run whose confirmation could not be read, and nothing is signed anew [MON-7]', async () => {
     const { execute, signatures, reconcile } = await world({
       balanceLamports: 3n * PRICE,
       // The polls failed until the time was up.
@@ -365,7 +365,7 @@ describe('a price that changes before the charge is signed', () => {
     },
   });
 
-  it('is admitted again: answer, policy, record and charge name the new price [MON-18]', async () => {
+  it('is admitted again: answer, policy, record and charge name the new price [PRG-10]', async () => {
     const { execute, charges, allowed } = await world({
       balanceLamports: NEW_PRICE,
       chain: repriced(PRICE, NEW_PRICE),
@@ -424,7 +424,7 @@ describe('an external signer of the authority', () => {
   const TOKEN = 'a-token-of-the-signer';
   const key = Keypair.generate();
 
-  it('signs the charge of a run [MON-46]', async () => {
+  it('signs the charge of a run [MON-20]', async () => {
     const service = await startSigningService([key], TOKEN);
     const authority = createHttpSigner({ url: service.url, token: TOKEN, publicKey: key.publicKey });
     const { execute, charges, sent } = await world({ authority });
@@ -456,7 +456,7 @@ describe('lamports that are missing for charges', () => {
     },
   };
 
-  it('refuse a run that would be charged, before its agent is asked: nothing is reserved or signed [MON-48]', async () => {
+  it('refuse a run that would be charged, before its agent is asked: nothing is reserved or signed [MON-20]', async () => {
     let isAsked = false;
     const { execute, charges, sent, allowed } = await world({
       funds: missing,
@@ -487,7 +487,7 @@ describe('lamports that are missing for charges', () => {
 });
 
 describe('charges that keep failing on-chain', () => {
-  it('are not made any more for an hour: the authority would pay for each [MON-19]', async () => {
+  it('are not made any more for an hour: the authority would pay for each [MON-7]', async () => {
     const { execute, signatures, reconcile } = await world({
       balanceLamports: 100n * PRICE,
       chain: {

@@ -28,7 +28,7 @@ const world = (landed: () => Partial<SignatureStatus> | null) =>
     },
   );
 
-it('a charge that is confirmed late is a 503 with the run, and then the result under its id and key [MON-7, RUN-20]', async () => {
+it('a charge that is confirmed late is a 503 with the run, and then the result under its id and key [MON-7, RUN-17]', async () => {
   let status: Partial<SignatureStatus> | null = null;
   const { execute, look, reconcile, hasCredit } = await world(() => status);
   const error = await errorOf(execute());
@@ -75,7 +75,7 @@ it('a transaction that fails because its sequence is used leaves the end open: t
 });
 
 it.each(['failed', 'credited', 'lost'] as const)(
-  'a repeat does not wait for a charge that is %s, although the process that ended it did not free the key [MON-17]',
+  'a repeat does not wait for a charge that is %s, although the process that ended it did not free the key [MON-7]',
   async (state) => {
     const { db, wallet, execute } = await paidRunWorld({ database, notifications });
     const first = await execute();
@@ -91,7 +91,7 @@ it.each(['failed', 'credited', 'lost'] as const)(
   },
 );
 
-it('a repeat waits while a final charge has its credit to come [MON-17]', async () => {
+it('a repeat waits while a final charge has its credit to come [MON-7]', async () => {
   const { db, wallet, runs, execute, reconcile, hasCredit } = await paidRunWorld({ database, notifications });
   const { runId } = await execute();
   await db

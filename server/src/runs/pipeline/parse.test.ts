@@ -20,7 +20,7 @@ it('input and input_uri together are refused [EXE-4]', () => {
   expect(() => parse({ input: {}, input_uri: 'ipfs://b' })).toThrow(/not both/);
 });
 
-it('an input is taken up to 1 MiB of JSON, counted in bytes; a larger one is pointed to the files [EXE-23]', () => {
+it('an input is taken up to 1 MiB of JSON, counted in bytes; a larger one is pointed to the files [EXE-21]', () => {
   const room = 1024 * 1024 - 2;
   expect(parse({ input: 'x'.repeat(room) }).input).toHaveLength(room);
   expect(() => parse({ input: 'x'.repeat(room + 1) })).toThrow(/^input: has 1048577 bytes.*POST \/v1\/files/);
@@ -38,11 +38,11 @@ it.each([
   [59, 59],
   [60, 60],
   [300, 60],
-])('a request for %s seconds gets %i, where the manifest says 60 [EXE-8]', (asked, seconds) => {
+])('a request for %s seconds gets %i, where the manifest says 60 [EXE-7]', (asked, seconds) => {
   expect(parse(asked === undefined ? {} : { timeout_seconds: asked }).timeoutSeconds).toBe(seconds);
 });
 
-it.each(['', ' ', 'a b', 'ü', 'a\n', 'x'.repeat(201)])('the idempotency key %j is refused [RUN-6]', (key) => {
+it.each(['', ' ', 'a b', 'ü', 'a\n', 'x'.repeat(201)])('the idempotency key %j is refused [RUN-3]', (key) => {
   expect(() => parse({}, key)).toThrow(/Idempotency-Key/);
 });
 

@@ -32,13 +32,13 @@ async function world(setup: PaidRunWorld = {}) {
 const NONE = { no_slot: 0, rate_limit: 0, insufficient_balance: 0 };
 
 describe('a refused request is counted for the creator of the listing', () => {
-  it('by a balance that is too low [REG-141]', async () => {
+  it('by a balance that is too low [REG-140]', async () => {
     const { execute, refused } = await world({ balanceLamports: 0n });
     expect((await errorOf(execute())).code).toBe('insufficient_balance');
     expect(await refused()).toEqual({ ...NONE, insufficient_balance: 1 });
   });
 
-  it('by the rate of the listing [REG-141]', async () => {
+  it('by the rate of the listing [REG-140]', async () => {
     const { execute, listing, refused } = await world({ balanceLamports: 5n * PRICE });
     Object.assign(listing, { runsPerMinute: 1 });
     await execute({ idempotencyKey: 'first' });
@@ -49,7 +49,7 @@ describe('a refused request is counted for the creator of the listing', () => {
     expect(await refused()).toEqual({ ...NONE, rate_limit: 2 });
   });
 
-  it('by a listing without a free slot [REG-141]', async () => {
+  it('by a listing without a free slot [REG-140]', async () => {
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
     const { execute, refused } = await world({
@@ -69,7 +69,7 @@ describe('a refused request is counted for the creator of the listing', () => {
     expect(ended.filter((end) => end instanceof ApiError)).toHaveLength(2);
   });
 
-  it('but not by the policy of its own caller [REG-141]', async () => {
+  it('but not by the policy of its own caller [REG-140]', async () => {
     const { execute, refused } = await world({
       allow: () => {
         throw new ApiError('insufficient_balance', 'Too much.', { policyRule: 'max_run_lamports' });

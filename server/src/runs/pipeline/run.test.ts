@@ -37,7 +37,7 @@ const begin = (timeoutSeconds: number, stop: AbortSignal, timeUp = new AbortCont
   );
 
 describe('a run', () => {
-  it('ends at its time limit although garbage is collected [EXE-61]', async () => {
+  it('ends at its time limit although garbage is collected [EXE-47]', async () => {
     const stop = new AbortController();
     const outcomes = await collectingGarbage(() =>
       Promise.all(Array.from({ length: 20 }, () => begin(0.1, stop.signal))),

@@ -87,7 +87,7 @@ describe('the queue for a slot', () => {
   });
 
   it(
-    'is round-robin in shares whatever comes, leaves and ends, in any order [EXE-28, EXE-64]',
+    'is round-robin in shares whatever comes, leaves and ends, in any order [EXE-28]',
     { timeout: 90_000 },
     async () => {
       const bounds = { slots: 5, queueLength: 1000, ownLength: 1000, leaseMs: 60_000, claimMs: 60_000 };

@@ -45,7 +45,7 @@ async function end(listing: Listing, runId: string): Promise<void> {
 }
 
 describe('the slots of a listing that several wallets want', () => {
-  it('are all for a wallet that is alone, and half of them once another one comes [EXE-64]', async () => {
+  it('are all for a wallet that is alone, and half of them once another one comes [EXE-28]', async () => {
     const listing = await newListing();
     const [greedy, other] = [newWallet(), newWallet()];
     const runs = await come(listing, greedy, 30);
@@ -55,7 +55,7 @@ describe('the slots of a listing that several wallets want', () => {
     expect(await heldBy(listing, [greedy, other])).toEqual([10, 10]);
   });
 
-  it('are half for a wallet that never pauses, whatever priority it asks for, so that others begin at once [EXE-64]', async () => {
+  it('are half for a wallet that never pauses, whatever priority it asks for, so that others begin at once [EXE-28]', async () => {
     const listing = await newListing();
     const [greedy, other] = [newWallet(), newWallet()];
     const [first = ''] = await come(listing, other, 1);
@@ -70,7 +70,7 @@ describe('the slots of a listing that several wallets want', () => {
     expect(await heldBy(listing, [greedy])).toEqual([20]);
   });
 
-  it('that one who waits gives up go to the one that is alone then [EXE-64]', async () => {
+  it('that one who waits gives up go to the one that is alone then [EXE-28]', async () => {
     const listing = await newListing();
     const [greedy, other] = [newWallet(), newWallet()];
     const runs = await come(listing, greedy, 21);
@@ -82,7 +82,7 @@ describe('the slots of a listing that several wallets want', () => {
     expect(await heldBy(listing, [greedy])).toEqual([19]);
   });
 
-  it('are shared evenly by those who want more than there are [EXE-64]', async () => {
+  it('are shared evenly by those who want more than there are [EXE-28]', async () => {
     const listing = await newListing();
     const wallets = Array.from({ length: 5 }, newWallet);
     for (const wallet of wallets) await come(listing, wallet, 24);
@@ -97,7 +97,7 @@ describe('the slots of a listing that several wallets want', () => {
   });
 
   it(
-    'never go to one that has its share while one that has less waits, nor stay free without a reason [EXE-64]',
+    'never go to one that has its share while one that has less waits, nor stay free without a reason [EXE-28]',
     { timeout: 90_000 },
     async () => {
       const wallets = Array.from({ length: 5 }, newWallet);

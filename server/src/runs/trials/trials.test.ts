@@ -52,7 +52,7 @@ async function world(setup: PaidRunWorld = {}) {
 }
 
 describe('a free first run', () => {
-  it('needs no rental, costs nothing, is marked, and is had once [EXE-100, EXE-101]', async () => {
+  it('needs no rental, costs nothing, is marked, and is had once [EXE-100]', async () => {
     const { call, charges, look, rowsOf } = await world();
     const run = await call();
     expect(run).toMatchObject({ status: 'completed', costLamports: 0n, isTrial: true });
@@ -96,7 +96,7 @@ describe('a free first run', () => {
       'that was given up before the task went out',
       async () => ({ status: 'failed', output: 'stopped', cause: { class: 'stopped' } }),
     ],
-  ])('of an agent %s is given back [EXE-103]', async (_, agent) => {
+  ])('of an agent %s is given back [EXE-102]', async (_, agent) => {
     let work = agent;
     const { call } = await world({ agent: (options) => work(options) });
     await call().catch(() => undefined);
@@ -108,7 +108,7 @@ describe('a free first run', () => {
     expect((await errorOf(call())).code).toBe('credential_not_found');
   });
 
-  it('that failed at its agent was had [EXE-103]', async () => {
+  it('that failed at its agent was had [EXE-102]', async () => {
     const { call } = await world({
       agent: async ({ contact }) => {
         contact.reach();
@@ -119,7 +119,7 @@ describe('a free first run', () => {
     expect((await errorOf(call())).code).toBe('credential_not_found');
   });
 
-  it('is for a wallet that has rented an agent or holds SOL [EXE-104]', async () => {
+  it('is for a wallet that has rented an agent or holds SOL [EXE-102]', async () => {
     const poor = await world({ trial: { holdsLamports: Number(TRIAL_WALLET_LAMPORTS) - 1 } });
     const error = await errorOf(poor.call());
     expect(error).toMatchObject({ code: 'credential_not_found' });
@@ -149,7 +149,7 @@ describe('a free first run', () => {
     expect(error.message).toContain('has not rented');
   });
 
-  it('is given so often in a day by a listing, and to a wallet, also at once [EXE-105]', async () => {
+  it('is given so often in a day by a listing, and to a wallet, also at once [EXE-102]', async () => {
     const trials = createTrials({ db: database.db, chain: {} as never });
     const take = async (row: Awaited<ReturnType<typeof insertListing>>, wallet: string) => {
       const runId = await insertRun(database.db, row, wallet);

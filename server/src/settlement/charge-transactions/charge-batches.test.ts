@@ -26,7 +26,7 @@ function asked(...answers: (TransactionError | Error | null)[]) {
 const custom = (code: number): TransactionError => ({ InstructionError: [2, { Custom: code }] });
 
 describe('whether the program has consume_queries', () => {
-  it('is asked once where it has, also where it refuses the charge [MON-76]', async () => {
+  it('is asked once where it has, also where it refuses the charge [MON-9]', async () => {
     for (const answer of [null, custom(6_003 + 0x1_0000), custom(6_000)]) {
       const { hasBatches, asks, clock } = asked(answer);
       expect(await Promise.all([hasBatches(), hasBatches()])).toEqual([true, true]);
@@ -36,7 +36,7 @@ describe('whether the program has consume_queries', () => {
     }
   });
 
-  it('is asked again after ten minutes where it has not [MON-76]', async () => {
+  it('is asked again after ten minutes where it has not [MON-9]', async () => {
     const { hasBatches, asks, clock } = asked(custom(101), null);
     expect([await hasBatches(), await hasBatches()]).toEqual([false, false]);
     clock.now = TEN_MINUTES_MS - 1;
@@ -46,7 +46,7 @@ describe('whether the program has consume_queries', () => {
     expect(await hasBatches()).toBe(true);
   });
 
-  it('is not known while the chain says nothing of the program, and is asked again [MON-76]', async () => {
+  it('is not known while the chain says nothing of the program, and is asked again [MON-9]', async () => {
     const { hasBatches, asks } = asked(new Error('unreachable'), 'AccountNotFound', null);
     expect([await hasBatches(), await hasBatches(), await hasBatches()]).toEqual([false, false, true]);
     expect(asks()).toBe(3);

@@ -213,7 +213,7 @@ describe('the transaction of a pack', () => {
     ).resolves.toBe(true);
   });
 
-  it('is one instruction, read back by its runs, and its failure is the refusal of one of them alone [MON-73]', async () => {
+  it('is one instruction, read back by its runs, and its failure is the refusal of one of them alone [MON-9]', async () => {
     const charges = [newCharge(), newCharge()];
     const { wire }: SignedCharge = await newSigner().sign(charges);
     const [first = '', second = ''] = ids(charges);
@@ -237,7 +237,7 @@ describe('the transaction of a pack', () => {
     }
   });
 
-  it('is an instruction for each charge where the program is of the version before [MON-76]', async () => {
+  it('is an instruction for each charge where the program is of the version before [MON-9]', async () => {
     const charges = [newCharge(), newCharge()];
     const { wire }: SignedCharge = await newSigner(7n, false).sign(charges);
     const [first = '', second = ''] = ids(charges);

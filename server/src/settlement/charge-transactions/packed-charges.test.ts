@@ -90,7 +90,7 @@ describe('a pack of charges on the program', () => {
     expect(runs.toSorted()).toEqual(ids(charges).toSorted());
   });
 
-  it('is one instruction, in which each charge is found from the chain alone, with its balance [MON-72]', async () => {
+  it('is one instruction, in which each charge is found from the chain alone, with its balance [MON-9]', async () => {
     const { listing, renters, charges } = await reservedCharges(3);
     const settlement = market.settlement();
     await Promise.all(charges.map((charge) => settlement.charge(charge, now).confirmed));
@@ -116,7 +116,7 @@ describe('a pack of charges on the program', () => {
     );
   });
 
-  it('fails as a whole when one is refused; then each other is charged alone, once [MON-51]', async () => {
+  it('fails as a whole when one is refused; then each other is charged alone, once [MON-9]', async () => {
     const { listing, renters, charges } = await reservedCharges(4);
     const [broken] = renters;
     // The creator takes the access of one renter between the reservation and the charge.
@@ -162,7 +162,7 @@ describe('a pack of charges on the program', () => {
     for (const renter of renters) expect(await spentBy(listing, renter)).toBe(PRICE);
   });
 
-  it('that can land no more is replaced by a transaction for each charge [MON-51]', async () => {
+  it('that can land no more is replaced by a transaction for each charge [MON-9]', async () => {
     const { listing, renters, charges } = await reservedCharges(3);
     await writeUnsent(charges);
     await market.expire();
@@ -175,7 +175,7 @@ describe('a pack of charges on the program', () => {
     for (const renter of renters) expect(await spentBy(listing, renter)).toBe(PRICE);
   });
 
-  it('that failed before a crash ends the refused charge, and charges the others alone [MON-51]', async () => {
+  it('that failed before a crash ends the refused charge, and charges the others alone [MON-9]', async () => {
     const { listing, renters, charges } = await reservedCharges(3);
     const [, , broken] = renters;
     await market.send(

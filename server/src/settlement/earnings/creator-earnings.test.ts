@@ -57,7 +57,7 @@ const transaction = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(move) },
 );
 
-it('the kept sums agree with the escrows to the lamport, whatever happens to listings and escrows [TXN-19]', async () => {
+it('the kept sums agree with the escrows to the lamport, whatever happens to listings and escrows [TXN-1]', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(transaction, { maxLength: 15 }), async (transactions) => {
       const creators = [newWallet(), newWallet()];
@@ -189,7 +189,7 @@ it('a sum and a page read as much for a creator of two thousand listings as of f
   }
 });
 
-it('what a listing earns is counted in its hour and day, by each change of its escrow after the first [SVC-35]', async () => {
+it('what a listing earns is counted in its hour and day, by each change of its escrow after the first [SVC-30]', async () => {
   const { id, address } = await insertListing(database.db);
   const escrow = (earned: bigint, withdrawable: bigint) => ({
     address: `escrow ${id}`,

@@ -92,7 +92,7 @@ const finalized = async (): Promise<number> => {
   return rows[0]?.count ?? 0;
 };
 
-it('charges that have landed are settled in one round, by statements that do not grow with them [MON-19]', async () => {
+it('charges that have landed are settled in one round, by statements that do not grow with them [MON-7]', async () => {
   const statements: number[] = [];
   for (const count of [20, 900]) {
     await openCharges('landed', count, 10);
@@ -105,7 +105,7 @@ it('charges that have landed are settled in one round, by statements that do not
   expect(statements[1]).toBe(statements[0]);
 });
 
-it('charges that are stuck longer, and whose calls hang, hold up none that have landed [MON-19]', async () => {
+it('charges that are stuck longer, and whose calls hang, hold up none that have landed [MON-7]', async () => {
   await openCharges('stuck', 200, 1_000);
   await openCharges('landed', 300, 10);
   let release = (): void => undefined;
@@ -116,7 +116,7 @@ it('charges that are stuck longer, and whose calls hang, hold up none that have 
   await round;
 });
 
-it('charges that are stuck come later each time, and what became due since comes first [MON-19]', async () => {
+it('charges that are stuck come later each time, and what became due since comes first [MON-7]', async () => {
   await openCharges('stuck', 1_200, 1_000);
   const charges = createChargeRepository(database.db);
   const delays: number[] = [];

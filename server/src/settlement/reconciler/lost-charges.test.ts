@@ -136,7 +136,7 @@ const confirmed = { err: null, confirmationStatus: 'confirmed' as const };
 const moves = async () => (await metrics.expose()).body;
 
 describe('a charge that was confirmed and that a fork dropped', () => {
-  it('is signed anew, and is lost when that is refused because the balance was withdrawn [MON-50]', async () => {
+  it('is signed anew, and is lost when that is refused because the balance was withdrawn [MON-7]', async () => {
     const { chain, round, lands, charge, becomes } = await followed();
     await lands(confirmed);
     await round();
@@ -230,7 +230,7 @@ describe('a charge that was confirmed and that a fork dropped', () => {
   });
 });
 
-it('a charge is lost on the program, too, when a fork drops it and its balance is gone before it lands again [MON-50]', async () => {
+it('a charge is lost on the program, too, when a fork drops it and its balance is gone before it lands again [MON-7]', async () => {
   const market = await startTestMarket(database);
   try {
     const listed = await market.list(1_000_000n);

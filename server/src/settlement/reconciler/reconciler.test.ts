@@ -198,7 +198,7 @@ describe('a charge none of whose transactions can land any more', () => {
   const expired = { status: null, lastValid: 99n };
   const failed = { status: { ...refused(6003), confirmationStatus: 'finalized' as const }, lastValid: 99n };
 
-  it('has failed when one of them did, and is not signed for ever [MON-19]', async () => {
+  it('has failed when one of them did, and is not signed for ever [MON-7]', async () => {
     expect(await stuck([expired, failed])()).toEqual(['unpaid', 'is failed by 6003', 'settled']);
     expect(await stuck([failed, expired])()).toEqual(['unpaid', 'is failed by 6003', 'settled']);
   });

@@ -140,7 +140,7 @@ function endless(response: ServerResponse): void {
   more();
 }
 
-it.each(LIES)('asks another gateway where the first one %s [REG-112]', async (_, lie) => {
+it.each(LIES)('asks another gateway where the first one %s [REG-111]', async (_, lie) => {
   const id = await hold(TEXT);
   serve[0] = lie;
   expect(await reader.read(`ar://${id}`, LIMITS)).toMatchObject({ bytes: TEXT });
@@ -151,7 +151,7 @@ it.each(LIES)('asks another gateway where the first one %s [REG-112]', async (_,
 it.each<[string, Serve]>([
   ['another transaction of the same owner', answerOther('transaction')],
   ['another item', answerOther('node')],
-])('believes no gateway that gives %s [REG-112]', async (_, lie) => {
+])('believes no gateway that gives %s [REG-111]', async (_, lie) => {
   const other = await hold(Buffer.from('something else'));
   const id = await hold(TEXT);
   swapped = { from: [id, item.id], to: [other, FOREIGN_ITEMS[1].id] };
@@ -180,7 +180,7 @@ function answerOther(part: 'transaction' | 'node'): Serve {
   };
 }
 
-it('changes of what the owner signed are noticed, the media type included [REG-112]', async () => {
+it('changes of what the owner signed are noticed, the media type included [REG-111]', async () => {
   const alone = readerOf(gateways.slice(0, 1));
   const type = { name: 'Content-Type', value: 'text/html' };
   const id = await hold(TEXT, [{ name: 'Content-Type', value: 'text/plain' }]);
@@ -202,7 +202,7 @@ it('changes of what the owner signed are noticed, the media type included [REG-1
   }
 });
 
-it('reads no more than the limit, whatever a gateway says [REG-112]', async () => {
+it('reads no more than the limit, whatever a gateway says [REG-111]', async () => {
   const id = await hold(TEXT);
   const small = { ...LIMITS, fileBytes: TEXT.length - 1 };
   await expect(reader.read(`ar://${id}`, small)).rejects.toThrow('larger than 15 bytes');
@@ -211,7 +211,7 @@ it('reads no more than the limit, whatever a gateway says [REG-112]', async () =
   await expect(reader.read(`ar://${item.id}`, small)).rejects.toThrow('larger than 15 bytes');
 });
 
-it('tells what is nowhere from a store that does not answer [REG-112]', async () => {
+it('tells what is nowhere from a store that does not answer [REG-111]', async () => {
   const id = 'A'.repeat(43);
   await expect(reader.read(`ar://${id}`, LIMITS)).rejects.toThrow('there is no such content');
   serve[1] = (_url, _body, response) => response.writeHead(502).end();
@@ -230,7 +230,7 @@ it.each([
   expect(asked).toEqual([]);
 });
 
-it('calls no gateway in a private network that the operator did not name [REG-112]', async () => {
+it('calls no gateway in a private network that the operator did not name [REG-111]', async () => {
   const guarded = createOutboundHttp(new Set());
   const arweaveGateways = gateways.map(({ origin }) => origin);
   const strict = createContentReader({

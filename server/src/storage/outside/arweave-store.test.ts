@@ -76,7 +76,7 @@ const memory = (): BlockStore & { kept: Map<string, Uint8Array> } => {
   };
 };
 
-it('gives an ar:// address under which our own reader finds the document [REG-110]', async () => {
+it('gives an ar:// address under which our own reader finds the document [REG-50]', async () => {
   const uri = await createContentStore(undefined, [], open()).putJson(DOCUMENT);
   expect(uri).toMatch(/^ar:\/\/[\w-]{43}$/);
   expect(await readerOf(memory()).read(uri, LIMITS)).toEqual({
@@ -86,7 +86,7 @@ it('gives an ar:// address under which our own reader finds the document [REG-11
   });
 });
 
-it('beside IPFS stores in both, and the IPFS address is named in the item [REG-110]', async () => {
+it('beside IPFS stores in both, and the IPFS address is named in the item [REG-50]', async () => {
   const blocks = memory();
   const store = createContentStore(blocks, [], open());
   const uri = await store.putJson(DOCUMENT);
@@ -98,7 +98,7 @@ it('beside IPFS stores in both, and the IPFS address is named in the item [REG-1
   expect(blocks.kept.size).toBe(0);
 });
 
-it('has an item signed as Arweave asks, and the same one for the same document [REG-110]', async () => {
+it('has an item signed as Arweave asks, and the same one for the same document [REG-50]', async () => {
   const tags = [{ name: 'Content-Type', value: 'application/json' }];
   const item = await signDataItem(key, BYTES, tags);
   expect(await signDataItem(key, BYTES, tags)).toEqual(item);
@@ -119,13 +119,13 @@ it('has an item signed as Arweave asks, and the same one for the same document [
   expect(await crypto.verify(modulus, message, bytes.subarray(2, 514))).toBe(true);
 });
 
-it('sends nothing twice, also not after a start that was cut off [REG-110]', async () => {
+it('sends nothing twice, also not after a start that was cut off [REG-50]', async () => {
   const first = await createContentStore(undefined, [], open()).putJson(DOCUMENT);
   expect(await createContentStore(undefined, [], open()).putJson(DOCUMENT)).toBe(first);
   expect(uploads).toBe(1);
 });
 
-it('gives no address before a gateway has the bytes [REG-110]', async () => {
+it('gives no address before a gateway has the bytes [REG-50]', async () => {
   handOn = () => {};
   await expect(open().put(await cidOf(), BYTES)).rejects.toThrow('no Arweave gateway has');
   handOn = (id, one) => held.set(id, { ...one, data: Buffer.from('{"name":"other"}') });
@@ -141,7 +141,7 @@ it.each<[string, (request: IncomingMessage, response: ServerResponse) => void]>(
   ['says nothing', (_, response) => response.writeHead(200).end()],
   ['took another item', (_, response) => response.writeHead(200).end(`{"id":"${'A'.repeat(43)}"}`)],
   ['breaks off', (_, response) => response.destroy()],
-])('fails where the bundler %s, and works when it is tried again [REG-110]', async (_, wrong) => {
+])('fails where the bundler %s, and works when it is tried again [REG-50]', async (_, wrong) => {
   fault = wrong;
   const store = createContentStore(undefined, [], open());
   await expect(store.putJson(DOCUMENT)).rejects.toThrow(GatewayError);
@@ -149,7 +149,7 @@ it.each<[string, (request: IncomingMessage, response: ServerResponse) => void]>(
   expect(await store.putJson(DOCUMENT)).toMatch(/^ar:/);
 });
 
-it('takes the key of an Arweave wallet alone [REG-110]', () => {
+it('takes the key of an Arweave wallet alone [REG-50]', () => {
   expect(arweaveKeyOf(JSON.stringify(key.export({ format: 'jwk' })))).toBeDefined();
   expect(() => arweaveKeyOf('[1,2,3]')).toThrow('ARWEAVE_KEY_FILE holds no private key');
   expect(() => arweaveKeyOf('-----BEGIN')).toThrow('ARWEAVE_KEY_FILE holds no private key');

@@ -65,7 +65,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
 }
 
-it('stores a document in the node, and lets go of it [REG-52]', async () => {
+it('stores a document in the node, and lets go of it [REG-50]', async () => {
   const uri = await store.putJson({ hello: 'world' });
   expect([...held]).toEqual([[uri.slice('ipfs://'.length), '{"hello":"world"}']]);
   expect(new Set(authorizations)).toEqual(new Set(['Bearer secret']));
@@ -81,7 +81,7 @@ it.each<[string, string, (response: ServerResponse) => void]>([
   ['gives something else back', 'block/get', (response) => response.end('{"hello":"you"}')],
   ['has lost it', 'block/get', (response) => response.writeHead(500).end()],
   ['hangs up', 'block/get', (response) => response.destroy()],
-])('tells no address while the node %s [REG-52]', async (_, command, failing) => {
+])('tells no address while the node %s [REG-50]', async (_, command, failing) => {
   fault = { command, answer: failing };
   await expect(store.putJson({ hello: 'world' })).rejects.toThrow();
   fault = undefined;

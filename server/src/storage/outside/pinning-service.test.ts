@@ -64,7 +64,7 @@ function answer(
   else send(200, { ...pins[0], status: next() });
 }
 
-it('waits until the service has the content, and takes the pin away [REG-52]', async () => {
+it('waits until the service has the content, and takes the pin away [REG-50]', async () => {
   await store.put(HELLO, new Uint8Array());
   expect(pins).toMatchObject([{ pin: { cid: HELLO.toString(), origins: [ADDRESS] } }]);
   expect(asked).toEqual(['GET /pins', 'POST /pins', 'GET /pins/pin%201']);
@@ -74,7 +74,7 @@ it('waits until the service has the content, and takes the pin away [REG-52]', a
   expect(pins).toEqual([]);
 });
 
-it('fails where the service cannot fetch the content, or answers in a form of its own [REG-52]', async () => {
+it('fails where the service cannot fetch the content, or answers in a form of its own [REG-50]', async () => {
   statuses = ['failed'];
   await expect(store.put(HELLO, new Uint8Array())).rejects.toThrow('could not fetch');
   pins = [];

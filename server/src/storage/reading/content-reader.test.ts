@@ -124,7 +124,7 @@ describe('reads a file of many blocks', () => {
   it.each([
     ['raw leaves, version 1', { rawLeaves: true, cidVersion: 1 }],
     ['wrapped leaves, version 0', { rawLeaves: false, cidVersion: 0 }],
-  ])('with %s [EXE-80]', async (_, options) => {
+  ])('with %s [EXE-48]', async (_, options) => {
     const root = await add([{ path: 'large.bin', content: LARGE }], options);
     serve[0] = blockGateway;
     const content = await reader.read(`ipfs://${root.toString()}`, LIMITS);
@@ -133,7 +133,7 @@ describe('reads a file of many blocks', () => {
     expect(asked).toHaveLength(1 + 1 + held.size);
   });
 
-  it('in one request, where a gateway sends CARs [EXE-80]', async () => {
+  it('in one request, where a gateway sends CARs [EXE-48]', async () => {
     const root = await add([{ path: 'large.bin', content: LARGE }], { rawLeaves: true, cidVersion: 1 });
     serve[0] = carGateway(() => [
       [root, held.get(root.toString()) ?? new Uint8Array()],
@@ -145,7 +145,7 @@ describe('reads a file of many blocks', () => {
   });
 });
 
-it('reads a path inside of a directory, sharded or not, and a directory whole [EXE-80]', async () => {
+it('reads a path inside of a directory, sharded or not, and a directory whole [EXE-48]', async () => {
   serve[0] = blockGateway;
   const files = Array.from({ length: 60 }, (_, index) => ({
     path: `d/notes ${index}/ü.json`,
@@ -167,7 +167,7 @@ it('reads a path inside of a directory, sharded or not, and a directory whole [E
   }
 });
 
-it('catches a gateway that lies or breaks off, and asks another one [EXE-81]', async () => {
+it('catches a gateway that lies or breaks off, and asks another one [EXE-48]', async () => {
   const root = await add([{ path: 'f', content: Buffer.alloc(600_000, 1) }], {
     rawLeaves: true,
     cidVersion: 1,
@@ -203,7 +203,7 @@ it.each<[string, (path: string, response: ServerResponse) => void, new (...args:
   ['that has no such content', (_, response) => response.writeHead(404).end(), ContentRefusal],
   ['that fails', (_, response) => response.writeHead(502).end(), ContentUnavailableError],
   ['that hangs up', (_, response) => response.destroy(), ContentUnavailableError],
-])('believes no gateway %s [EXE-81]', async (_, answer, error) => {
+])('believes no gateway %s [EXE-48]', async (_, answer, error) => {
   serve[0] = answer;
   await expect(readerOf(gateways.slice(0, 1)).read(await addressOf(TEXT), LIMITS)).rejects.toThrow(error);
 });
@@ -212,7 +212,7 @@ it('sends no request where no gateway is named', async () => {
   await expect(readerOf([]).read(await addressOf(TEXT), LIMITS)).rejects.toThrow('no such content');
 });
 
-it('calls no gateway in a private network that the operator did not name [EXE-81]', async () => {
+it('calls no gateway in a private network that the operator did not name [EXE-48]', async () => {
   const guarded = createOutboundHttp(new Set());
   const strict = createContentReader({
     blocks: createFolderBlocks(folder),
@@ -235,7 +235,7 @@ describe('bounds what it reads', () => {
     serve[0] = blockGateway;
   });
 
-  it('a file that is too large, also where it says that it is small [EXE-82]', async () => {
+  it('a file that is too large, also where it says that it is small [EXE-48]', async () => {
     const large = await add([{ path: 'f', content: Buffer.alloc(3_000_001, 3) }]);
     await expect(reader.read(`ipfs://${large.toString()}`, LIMITS)).rejects.toThrow(
       'larger than 3000000 bytes',
@@ -245,7 +245,7 @@ describe('bounds what it reads', () => {
     await expect(reader.read(`ipfs://${root.toString()}`, LIMITS)).rejects.toThrow(ContentRefusal);
   });
 
-  it('a bomb: few blocks that link to each other many times [EXE-82]', async () => {
+  it('a bomb: few blocks that link to each other many times [EXE-48]', async () => {
     let child = await hold(raw.code, Buffer.from('x'));
     let size = 1;
     for (let level = 0; level < 30; level += 1) {
@@ -258,14 +258,14 @@ describe('bounds what it reads', () => {
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
-  it('a chain of blocks that goes deeper and deeper [EXE-82]', async () => {
+  it('a chain of blocks that goes deeper and deeper [EXE-48]', async () => {
     let child = await hold(raw.code, Buffer.from('x'));
     for (let level = 0; level < 100; level += 1)
       child = await hold(dagPb.code, fileOf([{ cid: child, size: 1 }]));
     await expect(reader.read(`ipfs://${child.toString()}`, LIMITS)).rejects.toThrow('more than 64 deep');
   });
 
-  it('contents that are read at the same time [EXE-82]', async () => {
+  it('contents that are read at the same time [EXE-48]', async () => {
     let resolve = () => {};
     const promise = new Promise<void>((done) => (resolve = done));
     serve[0] = async (path, response) => {

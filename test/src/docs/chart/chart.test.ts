@@ -64,7 +64,7 @@ interface Pod {
   }[];
 }
 
-test('the settings of the chart are variables that the server reads [OPS-83]', () => {
+test('the settings of the chart are variables that the server reads [OPS-82]', () => {
   const { config } = parse(readText(`${CHART}/values.yaml`)) as { config: Record<string, unknown> };
   expect(Object.keys(config).filter((name) => !(name in environment.shape))).toEqual([]);
 });
@@ -82,11 +82,11 @@ describe.skipIf(IS_QUICK).each(namesIn(`${CHART}/ci`, 'file'))('the chart with %
     manifests = await render('--values', values);
   });
 
-  test('passes the strict lint [OPS-85]', async () => {
+  test('passes the strict lint [OPS-82]', async () => {
     expect(await helm('lint', '--strict', '--values', values, '.')).toContain('0 chart(s) failed');
   });
 
-  test('renders what the schemas of Kubernetes allow [OPS-85]', async () => {
+  test('renders what the schemas of Kubernetes allow [OPS-82]', async () => {
     expect(manifests.length).toBeGreaterThan(1);
     const python = 'missing' in tools ? '' : tools.python;
     const job = { manifests, versions: KUBERNETES_VERSIONS };
@@ -99,7 +99,7 @@ describe.skipIf(IS_QUICK).each(namesIn(`${CHART}/ci`, 'file'))('the chart with %
     expect(judged.unknown.filter((kind) => kind !== 'ServiceMonitor')).toEqual([]);
   });
 
-  test('sets variables that the server reads, and secrets by their names alone [OPS-83, OPS-85]', () => {
+  test('sets variables that the server reads, and secrets by their names alone [OPS-82]', () => {
     const { variables } = podOf(manifests);
     expect([...variables.keys()].filter((name) => !(name in environment.shape))).toEqual([]);
     const written = [...variables.values()].filter(
@@ -127,7 +127,7 @@ describe.skipIf(IS_QUICK).each(namesIn(`${CHART}/ci`, 'file'))('the chart with %
     expect(server.image).toMatch(/:\d+\.\d+\.\d+$|@sha256:/);
   });
 
-  test('probes where the server answers, and leaves it the time to drain [OPS-83]', () => {
+  test('probes where the server answers, and leaves it the time to drain [OPS-82]', () => {
     const { pod, server, variables } = podOf(manifests);
     expect(server).toMatchObject({
       startupProbe: { httpGet: { path: '/health' } },
@@ -139,7 +139,7 @@ describe.skipIf(IS_QUICK).each(namesIn(`${CHART}/ci`, 'file'))('the chart with %
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(drain + 10);
   });
 
-  test('counts limits for the most servers that there may be [OPS-86]', () => {
+  test('counts limits for the most servers that there may be [OPS-82]', () => {
     const { variables } = podOf(manifests);
     const most = manifests.some(({ kind }) => kind === 'HorizontalPodAutoscaler')
       ? Number(specOf(manifests, 'HorizontalPodAutoscaler')['maxReplicas'])
@@ -157,7 +157,7 @@ test.skipIf(IS_QUICK).each([
   ['without a Secret', ['config.PUBLIC_URL=https://market.example'], 'existingSecret'],
   ['with a secret in its values', ['config.MASTER_KEY=x'], 'MASTER_KEY'],
   ['with a setting that it does not have', ['replicas=3'], 'replicas'],
-])('the chart %s is refused, naming it [OPS-85]', async (_, set, named) => {
+])('the chart %s is refused, naming it [OPS-82]', async (_, set, named) => {
   const args = set.flatMap((one) => ['--set', one]);
   await expect(render(...args)).rejects.toThrow(named);
 });

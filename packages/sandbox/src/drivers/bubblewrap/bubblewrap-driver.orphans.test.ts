@@ -84,7 +84,7 @@ async function untilNothingRuns(): Promise<void> {
 }
 
 describe.runIf(onHardenedMachine)('a server that is killed with SIGKILL', () => {
-  test.each(busy)('leaves no process of a sandbox that $what [EXE-70]', async ({ language, code }) => {
+  test.each(busy)('leaves no process of a sandbox that $what [EXE-47]', async ({ language, code }) => {
     const host = spawn(process.execPath, ['--input-type=module', '-e', HOST, stateDir, language, code], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -102,7 +102,7 @@ describe.runIf(onHardenedMachine)('a server that is killed with SIGKILL', () => 
     ]);
   });
 
-  test('has written down what is inside of a sandbox, and the next one ends it [EXE-70]', async () => {
+  test('has written down what is inside of a sandbox, and the next one ends it [EXE-47]', async () => {
     const ledger = await openLedger(stateDir);
     const nonce = ledger.newNonce();
     const info = await open(ledger.innerPath(nonce), 'wx');

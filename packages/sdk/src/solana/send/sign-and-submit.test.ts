@@ -77,7 +77,7 @@ describe('a signer', () => {
     ).toBe(true);
   });
 
-  test('that makes a transaction dearer has to have that approved, too [TXN-20]', async () => {
+  test('that makes a transaction dearer has to have that approved, too [TXN-16]', async () => {
     const budget = [
       ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 }),
       ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 500_000n }),
@@ -104,7 +104,7 @@ describe('a signer', () => {
     expect(approve).toHaveBeenCalledOnce();
   });
 
-  test('is not asked when the quote is not the transaction’s [TXN-20]', async () => {
+  test('is not asked when the quote is not the transaction’s [TXN-16]', async () => {
     const signTransaction = vi.fn(own.signTransaction);
     const approve = vi.fn(() => true);
     const lying = serverOf(instructions, { max_price_lamports: 1_000 });

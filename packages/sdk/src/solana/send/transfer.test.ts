@@ -36,7 +36,7 @@ function chainOf(): { connection: TransferConnection; landed: Set<string> } {
 }
 
 describe('equal transfers', () => {
-  it('at the same time and one after the other all land: none is taken for landed by the status of another [TXN-20]', async () => {
+  it('at the same time and one after the other all land: none is taken for landed by the status of another [TXN-16]', async () => {
     const { connection: chain, landed } = chainOf();
     const [signer, to] = [keypairSigner(Keypair.generate()), Keypair.generate().publicKey];
     const send = () => transferSol(chain, signer, to, 1_000n);

@@ -374,13 +374,13 @@ describe('a price', () => {
   const perQuery = (depositLamports: bigint, maxPriceLamports: bigint) =>
     proposalOf([purchasePerQuery({ buyer, listingId, depositLamports, maxPriceLamports })]);
 
-  test('that was not agreed to is refused [TXN-17]', () => {
+  test('that was not agreed to is refused [TXN-16]', () => {
     expect(reasonOf(oneTime(1_000n), open)).toBe('price');
     expect(reasonOf(perQuery(1_000n, 1_000n), open)).toBe('price');
     expect(reasonOf(perQuery(1_000n, 1_000n), { ...open, max_price_lamports: 1_000 })).toBe('price');
   });
 
-  test('that will be approved is the transaction’s own, and never the quote’s [TXN-20]', () => {
+  test('that will be approved is the transaction’s own, and never the quote’s [TXN-16]', () => {
     const shown = (proposal: ReturnType<typeof proposalOf>) => inspectProposal(proposal, open, address).quote;
     const [rent, balanceRent] = [rentOf('AccessCredential'), rentOf('PerQueryBalance')];
     expect(shown(oneTime(7_000_000n))).toEqual({
@@ -412,13 +412,13 @@ describe('a price', () => {
     ['a lower network fee', oneTime(5_000_000n), { network_fee_lamports: 0 }],
     ['a higher network fee', oneTime(5_000_000n), { network_fee_lamports: 10_000 }],
     ['more rent than accounts cost', oneTime(5_000_000n), { rent_lamports: 10_000_000 }],
-  ])('that is quoted with %s is refused, approved or not [TXN-20]', (_, proposal, quote) => {
+  ])('that is quoted with %s is refused, approved or not [TXN-16]', (_, proposal, quote) => {
     const lying = { ...proposal, quote: { ...proposal.quote, ...quote } };
     expect(reasonOf(lying, open, { approve })).toBe('quote');
     expect(() => inspectProposal(lying, open, address)).toThrow(/lamports.*the marketplace's quote says/);
   });
 
-  test('that is quoted with the deposit of a top-up changed is refused [TXN-20]', () => {
+  test('that is quoted with the deposit of a top-up changed is refused [TXN-16]', () => {
     const { request, instructions } = honest('topup');
     expect(reasonOf(proposalOf(instructions, buyer, { price_lamports: 1_000 }), request)).toBe('quote');
   });

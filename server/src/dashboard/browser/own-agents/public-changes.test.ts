@@ -9,7 +9,7 @@ const VERSION = {
 };
 
 describe('what two versions differ in', () => {
-  it('is nothing where the order of a schema alone differs [SVC-33]', () => {
+  it('is nothing where the order of a schema alone differs [SVC-30]', () => {
     const manifest = {
       ...VERSION,
       category: 'finance',
@@ -19,7 +19,7 @@ describe('what two versions differ in', () => {
     expect(changesBetween(publicPartOf(VERSION), publicPartOfManifest(manifest))).toEqual([]);
   });
 
-  it('is told by field and line, with equal lines around it [SVC-33]', () => {
+  it('is told by field and line, with equal lines around it [SVC-30]', () => {
     const lines = Array.from({ length: 20 }, (_, index) => `Line ${index}.`);
     const before = publicPartOf({ ...VERSION, description: lines.join('\n') });
     const after = publicPartOf({ ...VERSION, description: lines.with(10, 'Another line.').join('\n') });

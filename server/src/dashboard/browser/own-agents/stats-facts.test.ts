@@ -24,7 +24,7 @@ const factsOf = (over: Partial<Parameters<typeof statsFacts>[0]>) =>
     ...over,
   });
 
-it('says how the nightly runs went, and why [SVC-34]', () => {
+it('says how the nightly runs went, and why [SVC-30]', () => {
   const nightly = (health: object) => factsOf({ health: { ...HEALTHY, ...health } })[0]?.[1];
   expect(nightly({})).toBe('It worked on 2026-01-11.');
   expect(nightly({ checked_at: null })).toBe('There was none yet.');
@@ -35,7 +35,7 @@ it('says how the nightly runs went, and why [SVC-34]', () => {
   expect(nightly({ is_checked: false })).toMatch(/not run at night/);
 });
 
-it('says why runs failed and what was refused, where there was something [SVC-34]', () => {
+it('says why runs failed and what was refused, where there was something [SVC-30]', () => {
   expect(factsOf({})).toHaveLength(1);
   const told = factsOf({
     failures: [

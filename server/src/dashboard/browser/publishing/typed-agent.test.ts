@@ -65,7 +65,7 @@ describe('the form of an agent', () => {
     expect(Object.keys(connected.body)).not.toEqual(expect.arrayContaining(['tools']));
   });
 
-  it('says everything that is wrong, each once, by its path [SVC-31]', () => {
+  it('says everything that is wrong, each once, by its path [SVC-30]', () => {
     const { faults } = typed({
       name: 'Not Kebab',
       description: '',
@@ -85,11 +85,11 @@ describe('the form of an agent', () => {
 });
 
 describe('a manifest file', () => {
-  it.each(['', '{', '[]', '"text"', 'null'])('that is %j is no manifest [SVC-31]', (text) => {
+  it.each(['', '{', '[]', '"text"', 'null'])('that is %j is no manifest [SVC-30]', (text) => {
     expect(documentOf(text, '').faults).toHaveLength(1);
   });
 
-  it('is the one of the command line, and is told what only that reads [SVC-31]', () => {
+  it('is the one of the command line, and is told what only that reads [SVC-30]', () => {
     const { listing, ...manifest } = typed().body;
     const { body, faults } = documentOf(JSON.stringify({ ...manifest, listing }), 'other-key');
     expect(faults).toEqual([]);

@@ -3,7 +3,7 @@ import { inputOf, type TypedField } from './typed-input.js';
 
 const field = (name: string | undefined, kind: string, value: string): TypedField => ({ name, kind, value });
 
-it('makes members of what was typed, and leaves out what was not [SVC-25]', () => {
+it('makes members of what was typed, and leaves out what was not [SVC-23]', () => {
   expect(
     inputOf([
       field('note', 'text', ' two\nlines '),

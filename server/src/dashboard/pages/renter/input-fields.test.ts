@@ -4,7 +4,7 @@ import { inputFields } from './input-fields.js';
 const kindsOf = (schema: Record<string, unknown>) =>
   inputFields(schema).map(({ name, kind, isRequired }) => [name, kind, isRequired]);
 
-it('gives a field for each member, what is required first, and JSON for what is not simple [SVC-25]', () => {
+it('gives a field for each member, what is required first, and JSON for what is not simple [SVC-23]', () => {
   const properties = {
     note: { type: 'string' },
     code: { type: 'string', maxLength: 8 },

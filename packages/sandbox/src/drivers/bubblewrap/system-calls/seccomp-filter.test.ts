@@ -78,7 +78,7 @@ describe.each(machines)('the filter of system calls on $name', ({ name, architec
     for (const rule of plain) expect(call(rule.name), rule.name).toBe(ALLOWED);
   });
 
-  test('fails every other call with any arguments: with ENOSYS for new calls, which programs can do without [EXE-72]', () => {
+  test('fails every other call with any arguments: with ENOSYS for new calls, which programs can do without [EXE-43]', () => {
     const allowed = new Set(systemCallNames.map((system) => systemCallNumber(system, name)));
     for (let number = 0; number < 1_000; number += 1) {
       if (allowed.has(number)) continue;

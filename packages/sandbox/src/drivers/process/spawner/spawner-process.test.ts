@@ -111,7 +111,7 @@ describe.runIf(process.platform === 'linux')('the process that starts sandboxes'
     }
   });
 
-  test('ends with a server that is killed, and does not hold one up that is done [EXE-70]', async () => {
+  test('ends with a server that is killed, and does not hold one up that is done [EXE-47]', async () => {
     const host = (rest: string): ChildProcess =>
       spawn(
         process.execPath,
