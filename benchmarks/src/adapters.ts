@@ -1,30 +1,22 @@
 import type { JsonObject } from '@agent-rental/contract';
 import { createClient } from '@agent-rental/sdk';
 import { rentedToolset } from '@agent-rental/tools';
+import { slowAnswer, slowTask } from '@agent-rental/test/support/agents/slow-agents';
 import { Tiktoken } from 'js-tiktoken/lite';
 import o200kBase from 'js-tiktoken/ranks/o200k_base';
 import { aiSdk } from './adapters/ai-sdk.js';
 import { bareGet, bareRentals } from './adapters/bare-rentals.js';
 import { openCalls, type Call, type Calls } from './adapters/calls.js';
 import { langchain } from './adapters/langchain.js';
-import { ownCpuMs, type Framework, type GivenTool, type Leg } from './adapters/leg.js';
+import type { Framework, GivenTool } from './adapters/framework.js';
 import { startMcpProcess } from './adapters/mcp.js';
 import {
   startRentedMarketplace,
   type Caller,
   type RentedMarketplace,
 } from './adapters/rented-marketplace.js';
-import { measurePairs, ratioOf, type Pairs } from './adapters/pairs.js';
-import {
-  atMost,
-  median,
-  percentile,
-  round,
-  type Findings,
-  type Row,
-  type Suite,
-  type Target,
-} from './report.js';
+import { median, percentile, Sheet, type Suite } from './report.js';
+import { byTurns, ownCpuMs, ratioOf, type Leg } from './harness/turns.js';
 
 const RENTALS = [1, 30, 300] as const;
 /** What `/v1/tools` is asked for. */
@@ -37,26 +29,19 @@ const WARM_UP_ROUNDS = 10;
 const LIMIT_TIMES = 1.3;
 const LIMIT_BYTES = 1_000;
 
-interface Sheet {
-  readonly rows: Row[];
-  readonly targets: Target[];
-  progress(line: string): void;
-}
-
-async function run(progress: (line: string) => void): Promise<Findings> {
+async function measureAdapters(sheet: Sheet): Promise<Sheet> {
   // The AI SDK has much to say about models that are none.
   globalThis.AI_SDK_LOG_WARNINGS = false;
   const stops: (() => Promise<void>)[] = [];
-  const sheet: Sheet = { rows: [], targets: [], progress };
   try {
-    progress('Starting the marketplace');
+    sheet.progress('Starting the marketplace');
     const marketplace = await startRentedMarketplace([...RENTALS, MANY_RENTALS]);
     stops.push(() => marketplace.stop());
     const all = await frameworks(marketplace, stops);
     for (const framework of all) {
       for (const rentals of RENTALS) await measureLists(framework, marketplace, { rentals }, sheet);
     }
-    await measureLists(toolsOfApi(), marketplace, { rentals: MANY_RENTALS }, sheet);
+    await measureLists(toolsOfApi, marketplace, { rentals: MANY_RENTALS }, sheet);
     // A process that lists for the first time, or after all its listings have changed, has schemas to compile.
     for (const framework of all.filter(({ isBuiltHere }) => isBuiltHere))
       await measureLists(framework, marketplace, { rentals: RENTALS[2], areNew: true }, sheet);
@@ -66,8 +51,8 @@ async function run(progress: (line: string) => void): Promise<Findings> {
   } finally {
     for (const stop of stops.toReversed()) await stop();
   }
-  const { rows, targets } = sheet;
-  return { setting: { rounds: ROUNDS, tokens: 'o200k_base' }, rows, targets };
+  sheet.setting = { rounds: ROUNDS, tokens: 'o200k_base' };
+  return sheet;
 }
 
 async function frameworks(
@@ -84,29 +69,31 @@ async function frameworks(
   const given = { fixed: all.slice(0, alwaysThere.length), rented: all.slice(alwaysThere.length) };
   const floor = await startMcpProcess({ baseUrl, given });
   stops.push(() => floor.stop());
-  return [langchain(alwaysThere), aiSdk(alwaysThere), { name: 'MCP', isBuiltHere: false, ours, floor }];
+  const processes = { ours, floor };
+  const mcp: Framework = {
+    name: 'MCP',
+    isBuiltHere: false,
+    ours: ours.list,
+    floor: floor.list,
+    cpuMs: async (side) => (await ownCpuMs()) + (await processes[side].cpuMs()),
+  };
+  return [langchain(alwaysThere), aiSdk(alwaysThere), mcp];
 }
 
 /** `/v1/tools`, against the bare list of the same rentals from the same server. */
-function toolsOfApi(): Framework {
-  const list: Leg['list'] = async ({ baseUrl, token }, rentals) => {
+const toolsOfApi: Framework = {
+  name: '/v1/tools',
+  isBuiltHere: false,
+  async ours({ baseUrl, token }, rentals) {
     const offsets = Array.from({ length: Math.ceil(rentals / PAGE) }, (_, page) => page * PAGE);
     const pages = await Promise.all(
       offsets.map((offset) => bareGet(baseUrl, token, `/v1/tools?limit=${PAGE}&offset=${offset}`)),
     );
     return pages.flatMap((page) => (page as { tools: JsonObject[] }).tools);
-  };
-  return {
-    name: '/v1/tools',
-    isBuiltHere: false,
-    ours: { list, cpuMs: ownCpuMs },
-    floor: {
-      list: async (caller, rentals) =>
-        (await bareRentals(caller, rentals, '&include=listing')) as unknown as JsonObject[],
-      cpuMs: ownCpuMs,
-    },
-  };
-}
+  },
+  floor: async (caller, rentals) =>
+    (await bareRentals(caller, rentals, '&include=listing')) as unknown as JsonObject[],
+};
 
 function callerOf({ renters }: RentedMarketplace, rentals: number): Caller {
   const caller = renters.get(rentals);
@@ -115,35 +102,33 @@ function callerOf({ renters }: RentedMarketplace, rentals: number): Caller {
 }
 
 async function measureLists(
-  { name, ours, floor }: Framework,
+  { name, ours, floor, cpuMs = ownCpuMs }: Framework,
   marketplace: RentedMarketplace,
   { rentals, areNew = false }: { rentals: number; areNew?: boolean },
-  { rows, targets, progress }: Sheet,
+  sheet: Sheet,
 ): Promise<void> {
   const what = `${name}, ${rentals} ${areNew ? 'new listings' : 'rentals'}`;
-  progress(what);
   const caller = callerOf(marketplace, rentals);
-  const lists = await Promise.all([ours, floor].map((leg) => leg.list(caller, rentals)));
-  const [tools = [], bareTools = []] = lists;
+  const [tools, bareTools] = await Promise.all([ours(caller, rentals), floor(caller, rentals)]);
   if (tools.length !== bareTools.length || tools.length < rentals)
     throw new Error(`${name} gave ${tools.length} tools for ${rentals}, the floor ${bareTools.length}.`);
-  const pairs = await measurePairs(
-    { run: () => ours.list(caller, rentals), cpuMs: ours.cpuMs },
-    { run: () => floor.list(caller, rentals), cpuMs: floor.cpuMs },
-    { rounds: ROUNDS, warmUpRounds: WARM_UP_ROUNDS, ...(areNew ? { before: marketplace.revise } : {}) },
+  const measured = await byTurns(
+    { run: () => ours(caller, rentals), cpuMs: () => cpuMs('ours') },
+    { run: () => floor(caller, rentals), cpuMs: () => cpuMs('floor') },
+    { rounds: ROUNDS, warmUps: WARM_UP_ROUNDS, ...(areNew ? { before: marketplace.revise } : {}) },
   );
   const size = sizeOf(tools.slice(-rentals));
-  rows.push({
-    what,
-    ...timesOf(pairs),
-    cpu_ms: round(median(pairs.ours.cpuMs)),
-    floor_cpu_ms: round(median(pairs.floor.cpuMs)),
-    bytes_per_tool: round(size.bytes),
-    tokens_per_tool: round(size.tokens),
-    floor_bytes_per_tool: round(sizeOf(bareTools.slice(-rentals)).bytes),
+  const row = rowOf(what, measured);
+  sheet.add({
+    ...row,
+    cpu_ms: median(measured.ours.cpuMs),
+    floor_cpu_ms: median(measured.baseline.cpuMs),
+    bytes_per_tool: size.bytes,
+    tokens_per_tool: size.tokens,
+    floor_bytes_per_tool: sizeOf(bareTools.slice(-rentals)).bytes,
   });
-  targets.push(atMost(`${what}, time over the floor's`, ratioOf(pairs), LIMIT_TIMES, 'times'));
-  if (rentals > 1) targets.push(atMost(`${what}, size of a tool`, size.bytes, LIMIT_BYTES, 'bytes'));
+  sheet.atMost(`${what}, time over the floor's`, row.ratio, LIMIT_TIMES, 'times');
+  if (rentals > 1) sheet.atMost(`${what}, size of a tool`, size.bytes, LIMIT_BYTES, 'bytes');
 }
 
 const tokenizer = new Tiktoken(o200kBase);
@@ -160,37 +145,32 @@ function sizeOf(tools: readonly JsonObject[]): { bytes: number; tokens: number }
 }
 
 /** A call in each framework, over the framework's own with a tool over `fetch`; and over `fetch` alone. */
-async function measureCalls(calls: Calls, { rows, targets, progress }: Sheet): Promise<void> {
+async function measureCalls(calls: Calls, sheet: Sheet): Promise<void> {
   let tasks = 0;
-  const measured = (call: Call) => ({
-    cpuMs: ownCpuMs,
+  const leg = (call: Call): Leg => ({
     async run() {
       tasks += 1;
-      const text = await call(`wait 0 ms for <task ${tasks}>`);
-      if (!text.startsWith(`done with task ${tasks}`)) throw new Error(`Task ${tasks} gave ${text}.`);
+      const text = await call(slowTask(0, `task ${tasks}`));
+      if (!text.startsWith(slowAnswer(`task ${tasks}`))) throw new Error(`Task ${tasks} gave ${text}.`);
     },
   });
+  const rounds = { rounds: 3 * ROUNDS, warmUps: WARM_UP_ROUNDS };
   for (const [name, { ours, floor }] of Object.entries(calls.frameworks)) {
-    progress(`A call, ${name}`);
-    const rounds = { rounds: 3 * ROUNDS, warmUpRounds: WARM_UP_ROUNDS };
-    const pairs = await measurePairs(measured(ours), measured(floor), rounds);
-    const overFetch = await measurePairs(measured(ours), measured(calls.fetch), rounds);
-    rows.push(
-      { what: `a call, ${name}`, ...timesOf(pairs) },
-      { what: `a call, ${name}, over fetch`, ...timesOf(overFetch) },
-    );
-    targets.push(atMost(`a call, ${name}, time over the floor's`, ratioOf(pairs), LIMIT_TIMES, 'times'));
+    const row = rowOf(`a call, ${name}`, await byTurns(leg(ours), leg(floor), rounds));
+    sheet.add(row);
+    sheet.add(rowOf(`a call, ${name}, over fetch`, await byTurns(leg(ours), leg(calls.fetch), rounds)));
+    sheet.atMost(`a call, ${name}, time over the floor's`, row.ratio, LIMIT_TIMES, 'times');
   }
 }
 
-function timesOf(pairs: Pairs) {
-  const { ours, floor } = pairs;
+function rowOf(what: string, { ours, baseline }: Awaited<ReturnType<typeof byTurns>>) {
   return {
-    p50_ms: round(median(ours.ms)),
-    p95_ms: round(percentile(ours.ms, 95)),
-    floor_p50_ms: round(median(floor.ms)),
-    floor_p95_ms: round(percentile(floor.ms, 95)),
-    ratio: round(ratioOf(pairs)),
+    what,
+    p50_ms: median(ours.ms),
+    p95_ms: percentile(ours.ms, 95),
+    floor_p50_ms: median(baseline.ms),
+    floor_p95_ms: percentile(baseline.ms, 95),
+    ratio: ratioOf(ours.ms, baseline.ms),
   };
 }
 
@@ -198,5 +178,5 @@ function timesOf(pairs: Pairs) {
 export const suite: Suite = {
   name: 'adapters',
   summary: 'rented tools, built, listed and called, against the bare SDKs and fetch',
-  run,
+  run: (progress) => measureAdapters(new Sheet(progress)),
 };

@@ -1,19 +1,18 @@
 import { measureBackground } from './growth/background.js';
 import { weighChargedRuns } from './growth/charged-runs.js';
 import { landTransactions, measureSettling } from './growth/charges.js';
-import type { Sheet } from './growth/comparison.js';
 import { measureFirstStarts } from './growth/first-starts.js';
 import { startGrownMarket } from './growth/grown-market.js';
 import { measureRequests } from './growth/requests.js';
 import { SIZES, type Sizes } from './growth/sizes.js';
 import { measureManyChanged, measureSnapshot } from './growth/snapshot.js';
-import type { Findings, Suite } from './report.js';
+import { Sheet, type Suite } from './report.js';
 
 const SIZE = process.env['BENCH_SIZE'] ?? 'full';
 
 /** Measures at one of the sizes. */
-export async function measureGrowth(sizes: Sizes, progress: (line: string) => void): Promise<Findings> {
-  const sheet: Sheet = { rows: [], targets: [], times: sizes.times, progress };
+export async function measureGrowth(sizes: Sizes, sheet: Sheet): Promise<Sheet> {
+  const { progress } = sheet;
   progress('Starting a marketplace with little history, and one with much');
   const small = await startGrownMarket(sizes, progress);
   try {
@@ -35,7 +34,8 @@ export async function measureGrowth(sizes: Sizes, progress: (line: string) => vo
   }
   await measureFirstStarts(sizes, sheet);
   const { runs, listings, rounds } = sizes;
-  return { setting: { x1_runs: runs, listings, rounds }, rows: sheet.rows, targets: sheet.targets };
+  sheet.setting = { x1_runs: runs, listings, rounds };
+  return sheet;
 }
 
 /** What pages, runs, rounds in the background and first starts cost by how much there already is. */
@@ -44,6 +44,6 @@ export const suite: Suite = {
   summary: 'what a page, a check, an idle minute and a start cost with a hundred times as much there already',
   run(progress) {
     if (SIZE !== 'small' && SIZE !== 'full') throw new Error(`BENCH_SIZE is small or full, not ${SIZE}.`);
-    return measureGrowth(SIZES[SIZE], progress);
+    return measureGrowth(SIZES[SIZE], new Sheet(progress));
   },
 };

@@ -1,20 +1,23 @@
-import { cpuPerRequest, sendRequests } from './http/load.js';
-import { copyListings } from './http/listings.js';
+import { createApiKey } from '@agent-rental/sdk/solana';
+import { call } from '@agent-rental/test/support/http';
+import { insertCopies } from './harness/copies.js';
 import type { BareOptions } from './http/bare-server.js';
-import {
-  startBareServer,
-  startMeasuredMarketplace,
-  type MeasuredMarketplace,
-  type MeasuredServer,
-} from './http/measured-server.js';
-import type { RecordedQuery } from './http/probe-messages.js';
-import { atMost, median, round, type Findings, type Row, type Suite, type Target } from './report.js';
+import { requireGood, sendLoad } from './harness/load.js';
+import { newRenters, startMarket } from './harness/market.js';
+import { startProcess } from './harness/measured-process.js';
+import { median, Sheet, type Suite } from './report.js';
+import { recordStatements } from './harness/sent-statements.js';
+import { byTurns, ratioOf } from './harness/turns.js';
 
 const LISTINGS = 500;
 const ROUNDS = 11;
 const REQUESTS_PER_ROUND = 800;
-const RECORDINGS = 5;
-const WARM_UP_REQUESTS = 1_500;
+const WARM_UP_ROUNDS = 2;
+/** Requests under way at the same time. */
+const CONCURRENCY = 10;
+/** How long the statements of the background are watched. */
+const BACKGROUND_SECONDS = 10;
+const PRICE_LAMPORTS = 5_000;
 
 /** What is measured, and how much more than the baseline it may cost. */
 const CASES = [
@@ -24,76 +27,69 @@ const CASES = [
   { name: 'GET /v1/listings, API key', path: '/v1/listings', bearer: 'apiKey', limit: undefined },
 ] as const;
 
-async function run(progress: (line: string) => void): Promise<Findings> {
-  const stops: (() => Promise<void>)[] = [];
+async function measureHttp(sheet: Sheet): Promise<Sheet> {
+  const market = await startMarket();
+  const stops: (() => Promise<void>)[] = [() => market.close()];
   try {
-    progress('Starting the marketplace');
-    const marketplace = await startMeasuredMarketplace();
-    stops.push(() => marketplace.stop());
-    const { credentials } = marketplace;
-    const { database } = await marketplace.queriesOf('/v1/listings', credentials.token);
-    await copyListings(database, LISTINGS);
+    const listing = await market.publish('connected', 'measured', {
+      listing: { rental_model: 'one_time', price_lamports: PRICE_LAMPORTS },
+    });
+    const [renter] = await newRenters(market, 1, { [listing]: { max_price_lamports: PRICE_LAMPORTS } });
+    if (!renter) throw new Error('There is no renter.');
+    const { key: apiKey } = await createApiKey(renter.client, renter.signer, 'measured');
+    const bearers = { token: renter.token, apiKey };
+    // A page of search is full.
+    const changes = `'id', 'copy-' || translate(lpad(n::text, 6, '0'), '0189', 'abcd'), 'address', 'copy-' || n`;
+    const from = `from listings original, generate_series(1, $2::int) n where original.id = $1`;
+    await insertCopies(market.database, 'listings', changes, from, [listing, LISTINGS]);
+    await market.database.query('analyze');
     const routes: BareOptions['routes'] = {};
     for (const path of new Set(CASES.map((one) => one.path))) {
-      routes[path] = await queriesOf(marketplace, path, credentials.token);
+      const get = () => call(market.server, 'GET', path, { token: renter.token });
+      const { answer, statements } = await recordStatements(market, get, BACKGROUND_SECONDS);
+      if (answer.status !== 200) throw new Error(`GET ${path} answered ${answer.status}.`);
+      routes[path] = statements;
     }
-    const bare = await startBareServer({ database, routes });
+    const options: BareOptions = { databaseUrl: market.databaseUrl, routes };
+    const bare = await startProcess<{ url: string }>('http/bare-server.js', options);
     stops.push(() => bare.stop());
-    return await compare(marketplace, bare, credentials, progress);
+    const cpuOfServer = async () => {
+      const { user, system } = await market.inspector.evaluate<NodeJS.CpuUsage>('process.cpuUsage()');
+      return (user + system) / 1000;
+    };
+    for (const { name, path, bearer, limit } of CASES) {
+      const requests = (baseUrl: string) => () => sendGets(baseUrl + path, bearers[bearer]);
+      const measured = await byTurns(
+        { run: requests(market.server.dev.base_url), cpuMs: cpuOfServer },
+        { run: requests(bare.url), cpuMs: bare.cpuMs },
+        { rounds: ROUNDS, warmUps: WARM_UP_ROUNDS },
+      );
+      const [ours, baseline] = [measured.ours, measured.baseline].map(({ cpuMs }) =>
+        cpuMs.map((ms) => (ms * 1000) / REQUESTS_PER_ROUND),
+      ) as [number[], number[]];
+      const ratio = ratioOf(ours, baseline);
+      sheet.add({ request: name, cpu_us: median(ours), baseline_cpu_us: median(baseline), ratio });
+      if (limit !== undefined) sheet.atMost(`${name}, CPU against the baseline`, ratio, limit, 'times');
+    }
+    sheet.setting = { listings: LISTINGS, rounds: ROUNDS, requests: REQUESTS_PER_ROUND };
+    return sheet;
   } finally {
     for (const stop of stops.toReversed()) await stop();
   }
 }
 
-/** What a request asks of the database. What runs in the background is in some recordings, and not in all. */
-async function queriesOf(marketplace: MeasuredMarketplace, path: string, bearer: string) {
-  const recordings: RecordedQuery[][] = [];
-  for (let count = 0; count < RECORDINGS; count += 1) {
-    recordings.push((await marketplace.queriesOf(path, bearer)).queries);
-  }
-  const [first = [], ...others] = recordings;
-  return first.filter(({ text }) => others.every((queries) => queries.some((query) => query.text === text)));
-}
-
-async function compare(
-  marketplace: MeasuredServer,
-  bare: MeasuredServer,
-  bearers: Record<'token' | 'apiKey', string>,
-  progress: (line: string) => void,
-): Promise<Findings> {
-  for (const { name, path, bearer } of CASES) {
-    progress(`Warming up ${name}`);
-    for (const { url } of [marketplace, bare])
-      await sendRequests(url + path, bearers[bearer], WARM_UP_REQUESTS);
-  }
-  const measured = CASES.map(() => ({ ours: [] as number[], baseline: [] as number[] }));
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    progress(`Round ${round} of ${ROUNDS}`);
-    for (const [index, { path, bearer }] of CASES.entries()) {
-      // One after the other, so that what else the machine does falls on both.
-      measured[index]?.baseline.push(await cpuPerRequest(bare, path, bearers[bearer], REQUESTS_PER_ROUND));
-      measured[index]?.ours.push(await cpuPerRequest(marketplace, path, bearers[bearer], REQUESTS_PER_ROUND));
-    }
-  }
-  const rows: Row[] = [];
-  const targets: Target[] = [];
-  for (const [index, { name, limit }] of CASES.entries()) {
-    const { ours = [], baseline = [] } = measured[index] ?? {};
-    const ratio = median(ours.map((value, at) => value / (baseline[at] ?? Number.NaN)));
-    rows.push({
-      request: name,
-      cpu_us: round(median(ours)),
-      baseline_cpu_us: round(median(baseline)),
-      ratio: round(ratio),
-    });
-    if (limit !== undefined) targets.push(atMost(`${name}, CPU against the baseline`, ratio, limit, 'times'));
-  }
-  return { setting: { listings: LISTINGS, rounds: ROUNDS, requests: REQUESTS_PER_ROUND }, rows, targets };
+async function sendGets(url: string, bearer: string): Promise<void> {
+  let left = REQUESTS_PER_ROUND;
+  await sendLoad({
+    callers: CONCURRENCY,
+    next: () => (left-- > 0 ? { url, bearer } : undefined),
+    take: requireGood,
+  });
 }
 
 /** What a request costs beside Fastify and its query: identity, limits, validation, rendering, log. */
 export const suite: Suite = {
   name: 'http',
   summary: 'CPU per request against bare Fastify with the same PostgreSQL queries',
-  run,
+  run: (progress) => measureHttp(new Sheet(progress)),
 };

@@ -1,17 +1,9 @@
 import { slowTask } from '@agent-rental/test/support/agents/slow-agents';
-import type { Renter } from '@agent-rental/test/support/renter';
+import { readProcess } from '@agent-rental/test/support/processes/processes';
+import type { Replica } from '@agent-rental/test/support/replicas/replica';
 import { ReplicaMarket, RUN_PRICE } from '@agent-rental/test/support/replicas/replica-market';
-import { spreadLoad, type Asking } from './replicas/spread-load.js';
-import {
-  atMost,
-  median,
-  percentile,
-  round,
-  type Findings,
-  type Row,
-  type Suite,
-  type Target,
-} from './report.js';
+import { requireGood, sendLoad } from './harness/load.js';
+import { median, Sheet, timesOf, type Suite } from './report.js';
 
 /** How many of the replicas are asked. All are up the whole time, so that only the load differs. */
 const COUNTS = [1, 2, 4] as const;
@@ -20,17 +12,16 @@ const WALLETS = 10;
 /** Deposited runs of a wallet: less than a wallet of the tests has SOL for. */
 const RUNS_OF_WALLET = 3_000;
 /**
- * Processor time of all servers for an answer, against that of one alone: what begins together shares statements, and has fewer to share
- * with at each of several. Answers a second are no target: on a machine whose cores one replica and what it asks fill, they
- * fall by that much.
+ * Limit of the servers' processor time for an answer, in times of one replica's. Runs that begin together share statements, and
+ * each of several replicas has fewer to share. Rates are no target: callers and one replica already fill the machine.
  */
 const MOST_CPU = 3;
 
-/** Answers a second of one, two and four replicas, by turns, on one PostgreSQL, one Redis and one chain. */
+/** Measures answers a second of one, two and four replicas, by turns, on one PostgreSQL, one Redis and one chain. */
 export async function measureReplicas(
   { seconds, warmUpSeconds, rounds }: { seconds: number; warmUpSeconds: number; rounds: number },
-  progress: (line: string) => void,
-): Promise<Findings> {
+  sheet: Sheet,
+): Promise<Sheet> {
   const market = await ReplicaMarket.open({
     replicas: Math.max(...COUNTS),
     env: { RATE_LIMIT_PER_MINUTE: '1000000', EXECUTIONS_PER_MINUTE: '1000000' },
@@ -41,89 +32,86 @@ export async function measureReplicas(
       { name: 'charged-runs', model: 'per_query' },
     ]);
     if (!free || !paid) throw new Error('The listings are missing.');
-    const renters: Renter[] = [];
-    for (let wallet = 0; wallet < WALLETS; wallet += 1) {
+    const bearers: string[] = [];
+    while (bearers.length < WALLETS) {
       const renter = await market.participant();
       await market.rent(renter, free, 0);
       await market.rent(renter, paid, RUNS_OF_WALLET);
-      renters.push(renter);
+      bearers.push(renter.token);
     }
-    const bearers = renters.map(({ token }) => token);
     let task = 0;
-    const read = (path: string): Asking => ({
-      method: 'GET',
-      path,
-      bearers,
-      body: () => undefined,
-      isGood: (status) => status === 200,
-    });
-    const runsOf = (agentId: string): Asking => ({
-      method: 'POST',
+    const runOf = (agentId: string) => () => ({
       path: '/v1/execute',
-      bearers,
-      body: () => ({ agent_id: agentId, task: slowTask(0, String((task += 1))) }),
-      isGood: (status, text) => status === 200 && text.includes('"completed"'),
+      body: { agent_id: agentId, task: slowTask(0, String((task += 1))) },
     });
-    const kinds: Readonly<Record<string, Asking>> = {
-      'GET /v1/listings': read('/v1/listings?limit=20'),
-      'GET /v1/credentials': read('/v1/credentials'),
-      'runs, not charged': runsOf(free.id),
-      'runs, charged': runsOf(paid.id),
+    const kinds: Record<string, () => { path: string; body?: object }> = {
+      'GET /v1/listings': () => ({ path: '/v1/listings?limit=20' }),
+      'GET /v1/credentials': () => ({ path: '/v1/credentials' }),
+      'runs, not charged': runOf(free.id),
+      'runs, charged': runOf(paid.id),
     };
-    const rows: Row[] = [];
-    const cpu: Record<string, number[]> = {};
-    for (const [what, asking] of Object.entries(kinds)) {
-      await spreadLoad(market.replicas, asking, { callers: CALLERS, seconds: warmUpSeconds });
-      for (let left = rounds; left > 0; left -= 1) {
-        let ofOne: number | undefined;
+    for (const [what, request] of Object.entries(kinds)) {
+      const spread = async (count: number, forSeconds: number) => {
+        const replicas = market.replicas.slice(0, count);
+        const times: number[] = [];
+        const cpuBefore = await cpuMs(replicas);
+        const startedAt = performance.now();
+        await sendLoad({
+          callers: CALLERS,
+          next(caller) {
+            if (performance.now() >= startedAt + forSeconds * 1_000) return undefined;
+            const { path, ...rest } = request();
+            const url = (replicas[caller % count]?.dev.base_url ?? '') + path;
+            return { url, bearer: bearers[caller % WALLETS] ?? '', ...rest };
+          },
+          take(answer) {
+            requireGood(answer, what.startsWith('runs') ? '"completed"' : '');
+            times.push(answer.ms);
+          },
+        });
+        const perSecond = (times.length * 1_000) / (performance.now() - startedAt);
+        return { perSecond, times, cpu: ((await cpuMs(replicas)) - cpuBefore) / times.length };
+      };
+      await spread(market.replicas.length, warmUpSeconds);
+      const cpus = new Map<number, number[]>(COUNTS.map((count) => [count, []]));
+      for (let round = 0; round < rounds; round += 1) {
+        let ofOne = Number.NaN;
         for (const count of COUNTS) {
-          const { per_s, times_ms, server_cpu_ms } = await spreadLoad(
-            market.replicas.slice(0, count),
-            asking,
-            {
-              callers: CALLERS,
-              seconds,
-            },
-          );
-          (cpu[`${what} ${count}`] ??= []).push(server_cpu_ms);
-          ofOne ??= per_s;
-          rows.push({
+          const { perSecond, times, cpu } = await spread(count, seconds);
+          cpus.get(count)?.push(cpu);
+          if (count === 1) ofOne = perSecond;
+          sheet.add({
             what,
             replicas: count,
-            per_s: round(per_s),
-            of_one: round(per_s / ofOne),
-            p50_ms: round(median(times_ms)),
-            p95_ms: round(percentile(times_ms, 95)),
-            server_cpu_ms: round(server_cpu_ms),
+            per_s: perSecond,
+            of_one: perSecond / ofOne,
+            ...timesOf(times),
+            server_cpu_ms: cpu,
           });
-          progress(JSON.stringify(rows.at(-1)));
         }
       }
+      const [one = Number.NaN, ...others] = COUNTS.map((count) => median(cpus.get(count) ?? []));
+      for (const [index, cpu] of others.entries()) {
+        const name = `${what}, ${COUNTS[index + 1]} replicas, CPU of the servers for an answer`;
+        sheet.atMost(name, cpu / one, MOST_CPU, 'of one replica');
+      }
     }
-    const cpuOf = (what: string, count: number) => median(cpu[`${what} ${count}`] ?? []);
-    const targets: Target[] = Object.keys(kinds).flatMap((what) =>
-      COUNTS.slice(1).map((count) =>
-        atMost(
-          `${what}, ${count} replicas, CPU of the servers for an answer`,
-          cpuOf(what, count) / cpuOf(what, 1),
-          MOST_CPU,
-          'of one replica',
-        ),
-      ),
-    );
-    return {
-      setting: { callers: CALLERS, seconds, rounds, price_lamports: RUN_PRICE },
-      rows,
-      targets,
-    };
+    sheet.setting = { callers: CALLERS, seconds, rounds, price_lamports: RUN_PRICE };
+    return sheet;
   } finally {
     await market.close();
   }
+}
+
+/** Processor time of the replicas' processes so far, in milliseconds. NaN where there is no `/proc`. */
+async function cpuMs(replicas: readonly Replica[]): Promise<number> {
+  const all = await Promise.all(replicas.map(({ pid }) => readProcess(pid)));
+  return all.reduce((sum, process) => sum + (process?.cpuMs ?? Number.NaN), 0);
 }
 
 /** What one, two and four replicas answer on one machine. */
 export const suite: Suite = {
   name: 'replicas',
   summary: 'answers a second of 1, 2 and 4 replicas on one PostgreSQL, Redis and chain, by turns',
-  run: (progress) => measureReplicas({ seconds: 4, warmUpSeconds: 2, rounds: 3 }, progress),
+  run: (progress) => measureReplicas({ seconds: 4, warmUpSeconds: 2, rounds: 3 }, new Sheet(progress)),
 };

@@ -1,4 +1,7 @@
 import { cpus, loadavg, platform, release, totalmem } from 'node:os';
+import { percentile } from '@agent-rental/test/support/timing/quantiles';
+
+export { percentile };
 
 /** A measured line: what was done, and its figures with the unit in the key (`p50_ms`). */
 export type Row = Readonly<Record<string, string | number>>;
@@ -37,12 +40,42 @@ export interface Report {
   readonly targets: readonly Target[];
 }
 
-/** The value at that percentile (0 to 100) of the values, by nearest rank. */
-export function percentile(values: readonly number[], percent: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const value = sorted[Math.max(Math.ceil((percent / 100) * sorted.length) - 1, 0)];
-  if (value === undefined) throw new RangeError('There is no percentile of nothing.');
-  return value;
+/** Findings as they come. Adding a row tells its progress. */
+export class Sheet implements Findings {
+  readonly rows: Row[] = [];
+  readonly targets: Target[] = [];
+  setting: NonNullable<Findings['setting']> = {};
+
+  readonly progress: (line: string) => void;
+
+  constructor(progress: (line: string) => void = () => undefined) {
+    this.progress = progress;
+  }
+
+  /** Adds a row. Its numbers are rounded. */
+  add(row: Row): void {
+    const rounded = Object.entries(row).map(([name, cell]) => [
+      name,
+      typeof cell === 'number' ? round(cell) : cell,
+    ]);
+    this.rows.push(Object.fromEntries(rounded) as Row);
+    this.progress(JSON.stringify(this.rows.at(-1)));
+  }
+
+  /** Adds a target that holds when the value reaches the limit. */
+  atLeast(...target: Parameters<typeof atLeast>): void {
+    this.targets.push(atLeast(...target));
+  }
+
+  /** Adds a target that holds when the value stays within the limit. */
+  atMost(...target: Parameters<typeof atMost>): void {
+    this.targets.push(atMost(...target));
+  }
+}
+
+/** Percentiles of times in milliseconds, as figures of a row. */
+export function timesOf(ms: readonly number[]): { p50_ms: number; p95_ms: number; samples: number } {
+  return { p50_ms: median(ms), p95_ms: percentile(ms, 95), samples: ms.length };
 }
 
 /** The median. */

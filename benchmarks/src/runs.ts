@@ -1,18 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient } from '@agent-rental/sdk';
-import { keypairSigner, rent } from '@agent-rental/sdk/solana';
 import { slowTask } from '@agent-rental/test/support/agents/slow-agents';
-import {
-  startBusyMarketplace,
-  until,
-  type AgentKind,
-  type BusyMarketplace,
-} from '@agent-rental/test/support/busy-marketplace';
+import type { AgentKind } from '@agent-rental/test/support/agents/market-agents';
+import type { BusyMarketplace } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
+import { call } from '@agent-rental/test/support/http';
 import { openRawMcpSession } from '@agent-rental/test/support/raw-mcp-session';
-import { atMost, round, type Findings, type Row, type Suite, type Target } from './report.js';
-import { startFloors } from './runs/floors.js';
-import { recordRun } from './runs/run-statements.js';
-import { countInServer, type ServerCounts } from './runs/server-counts.js';
+import { startMarket, newRenters } from './harness/market.js';
+import { startProcess } from './harness/measured-process.js';
+import { Sheet, type Suite } from './report.js';
+import type { FloorOptions, FloorUrls } from './runs/floor-server.js';
+import { recordStatements } from './harness/sent-statements.js';
+import { countInServer, type ServerCounts } from './harness/server-counts.js';
 
 /** Runs at the same time. */
 const AT_ONCE = 6;
@@ -25,19 +23,18 @@ const TERMS = { one_time: 'not charged', per_query: 'charged' } as const;
 /** Transactions of the database that a run over HTTP may take. */
 const MOST_TRANSACTIONS = { one_time: 5, per_query: 8 } as const;
 const KINDS: readonly AgentKind[] = ['connected', 'declarative'];
+/** The last statement before the agent is called: it writes the run down and gives it its slot. */
+const LAST_BEFORE_CALL = /start_runs/;
 
 interface Usage extends ServerCounts {
   /** Of the whole database, in bytes. */
   readonly walBytes: number;
 }
 
-const NOTHING: Usage = { cpuMs: 0, transactions: 0, rpcCalls: 0, walBytes: 0 };
-
 /** A way to run a task. */
 interface Way {
   readonly what: string;
-  run(name: string): Promise<unknown>;
-  usage(): Promise<Usage>;
+  run(task: string): Promise<unknown>;
 }
 
 /** How much is measured. */
@@ -49,199 +46,157 @@ interface RunsOptions {
   readonly backgroundSeconds: number;
 }
 
-/** What runs cost: how many a second, CPU of the server's own process, transactions and log of the database. */
+/** Measures the costs of runs: how many a second, CPU of the server's own process, transactions and log of the database. */
 export async function measureRuns(
   { runs, idleSeconds, backgroundSeconds }: RunsOptions,
-  progress: (line: string) => void,
-): Promise<Findings> {
-  const market = await startBusyMarketplace({
-    NODE_ENV: 'production',
-    SANDBOX_MIN_ISOLATION: 'runtime',
-    SANDBOX_POOL_SIZE: '8',
-  });
-  const floors = await startFloors({ agentUrl: market.agents.agentUrl });
-  const counts = await countInServer(market);
-  const executeUrl = `${market.server.dev.base_url}/v1/execute`;
-  const rows: Row[] = [];
-  const targets: Target[] = [];
+  sheet: Sheet,
+): Promise<Sheet> {
+  const market = await startMarket({ SANDBOX_POOL_SIZE: '8' });
+  const stops: (() => Promise<void>)[] = [() => market.close()];
+  const startFloor = async (replay?: FloorOptions['replay']) => {
+    const options: FloorOptions = { agentUrl: market.agents.agentUrl, ...(replay && { replay }) };
+    const floor = await startProcess<FloorUrls>('runs/floor-server.js', options);
+    stops.push(() => floor.stop());
+    return floor;
+  };
   try {
-    const measure = async ({ what, run, usage }: Way, isOfMarket: boolean): Promise<void> => {
-      const many = async (count: number, name: string) => {
-        let left = count;
-        const lane = async () => {
-          while (left > 0) await run(`${what} ${name} ${(left -= 1)}`);
-        };
-        await Promise.all(Array.from({ length: AT_ONCE }, lane));
-      };
-      await many(WARM_UP, 'warm-up');
-      if (isOfMarket) await settle(market);
-      const idle = isOfMarket ? await idleOf(usage, idleSeconds) : undefined;
-      const before = await usage();
-      const startedAt = performance.now();
-      await many(runs, 'run');
-      const seconds = (performance.now() - startedAt) / 1_000;
-      // To the end of each charge, which costs, too.
-      if (isOfMarket) await settle(market);
-      const allSeconds = (performance.now() - startedAt) / 1_000;
-      const after = await usage();
-      const perRun = (what: keyof Usage) =>
-        round((after[what] - before[what] - (idle?.[what] ?? 0) * allSeconds) / runs);
-      const row: Record<string, string | number> = {
-        what,
-        runs_per_s: round(runs / seconds),
-        cpu_ms: perRun('cpuMs'),
-      };
-      if (idle) {
-        row['transactions'] = perRun('transactions');
-        row['rpc_calls'] = perRun('rpcCalls');
-        row['wal_bytes'] = perRun('walBytes');
-      }
-      rows.push({ ...row, samples: runs });
-      progress(JSON.stringify(rows.at(-1)));
-    };
-    const agent = { agent_id: 'floor' };
-    const usageOfFloors = async (): Promise<Usage> => ({ ...NOTHING, cpuMs: await floors.cpuMs() });
-    const mcpFloor = await openRawMcpSession(floors.mcp, 'none');
-    await measure(
-      {
-        what: 'Fastify as it comes, connected',
-        run: (name) => post(`${floors.http}/v1/execute`, 'none', { ...agent, task: slowTask(0, name) }),
-        usage: usageOfFloors,
-      },
-      false,
-    );
-    await measure(
-      {
-        what: 'MCP SDK as it comes, connected',
-        run: (name) => mcpFloor.call('run_agent', { ...agent, task: slowTask(0, name) }),
-        usage: usageOfFloors,
-      },
-      false,
-    );
+    const counts = await countInServer(market);
     const usage = async (): Promise<Usage> => ({ ...(await counts()), walBytes: await walOf(market) });
+    const many = async ({ what, run }: Way, count: number, name: string): Promise<number> => {
+      const startedAt = performance.now();
+      let left = count;
+      const lane = async () => {
+        while (left > 0) await run(slowTask(0, `${what} ${name} ${(left -= 1)}`));
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, lane));
+      return (performance.now() - startedAt) / 1_000;
+    };
+    const measureFloor = async (way: Way, floor: { cpuMs(): Promise<number> }): Promise<void> => {
+      await many(way, WARM_UP, 'warm-up');
+      const before = await floor.cpuMs();
+      const seconds = await many(way, runs, 'run');
+      const cpuMs = ((await floor.cpuMs()) - before) / runs;
+      sheet.add({ what: way.what, runs_per_s: runs / seconds, cpu_ms: cpuMs, samples: runs });
+    };
+    /** Measures to the end of each charge, and without the costs of an idle server. Gives transactions of a run. */
+    const measure = async (way: Way): Promise<number> => {
+      await many(way, WARM_UP, 'warm-up');
+      await settle(market);
+      const idle = await usedIn(usage, () => delay(idleSeconds * 1_000));
+      let seconds = Number.NaN;
+      const busy = await usedIn(usage, async () => {
+        seconds = await many(way, runs, 'run');
+        await settle(market);
+      });
+      const perRun = (what: keyof Usage) =>
+        (busy.used(what) - (idle.used(what) * busy.seconds) / idle.seconds) / runs;
+      const transactions = perRun('transactions');
+      sheet.add({
+        what: way.what,
+        runs_per_s: runs / seconds,
+        cpu_ms: perRun('cpuMs'),
+        transactions,
+        rpc_calls: perRun('rpcCalls'),
+        wal_bytes: perRun('walBytes'),
+        samples: runs,
+      });
+      return transactions;
+    };
+    const overHttp = (baseUrl: string, token: () => string, agent_id: string) => async (task: string) => {
+      const dev = { base_url: baseUrl };
+      const answer = await call({ dev }, 'POST', '/v1/execute', { token: token(), body: { agent_id, task } });
+      if (answer.body['status'] !== 'completed') throw new Error(JSON.stringify(answer));
+      return String(answer.body['run_id']);
+    };
+    const noToken = () => 'none';
+
+    const floor = await startFloor();
+    const mcpFloor = await openRawMcpSession(floor.mcp, 'none');
+    const http = { what: 'Fastify as it comes, connected', run: overHttp(floor.http, noToken, 'floor') };
+    await measureFloor(http, floor);
+    const mcp = (task: string) => mcpFloor.call('run_agent', { agent_id: 'floor', task });
+    await measureFloor({ what: 'MCP SDK as it comes, connected', run: mcp }, floor);
     for (const model of Object.keys(TERMS) as (keyof typeof TERMS)[]) {
       for (const kind of KINDS) {
         const agentId = await market.publish(kind, `${kind}-${model}`.replace('_', '-'), {
           listing: { rental_model: model, price_lamports: PRICE_LAMPORTS },
         });
-        const tokens: string[] = [];
-        for (let wallet = 0; wallet < WALLETS; wallet += 1) {
-          const { wallet: own, token } = await market.renter([], 0);
-          const signer = keypairSigner(own);
-          const client = createClient({ baseUrl: market.server.dev.base_url, signer });
-          await rent(
-            client,
-            signer,
-            agentId,
-            model === 'one_time'
-              ? { max_price_lamports: PRICE_LAMPORTS }
-              : { deposit_lamports: 3 * (runs + WARM_UP) * PRICE_LAMPORTS },
-          );
-          tokens.push(token);
-        }
-        let next = 0;
-        const token = () => tokens[(next += 1) % WALLETS] ?? '';
+        const terms =
+          model === 'one_time'
+            ? { max_price_lamports: PRICE_LAMPORTS }
+            : { deposit_lamports: 3 * (runs + WARM_UP) * PRICE_LAMPORTS };
+        const renters = await newRenters(market, WALLETS, { [agentId]: terms });
         const sessions = await Promise.all(
-          tokens.map((each) => openRawMcpSession(market.server.dev.mcp_url, each)),
+          renters.map(({ token }) => openRawMcpSession(market.server.dev.mcp_url, token)),
         );
+        let next = 0;
+        const inTurn = <T>(items: readonly T[]): T => items[(next += 1) % WALLETS] as T;
+        const run = overHttp(market.server.dev.base_url, () => inTurn(renters).token, agentId);
         const name = `${kind}, ${TERMS[model]}`;
         if (kind === 'connected' && model === 'one_time') {
-          const recorded = await recordRun(
-            market,
-            async () => {
-              const body = { agent_id: agentId, task: slowTask(0, 'recorded') };
-              return post(executeUrl, token(), body);
-            },
-            backgroundSeconds,
-          );
-          await floors.prepare({ databaseUrl: market.databaseUrl, recorded });
-          await measure(
+          const recorded = () => run(slowTask(0, 'recorded'));
+          const { answer: runId, statements } = await recordStatements(market, recorded, backgroundSeconds);
+          const last = statements.findIndex(({ text }) => LAST_BEFORE_CALL.test(text));
+          if (last < 0) throw new Error('The start of the run was not seen.');
+          const withStatements = await startFloor({
+            databaseUrl: market.databaseUrl,
+            runId,
+            beforeCall: statements.slice(0, last + 1),
+            afterCall: statements.slice(last + 1),
+          });
+          await measureFloor(
             {
-              what: `Fastify as it comes, with the ${recorded.statements.length} statements of a run prepared, ${name}`,
-              run: (task) =>
-                post(`${floors.http}/v1/execute/statements`, 'none', { ...agent, task: slowTask(0, task) }),
-              usage: usageOfFloors,
+              what: `Fastify as it comes, with the ${statements.length} statements of a run prepared, ${name}`,
+              run: overHttp(withStatements.http, noToken, 'floor'),
             },
-            false,
+            withStatements,
           );
         }
-        await measure(
-          {
-            what: `HTTP, ${name}`,
-            run: (task) => post(executeUrl, token(), { agent_id: agentId, task: slowTask(0, task) }),
-            usage,
+        const transactions = await measure({ what: `HTTP, ${name}`, run });
+        sheet.atMost(`HTTP, ${name}, transactions`, transactions, MOST_TRANSACTIONS[model], 'a run');
+        await measure({
+          what: `MCP, ${name}`,
+          async run(task) {
+            const text = await inTurn(sessions).call('run_agent', { agent_id: agentId, task });
+            if (text?.includes('done with') !== true) throw new Error(`MCP answered ${text}.`);
           },
-          true,
-        );
-        const { transactions = Number.NaN } = rows.at(-1) ?? {};
-        targets.push(
-          atMost(`HTTP, ${name}, transactions`, Number(transactions), MOST_TRANSACTIONS[model], 'a run'),
-        );
-        await measure(
-          {
-            what: `MCP, ${name}`,
-            async run(task) {
-              const text = await sessions[(next += 1) % WALLETS]?.call('run_agent', {
-                agent_id: agentId,
-                task: slowTask(0, task),
-              });
-              if (text?.includes('done with') !== true) throw new Error(`MCP answered ${text}.`);
-            },
-            usage,
-          },
-          true,
-        );
+        });
       }
     }
-    return { setting: { runs, at_once: AT_ONCE }, rows, targets };
+    sheet.setting = { runs, at_once: AT_ONCE };
+    return sheet;
   } finally {
-    await floors.stop();
-    await market.close();
+    for (const stop of stops.toReversed()) await stop();
   }
 }
 
-/** Runs a task; gives the run's id, where the answer has one. */
-async function post(url: string, token: string, body: object): Promise<string> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  const text = await response.text();
-  if (response.status !== 200 || !text.includes('"completed"'))
-    throw new Error(`A run was answered ${response.status}: ${text}`);
-  return (JSON.parse(text) as { run_id?: string }).run_id ?? '';
+/** What the server uses while the work goes on, and how many seconds that takes. */
+async function usedIn(
+  usage: () => Promise<Usage>,
+  work: () => Promise<unknown>,
+): Promise<{ seconds: number; used(what: keyof Usage): number }> {
+  const before = await usage();
+  const startedAt = performance.now();
+  await work();
+  const after = await usage();
+  return {
+    seconds: (performance.now() - startedAt) / 1_000,
+    used: (what) => after[what] - before[what],
+  };
 }
 
 /** Waits until no charge is open. */
 async function settle({ database }: BusyMarketplace): Promise<void> {
   const open = `select from charges where state in ('reserved', 'signed', 'confirmed')`;
-  const isSettled = async () => (await database.query(open)).rowCount === 0;
-  await until(isSettled, FINALITY_MS, 500);
+  await until(async () => (await database.query(open)).rowCount === 0, FINALITY_MS, 500);
 }
 
 /** How much log the database has written so far, in bytes. */
-async function walOf({ database }: BusyMarketplace): Promise<number> {
+export async function walOf({ database }: Pick<BusyMarketplace, 'database'>): Promise<number> {
   const { rows } = await database.query<{ wal: number }>(
     `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as wal`,
   );
   return rows[0]?.wal ?? Number.NaN;
-}
-
-/** What goes on in a second without a run. */
-async function idleOf(usage: () => Promise<Usage>, idleSeconds: number): Promise<Usage> {
-  const before = await usage();
-  const startedAt = performance.now();
-  await delay(idleSeconds * 1_000);
-  const after = await usage();
-  const seconds = (performance.now() - startedAt) / 1_000;
-  const perSecond = (what: keyof Usage) => (after[what] - before[what]) / seconds;
-  return {
-    cpuMs: perSecond('cpuMs'),
-    transactions: perSecond('transactions'),
-    rpcCalls: perSecond('rpcCalls'),
-    walBytes: perSecond('walBytes'),
-  };
 }
 
 /** Rounds in the background come at least this often, except for those of minutes. */
@@ -255,5 +210,8 @@ export const suite: Suite = {
   summary:
     'runs a second, CPU, transactions, log and calls of the RPC of a run, over HTTP and MCP, beside bare Fastify, the bare SDK and bare statements',
   run: (progress) =>
-    measureRuns({ runs: 300, idleSeconds: IDLE_SECONDS, backgroundSeconds: BACKGROUND_SECONDS }, progress),
+    measureRuns(
+      { runs: 300, idleSeconds: IDLE_SECONDS, backgroundSeconds: BACKGROUND_SECONDS },
+      new Sheet(progress),
+    ),
 };

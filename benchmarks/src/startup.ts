@@ -4,16 +4,7 @@ import { join } from 'node:path';
 import type { SandboxDriver } from '@agent-rental/sandbox';
 import { readConfig } from '@agent-rental/server/config';
 import { openSandboxes } from '@agent-rental/server/isolation';
-import {
-  atMost,
-  median,
-  percentile,
-  round,
-  type Findings,
-  type Row,
-  type Suite,
-  type Target,
-} from './report.js';
+import { median, percentile, Sheet, timesOf, type Suite } from './report.js';
 import { benchPool, coldFirstLine, refillPerSecond, warmFirstLines } from './startup/first-line.js';
 import { startRentedAgents, type RentalModel, type RequestTimes } from './startup/rented-agents.js';
 
@@ -29,52 +20,31 @@ const WARM_UP_RUNS = 10;
 /** The specification's bound of a task's start-up. */
 const START_UP_MS = 200;
 
-async function run(progress: (line: string) => void): Promise<Findings> {
+async function measureStartup(sheet: Sheet): Promise<Sheet> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-rental bench '));
   const logger = { info: () => {}, warn: () => {} };
   const driver = await openSandboxes(readConfig({}).sandbox, folder, logger);
-  const rows: Row[] = [];
-  const targets: Target[] = [];
   try {
-    const coldP95 = await measureSandboxes(driver, { rows, targets, progress });
+    const coldP95 = await measureSandboxes(driver, sheet);
     await driver.close();
-    await measureRequests(coldP95, { rows, targets, progress });
+    await measureRequests(coldP95, sheet);
   } finally {
     await driver.close();
     await rm(folder, { recursive: true });
   }
-  return {
-    setting: { driver: driver.name, isolation: driver.isolation, pool_size: POOL_SIZE },
-    rows,
-    targets,
-  };
-}
-
-interface Sheet {
-  rows: Row[];
-  targets: Target[];
-  progress(line: string): void;
-}
-
-function rowOf(what: string, concurrent: number, times: readonly number[]): Row {
-  return {
-    what,
-    concurrent,
-    p50_ms: round(median(times)),
-    p95_ms: round(percentile(times, 95)),
-    samples: times.length,
-  };
+  sheet.setting = { driver: driver.name, isolation: driver.isolation, pool_size: POOL_SIZE };
+  return sheet;
 }
 
 /** Cold starts and takes from a pool in turns, so that what else the machine does falls on both. */
-async function measureSandboxes(driver: SandboxDriver, { rows, targets, progress }: Sheet): Promise<number> {
+async function measureSandboxes(driver: SandboxDriver, sheet: Sheet): Promise<number> {
   const pool = benchPool(driver, POOL_SIZE);
   await pool.ready();
   const cold: number[] = [];
   const warm = new Map<number, number[]>(CONCURRENCY.map((concurrent) => [concurrent, []]));
   const refills: number[] = [];
   for (let round = 1; round <= ROUNDS; round += 1) {
-    progress(`Sandboxes, round ${round} of ${ROUNDS}`);
+    sheet.progress(`Sandboxes, round ${round} of ${ROUNDS}`);
     for (const concurrent of CONCURRENCY) {
       for (let burst = 0; burst < (BURSTS_A_ROUND[concurrent] ?? 1); burst += 1) {
         warm.get(concurrent)?.push(...(await warmFirstLines(pool, POOL_SIZE, concurrent)));
@@ -85,23 +55,19 @@ async function measureSandboxes(driver: SandboxDriver, { rows, targets, progress
   }
   await pool.close();
   const coldP95 = percentile(cold, 95);
-  rows.push(rowOf('cold start to first line', 1, cold));
+  sheet.add({ what: 'cold start to first line', concurrent: 1, ...timesOf(cold) });
   for (const [concurrent, times] of warm) {
-    rows.push(rowOf('take to first line', concurrent, times));
+    sheet.add({ what: 'take to first line', concurrent, ...timesOf(times) });
     const ratio = percentile(times, 95) / coldP95;
-    targets.push(atMost(`take to first line at ${concurrent}, p95 over the cold p95`, ratio, 0.25, 'times'));
+    sheet.atMost(`take to first line at ${concurrent}, p95 over the cold p95`, ratio, 0.25, 'times');
   }
-  rows.push({
-    what: 'refill of a drained pool',
-    sandboxes_per_second: round(median(refills)),
-    samples: ROUNDS,
-  });
+  sheet.add({ what: 'refill of a drained pool', sandboxes_per_second: median(refills), samples: ROUNDS });
   return coldP95;
 }
 
 /** Whole requests against a server of its own, until the agent's first line and until the answer. */
-async function measureRequests(coldP95: number, { rows, targets, progress }: Sheet): Promise<void> {
-  progress('Starting the marketplace');
+async function measureRequests(coldP95: number, sheet: Sheet): Promise<void> {
+  sheet.progress('Starting the marketplace');
   const agents = await startRentedAgents(POOL_SIZE);
   try {
     for (const kind of KINDS) {
@@ -111,7 +77,7 @@ async function measureRequests(coldP95: number, { rows, targets, progress }: She
     }
     for (const kind of KINDS) {
       for (const concurrent of CONCURRENCY) {
-        progress(`Requests, ${kind}, ${concurrent} at once`);
+        sheet.progress(`Requests, ${kind}, ${concurrent} at once`);
         const times: RequestTimes = { firstLines: [], asked: [], overheads: [] };
         for (let burst = 0; burst < ROUNDS * (BURSTS_A_ROUND[concurrent] ?? 1); burst += 1) {
           const { firstLines, asked, overheads } = await agents.run(kind, concurrent);
@@ -120,14 +86,12 @@ async function measureRequests(coldP95: number, { rows, targets, progress }: She
           times.overheads.push(...overheads);
         }
         const p95 = percentile(times.firstLines, 95);
-        rows.push(rowOf(`request to first line, ${kind}`, concurrent, times.firstLines));
-        rows.push(rowOf(`request until the model is asked, ${kind}`, concurrent, times.asked));
-        rows.push(rowOf(`whole run without its model, ${kind}`, concurrent, times.overheads));
+        sheet.add({ what: `request to first line, ${kind}`, concurrent, ...timesOf(times.firstLines) });
+        sheet.add({ what: `request until the model is asked, ${kind}`, concurrent, ...timesOf(times.asked) });
+        sheet.add({ what: `whole run without its model, ${kind}`, concurrent, ...timesOf(times.overheads) });
         const name = `request to first line, ${kind}, at ${concurrent}`;
-        if (concurrent === 1) {
-          targets.push(atMost(`${name}, p95 over the cold p95`, p95 / coldP95, 0.5, 'times'));
-        }
-        targets.push(atMost(`${name}, p95`, p95, START_UP_MS, 'ms'));
+        if (concurrent === 1) sheet.atMost(`${name}, p95 over the cold p95`, p95 / coldP95, 0.5, 'times');
+        sheet.atMost(`${name}, p95`, p95, START_UP_MS, 'ms');
       }
     }
   } finally {
@@ -139,5 +103,5 @@ async function measureRequests(coldP95: number, { rows, targets, progress }: She
 export const suite: Suite = {
   name: 'startup',
   summary: "time to an agent's first line: from the warm pool and in a whole request, against a cold start",
-  run,
+  run: (progress) => measureStartup(new Sheet(progress)),
 };

@@ -7,11 +7,13 @@ import {
   RUN_PRICE,
   sendRun,
   startBusyMarketplace,
-  until,
   type BusyMarketplace,
 } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
 import { leftBehind, type Census } from '@agent-rental/test/support/processes/census';
 import { Random } from '@agent-rental/test/support/random';
+import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
+import { quantilesOf, type Quantiles } from '@agent-rental/test/support/timing/quantiles';
 import type { Renter } from '@agent-rental/test/support/renter';
 import { slowTask } from '@agent-rental/test/support/agents/slow-agents';
 
@@ -34,7 +36,7 @@ export interface BatteryReport {
   /** How the runs of each way are on record; `none`: refused before anything began, and forgotten. */
   records: Record<Way, Record<string, number>>;
   /** Milliseconds from the abort until nothing of the run was left, per way; a timeout's from its own time. */
-  gone_ms: Record<Way, { p50: number; p95: number; max: number }>;
+  gone_ms: Record<string, Quantiles>;
   before: Census;
   after: Census;
   /** What is wrong; empty when nothing is left behind. */
@@ -88,25 +90,13 @@ async function battery(market: BusyMarketplace, options: BatteryOptions): Promis
     path: random.chance(50) ? ('/v1/execute' as const) : ('/v1/execute/stream' as const),
     abortAfterMs: random.below(latestAbortMs),
   }));
-  const aborted = new Map<string, { way: Way; at: number }>();
-  const queue = plans.values();
-  await Promise.all(
-    Array.from({ length: concurrency }, async () => {
-      for (const plan of queue) aborted.set(...(await abortOne(market, renter, plan)));
-    }),
-  );
+  const aborted = await inParallel(plans, concurrency, (plan) => abortOne(market, renter, plan));
   log(`${runs} runs aborted; waiting for what is left of them`);
   const after = await censusAfter(market, before);
   stop();
 
   const records = {} as BatteryReport['records'];
-  const gone: Record<Way, number[]> = {
-    leave: [],
-    leave_with_key: [],
-    cancel_run: [],
-    cancel_key: [],
-    timeout: [],
-  };
+  const gone = Object.fromEntries(WAYS.map((way) => [way, [] as number[]])) as Record<Way, number[]>;
   const broken: string[] = [];
   for (const [digest, { way, at }] of aborted) {
     const { rows } = await market.database.query<{
@@ -130,7 +120,15 @@ async function battery(market: BusyMarketplace, options: BatteryOptions): Promis
   }
   broken.push(...leftBehind(before, after));
   broken.push(...(await moneyIsRight(market)));
-  return { seed, runs, records, gone_ms: mapWays(gone), before, after, broken };
+  return {
+    seed,
+    runs,
+    records,
+    gone_ms: Object.fromEntries(WAYS.map((way) => [way, quantilesOf(gone[way])])),
+    before,
+    after,
+    broken,
+  };
 }
 
 interface Plan {
@@ -215,15 +213,4 @@ async function moneyIsRight({ database }: BusyMarketplace): Promise<string[]> {
   return Object.entries(rows[0] ?? {}).flatMap(([what, count]) =>
     Number(count) > 0 ? [`${count} charges: ${what}`] : [],
   );
-}
-
-function mapWays(gone: Record<Way, number[]>): BatteryReport['gone_ms'] {
-  const at = (sorted: number[], share: number) =>
-    Math.round(sorted[Math.ceil(sorted.length * share) - 1] ?? 0);
-  return Object.fromEntries(
-    WAYS.map((way) => {
-      const sorted = gone[way].toSorted((one, other) => one - other);
-      return [way, { p50: at(sorted, 0.5), p95: at(sorted, 0.95), max: at(sorted, 1) }];
-    }),
-  ) as BatteryReport['gone_ms'];
 }

@@ -1,21 +1,23 @@
-import { readCommandLine, seedOr } from '@agent-rental/test/support/command-line/options';
+import { seedOr } from '@agent-rental/test/support/command-line/options';
 import { runAbortBattery } from './battery.js';
+import { runBattery } from '../run-battery.js';
 
-const { values } = readCommandLine({
-  command: 'npm run battery -- abort',
-  summary:
-    'Aborts runs at random moments, by each way, and counts what is left. Ends with 1 when anything is.',
-  options: {
-    runs: { kind: 'number', text: 'how many runs to abort', default: 200 },
-    seed: { kind: 'number', text: 'of the moments; random by default', least: 0 },
+await runBattery(
+  {
+    command: 'npm run battery -- abort',
+    summary:
+      'Aborts runs at random moments, by each way, and counts what is left. Ends with 1 when anything is.',
+    options: {
+      runs: { kind: 'number', text: 'how many runs to abort', default: 200 },
+      seed: { kind: 'number', text: 'of the moments; random by default', least: 0 },
+    },
   },
-});
-const report = await runAbortBattery({
-  runs: values.runs,
-  seed: seedOr(values.seed),
-  concurrency: 25,
-  latestAbortMs: 4_000,
-  log: (line) => process.stderr.write(`${line}\n`),
-});
-process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-process.exitCode = report.broken.length === 0 ? 0 : 1;
+  (values, log) =>
+    runAbortBattery({
+      runs: values.runs,
+      seed: seedOr(values.seed),
+      concurrency: 25,
+      latestAbortMs: 4_000,
+      log,
+    }),
+);

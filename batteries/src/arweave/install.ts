@@ -1,16 +1,9 @@
-import { execFile } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { installOnce, runInstaller } from '../installation.js';
 
-const run = promisify(execFile);
-const INSTALL_TIMEOUT_MS = 10 * 60_000;
 const PROGRAM = fileURLToPath(new URL('../../src/arweave/programs/network.mjs', import.meta.url));
-/** Where the installation is kept between two runs. */
-const CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'agent-rental', 'arweave');
-
 const PACKAGES = {
   name: 'arweave-network',
   private: true,
@@ -35,20 +28,13 @@ const PACKAGES = {
  * @returns the path of the program that starts them.
  */
 export async function installNetwork(): Promise<string> {
-  // Written last: an installation that was cut off is begun anew.
-  const mark = join(CACHE, 'complete');
-  const wanted = JSON.stringify(PACKAGES);
-  if (!existsSync(mark)) {
-    rmSync(CACHE, { recursive: true, force: true });
-    mkdirSync(CACHE, { recursive: true });
-    writeFileSync(join(CACHE, 'package.json'), wanted);
-    const options = { cwd: CACHE, timeout: INSTALL_TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 };
-    await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], options);
-    await run('npm', ['rebuild', 'sqlite3'], options);
-    writeFileSync(mark, '');
-  }
+  const folder = await installOnce('arweave', async (cwd) => {
+    writeFileSync(join(cwd, 'package.json'), JSON.stringify(PACKAGES));
+    await runInstaller('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], cwd);
+    await runInstaller('npm', ['rebuild', 'sqlite3'], cwd);
+  });
   // Beside the packages, so that Node finds them.
-  const program = join(CACHE, 'network.mjs');
+  const program = join(folder, 'network.mjs');
   copyFileSync(PROGRAM, program);
   return program;
 }

@@ -1,19 +1,12 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { copyFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { npmBinary } from '@agent-rental/test/support/toolchains/npm-binary';
+import { installOnce, runInstaller } from '../installation.js';
 import type { Client } from './clients.js';
 
-const run = promisify(execFile);
-const INSTALL_TIMEOUT_MS = 10 * 60_000;
 const PROGRAMS = fileURLToPath(new URL('../../src/clients/programs/', import.meta.url));
-
-/** Where installations are kept between two runs. */
-const CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'agent-rental', 'clients');
 
 /** How to start an installed client. */
 export interface Installed {
@@ -32,15 +25,8 @@ export async function installClient(
   programs = PROGRAMS,
 ): Promise<Installed> {
   const name = createHash('sha256').update(packages.join(' ')).digest('hex').slice(0, 16);
-  const folder = join(CACHE, name);
-  // Written last: an installation that was cut off is begun anew.
-  const mark = join(folder, 'complete');
-  if (!existsSync(mark)) {
-    rmSync(folder, { recursive: true, force: true });
-    mkdirSync(folder, { recursive: true });
-    await (language === 'python' ? installPython : installJavaScript)(folder, packages);
-    writeFileSync(mark, '');
-  }
+  const install = language === 'python' ? installPython : installJavaScript;
+  const folder = await installOnce(join('clients', name), (target) => install(target, packages));
   // Beside the packages, so that Node finds them.
   const copy = join(folder, program);
   for (const part of readdirSync(programs)) {
@@ -52,17 +38,13 @@ export async function installClient(
 }
 
 async function installPython(folder: string, packages: readonly string[]): Promise<void> {
-  await run('python3', ['-m', 'venv', folder], { timeout: INSTALL_TIMEOUT_MS });
-  const python = join(folder, 'bin', 'python');
-  await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages], {
-    timeout: INSTALL_TIMEOUT_MS,
-  });
+  await runInstaller('python3', ['-m', 'venv', folder]);
+  const options = ['install', '--quiet', '--disable-pip-version-check'];
+  await runInstaller(join(folder, 'bin', 'python'), ['-m', 'pip', ...options, ...packages]);
 }
 
 async function installJavaScript(folder: string, packages: readonly string[]): Promise<void> {
   writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}\n');
-  await run('npm', ['install', '--silent', '--no-audit', '--no-fund', '--ignore-scripts', ...packages], {
-    cwd: folder,
-    timeout: INSTALL_TIMEOUT_MS,
-  });
+  const options = ['install', '--silent', '--no-audit', '--no-fund', '--ignore-scripts'];
+  await runInstaller('npm', [...options, ...packages], folder);
 }

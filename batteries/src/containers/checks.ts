@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@agent-rental/sdk';
 import { readWalletFile } from '@agent-rental/sdk/node';
+import { until } from '@agent-rental/test/support/timing/until';
 import type { Engine } from './engine.js';
 import type { PublicModel } from './public-model.js';
 
 const SERVERS = ['server-1', 'server-2'];
 const REQUESTS = 40;
-const PATIENCE_MS = 60_000;
 
 /** Says whether something is as it should be; the battery ends with 1 where it is not. */
 export type Check = (what: string, isRight: boolean, seen?: string) => void;
@@ -76,7 +76,7 @@ export async function checkRunning({ engine, url, check }: Deployment): Promise<
     check(`${server} has a read-only root`, / ro[, ]/.test(root), root);
   }
   // The proxy is up as soon as one server is ready, and asks the other one once a second.
-  for (const server of SERVERS) await until(async () => (await isReady(engine, server)) || undefined);
+  for (const server of SERVERS) await until(() => isReady(engine, server));
   await delay(2_000);
   const before = await Promise.all(SERVERS.map((server) => requestsOf(engine, server)));
   const answers = await Promise.all(
@@ -142,11 +142,9 @@ export async function checkDrain(deployment: Deployment, listing: string): Promi
   await Promise.all(turns.map(({ asked }) => asked));
   const name = containerOf('server-1');
   const stopped = engine.podman('stop', '--time', '40', name);
-  await until(async () => ((await isReady(engine, 'server-1')) ? undefined : true));
+  await until(async () => !(await isReady(engine, 'server-1')));
   // The proxy asks once a second.
-  const isLeft = await until(async () => ((await fetch(`${url}/ready`)).ok ? true : undefined)).catch(
-    () => false,
-  );
+  const isLeft = await until(async () => (await fetch(`${url}/ready`)).ok).catch(() => false);
   check('the proxy leaves a server that drains for the other', isLeft);
   for (const turn of turns) {
     turn.begin();
@@ -162,7 +160,7 @@ export async function checkDrain(deployment: Deployment, listing: string): Promi
   check('a drained server ends with 0', code === '0', code);
   check('the other server answers', (await fetch(`${url}/ready`)).ok);
   await engine.podman('start', name);
-  await until(async () => (await isReady(engine, 'server-1')) || undefined);
+  await until(() => isReady(engine, 'server-1'));
 }
 
 function clientOf({ url, renter }: Deployment) {
@@ -182,15 +180,4 @@ const isReady = (engine: Engine, server: string): Promise<boolean> =>
 async function requestsOf(engine: Engine, server: string): Promise<number> {
   const lines = await engine.podman('logs', containerOf(server));
   return lines.split('\n').filter((line) => line.includes('/v1/network')).length;
-}
-
-/** Asks until there is an answer. @throws Error after a minute. */
-async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
-  const end = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const answer = await ask();
-    if (answer !== undefined) return answer;
-    if (performance.now() > end) throw new Error('It did not happen within a minute.');
-    await delay(100);
-  }
 }

@@ -1,4 +1,3 @@
-import { copyFile } from 'node:fs/promises';
 import { Random } from '@agent-rental/test/support/random';
 import {
   censusAfter,
@@ -13,6 +12,7 @@ import { leftBehind, type Census } from '@agent-rental/test/support/processes/ce
 import { descendants } from '@agent-rental/test/support/processes/processes';
 import type { Renter } from '@agent-rental/test/support/renter';
 import { slowAnswer, slowTask } from '@agent-rental/test/support/agents/slow-agents';
+import { quantilesOf, type Quantiles } from '@agent-rental/test/support/timing/quantiles';
 import { watchMemory, type MemoryByPart } from './memory.js';
 import { checkRecords, resultOf, type Sent } from './records.js';
 
@@ -29,8 +29,6 @@ export interface LoadOptions {
   lineLength: number;
   seed: number;
   log(line: string): void;
-  /** Where the server's log is to be kept. */
-  keepLog?: string | undefined;
 }
 
 /** What one leg saw. */
@@ -38,9 +36,9 @@ interface Leg {
   sent: number;
   answers: Record<string, number>;
   /** Of runs that were answered, beyond the agent's own time. */
-  overhead_ms: { p50: number; p99: number; max: number };
+  overhead_ms: Quantiles;
   /** Of requests that were refused. */
-  refused_ms: { p50: number; p99: number; max: number };
+  refused_ms: Quantiles;
   sandboxes_killed: number;
 }
 
@@ -81,7 +79,6 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   try {
     return await load(market, options);
   } finally {
-    if (options.keepLog !== undefined) await copyFile(market.logFile, options.keepLog);
     await market.close();
   }
 }
@@ -227,14 +224,8 @@ async function runLeg(
   return {
     sent: count,
     answers,
-    overhead_ms: quantiles(overhead),
-    refused_ms: quantiles(refused),
+    overhead_ms: quantilesOf(overhead),
+    refused_ms: quantilesOf(refused),
     sandboxes_killed: killed,
   };
-}
-
-function quantiles(values: number[]): { p50: number; p99: number; max: number } {
-  const sorted = values.toSorted((one, other) => one - other);
-  const at = (share: number) => Math.round(sorted[Math.ceil(sorted.length * share) - 1] ?? 0);
-  return { p50: at(0.5), p99: at(0.99), max: at(1) };
 }

@@ -1,27 +1,27 @@
-import { readCommandLine, seedOr } from '@agent-rental/test/support/command-line/options';
+import { seedOr } from '@agent-rental/test/support/command-line/options';
 import { runLoad } from './load.js';
+import { runBattery } from '../run-battery.js';
 
-const { values } = readCommandLine({
-  command: 'npm run battery -- load',
-  summary:
-    'Loads a marketplace of its own within its capacity, then at twice that. Ends with 1 when a bound is broken.',
-  options: {
-    within: { kind: 'number', text: 'seconds within the capacity', default: 300 },
-    over: { kind: 'number', text: 'seconds at twice the capacity', default: 60 },
-    seed: { kind: 'number', text: 'of the random choices; random by default', least: 0 },
-    'keep-log': { kind: 'text', text: "file to copy the server's log to" },
+await runBattery(
+  {
+    command: 'npm run battery -- load',
+    summary:
+      'Loads a marketplace of its own within its capacity, then at twice that. Ends with 1 when a bound is broken.',
+    options: {
+      within: { kind: 'number', text: 'seconds within the capacity', default: 300 },
+      over: { kind: 'number', text: 'seconds at twice the capacity', default: 60 },
+      seed: { kind: 'number', text: 'of the random choices; random by default', least: 0 },
+    },
   },
-});
-const report = await runLoad({
-  listings: 5,
-  runMs: 8_000,
-  concurrency: 20,
-  lineLength: 20,
-  withinSeconds: values.within,
-  overSeconds: values.over,
-  seed: seedOr(values.seed),
-  keepLog: values['keep-log'],
-  log: (line) => process.stderr.write(`${line}\n`),
-});
-process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-process.exitCode = report.broken.length === 0 ? 0 : 1;
+  (values, log) =>
+    runLoad({
+      listings: 5,
+      runMs: 8_000,
+      concurrency: 20,
+      lineLength: 20,
+      withinSeconds: values.within,
+      overSeconds: values.over,
+      seed: seedOr(values.seed),
+      log,
+    }),
+);

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
-import { until, type BusyMarketplace } from '@agent-rental/test/support/busy-marketplace';
+import { type BusyMarketplace } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
 
 /** A request as it was sent, and what came of it. */
 export interface Sent {

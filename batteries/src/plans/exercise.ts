@@ -1,7 +1,7 @@
 import { createClient } from '@agent-rental/sdk';
 import { approveSpending, createApiKey, keypairSigner } from '@agent-rental/sdk/solana';
 import { readWhatIsSeldomRead } from '@agent-rental/server/testing';
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
 import { call } from '@agent-rental/test/support/http';
 import { openRawMcpSession } from '@agent-rental/test/support/raw-mcp-session';
 import type { FaultMarket, Listing, Rental } from '../faults/world/market.js';

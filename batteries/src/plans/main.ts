@@ -1,28 +1,28 @@
-import { readCommandLine } from '@agent-rental/test/support/command-line/options';
 import { judgePlans } from './plans.js';
+import { runBattery } from '../run-battery.js';
 
-const { values } = readCommandLine({
-  command: 'npm run battery -- plans',
-  summary:
-    'Fills a database, works a marketplace on it, and looks at how PostgreSQL carries out each statement that the server ' +
-    'sends. Ends with 1 when one of them reads a growing table as a whole.',
-  options: {
-    runs: {
-      kind: 'number',
-      text: 'how many runs; four of five are charged',
-      default: 2_000_000,
-      least: 20_000,
-    },
-    listings: {
-      kind: 'number',
-      text: 'how many listings, at least a twentieth of the runs',
-      default: 1_000_000,
-      least: 1_000,
-      most: 1_000_000,
+await runBattery(
+  {
+    command: 'npm run battery -- plans',
+    summary:
+      'Fills a database, works a marketplace on it, and looks at how PostgreSQL carries out each statement that the server ' +
+      'sends. Ends with 1 when one of them reads a growing table as a whole.',
+    options: {
+      runs: {
+        kind: 'number',
+        text: 'how many runs; four of five are charged',
+        default: 2_000_000,
+        least: 20_000,
+      },
+      listings: {
+        kind: 'number',
+        text: 'how many listings, at least a twentieth of the runs',
+        default: 1_000_000,
+        least: 1_000,
+        most: 1_000_000,
+      },
     },
   },
-});
-const report = await judgePlans(values, (line) => process.stderr.write(`${line}\n`));
-process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-const { unseeded, unanswered, scans } = report;
-process.exitCode = [unseeded, unanswered, scans].every((list) => list.length === 0) ? 0 : 1;
+  judgePlans,
+  ({ unseeded, unanswered, scans }) => [...unseeded, ...unanswered, ...scans],
+);

@@ -50,8 +50,7 @@ const LEAST_ROWS = 500;
  */
 export async function judgePlans(size: HistorySize, log: (line: string) => void): Promise<PlansReport> {
   const database = await openRestartableDatabase();
-  const market = await FaultMarket.open(async () => database, { METRICS_TOKEN });
-  try {
+  const work = async (market: FaultMarket): Promise<PlansReport> => {
     const listings = await market.publish(LISTINGS);
     const busy = await market.rent(listings[0] as Listing, 200n);
     await market.server.kill();
@@ -81,9 +80,8 @@ export async function judgePlans(size: HistorySize, log: (line: string) => void)
       ({ planned, statement }) => planned === 'custom' || !sent.isUnprepared(statement),
     );
     return reportOf(real, await tablesOf(database.pool), unanswered);
-  } finally {
-    await market.close();
-  }
+  };
+  return FaultMarket.use(work, async () => database, { METRICS_TOKEN });
 }
 
 const LISTINGS = 9;

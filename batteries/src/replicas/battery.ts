@@ -1,7 +1,8 @@
+import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
 import { Random } from '@agent-rental/test/support/random';
 import type { Replica } from '@agent-rental/test/support/replicas/replica';
 import { ReplicaMarket, type MarketListing } from '@agent-rental/test/support/replicas/replica-market';
-import { newCaller, newCallers, type AskedRun, type Caller } from './caller.js';
+import { newCaller, type AskedRun, type Caller } from './caller.js';
 import { changesOf, eventsOf } from './changes.js';
 import { Client } from './client.js';
 import { fallbacksOf, leadersOf } from './metrics.js';
@@ -50,6 +51,8 @@ export interface ReplicasReport {
   readonly broken: string[];
 }
 
+/** Wallets that are made at the same time. */
+const CALLERS_AT_ONCE = 6;
 /** Of a hundred wrong things each is one line. */
 const MOST_TOLD = 50;
 /** Callers that run an agent at once: more than it has slots. */
@@ -82,7 +85,9 @@ async function replicas(
     { name: 'in-a-sandbox', model: 'one_time', isDeclarative: true },
   ]);
   const runsOfWallet = Math.ceil(requests / wallets) + 60;
-  const callers = await newCallers(wallets, () => newCaller(market, listings, runsOfWallet));
+  const callers = await inParallel(Array(wallets), CALLERS_AT_ONCE, () =>
+    newCaller(market, listings, runsOfWallet),
+  );
   const treasuryBefore = await market.connection.getBalance(market.treasury);
   log(`${callers.length} wallets have rented ${listings.length} listings`);
 

@@ -57,19 +57,5 @@ export async function newCaller(
   };
 }
 
-/** Makes so many, some at a time. */
-export async function newCallers(count: number, make: () => Promise<Caller>): Promise<Caller[]> {
-  const callers: Caller[] = [];
-  const indexes = Array.from({ length: count }, (_, index) => index).values();
-  await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
-      for (const index of indexes) callers[index] = await make();
-    }),
-  );
-  return callers;
-}
-
-const AT_ONCE = 6;
-
 /** The login or the API key, whichever. */
 export const bearerOf = ({ bearers }: Caller, random: Random): string => random.pick(bearers);

@@ -1,4 +1,6 @@
-import { requestDigest, until } from '@agent-rental/test/support/busy-marketplace';
+import { requestDigest } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
+import { finalizeChain } from '@agent-rental/test/support/replicas/market-chain';
 import type { ReplicaMarket } from '@agent-rental/test/support/replicas/replica-market';
 import { auditEarnings, auditRental } from '../faults/world/ledger-audit.js';
 import { reconcile } from '../faults/world/reconcile.js';
@@ -6,8 +8,6 @@ import type { AskedRun } from './caller.js';
 
 /** Leases of a killed replica lapse within a minute; its runs are ended after that. */
 const REST_MS = 240_000;
-/** Beyond the blocks after which no transaction is taken back. */
-const SLOTS_UNTIL_FINAL = 220;
 
 /** What is left while something is still under way, by what it is. */
 type Left = Record<'running' | 'slots' | 'waiting' | 'charges' | 'tasks', number>;
@@ -29,7 +29,7 @@ export async function rest(market: ReplicaMarket): Promise<Left> {
   const isAtRest = async () => {
     last = await look();
     if (Object.values(last).every((count) => count === 0)) return true;
-    if (last.charges > 0) await market.hook('localchain_warp', { slots: SLOTS_UNTIL_FINAL });
+    if (last.charges > 0) await finalizeChain(market.chain);
     return false;
   };
   await until(isAtRest, REST_MS, 500).catch(() => undefined);

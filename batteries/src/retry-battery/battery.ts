@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { slowAnswer, slowTask } from '@agent-rental/test/support/agents/slow-agents';
+import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
 import { Random } from '@agent-rental/test/support/random';
 import { openRawMcpSession, type GivingUp } from '@agent-rental/test/support/raw-mcp-session';
 import { openMarket, type Market, type Renter } from './slow-market.js';
@@ -9,6 +10,8 @@ const CLIENT_TIMEOUT_MS = 5_000;
 const MAX_TRIES = 30;
 /** Renters of one agent at the same time: each may have two runs of its, of the 20 that it works on at once. */
 const RENTERS_OF_AGENT = 8;
+/** How long after the end of its agent a connection may still be cut, with an answer on its way. */
+const CUT_AFTER_END_MS = 200;
 const RUN_ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
 /** What a battery came to. */
@@ -37,8 +40,6 @@ export interface RetryOptions {
   readonly concurrency: number;
   /** Of the moments. */
   readonly seed: number;
-  /** How long after the end of its agent a connection may still be cut: 0, and no answer was on its way. */
-  readonly cutAfterEndMs: number;
   readonly log: (line: string) => void;
 }
 
@@ -53,7 +54,6 @@ export async function runRetryBattery({
   each,
   concurrency,
   seed,
-  cutAfterEndMs,
   log,
 }: RetryOptions): Promise<RetryReport> {
   const random = new Random(seed);
@@ -68,7 +68,6 @@ export async function runRetryBattery({
           random,
           // Each renter meets both ways.
           isCut: (index + call) % 2 === 0,
-          cutAfterEndMs,
           note: (line) => trail.push(`${new Date().toISOString()} ${line}`),
         });
         requests += tries;
@@ -102,7 +101,6 @@ interface CallOptions {
   readonly random: Random;
   /** Its connection is cut; otherwise its answer is never read. */
   readonly isCut: boolean;
-  readonly cutAfterEndMs: number;
   readonly note: (line: string) => void;
 }
 
@@ -111,7 +109,7 @@ async function callUntilAnswered(
   market: Market,
   { token, agentId }: Renter,
   name: string,
-  { random, isCut, cutAfterEndMs, note }: CallOptions,
+  { random, isCut, note }: CallOptions,
 ): Promise<number> {
   const session = await openRawMcpSession(market.mcpUrl, token);
   const agentMs = isCut ? 100 + random.below(3_000) : CLIENT_TIMEOUT_MS + 500 + random.below(3_000);
@@ -122,7 +120,7 @@ async function callUntilAnswered(
     const givingUp: GivingUp | undefined = isCut
       ? tries > 3
         ? undefined
-        : { how: 'cut', afterMs: random.below(agentMs + cutAfterEndMs) }
+        : { how: 'cut', afterMs: random.below(agentMs + CUT_AFTER_END_MS) }
       : { how: 'ignore', afterMs: CLIENT_TIMEOUT_MS };
     note(
       `${name}: ${next.tool}, agent ${agentMs} ms, ${givingUp?.how ?? 'reads'} ${givingUp?.afterMs ?? ''}`,
@@ -146,16 +144,4 @@ function chargesOf(costs: readonly number[]): number {
 function batches(total: number, each: number): number[] {
   const full = Array.from({ length: Math.floor(total / each) }, () => each);
   return total % each === 0 ? full : [...full, total % each];
-}
-
-async function inParallel<T>(
-  items: readonly T[],
-  concurrency: number,
-  work: (item: T, index: number) => Promise<void>,
-): Promise<void> {
-  const entries = items.entries();
-  const worker = async (): Promise<void> => {
-    for (const [index, item] of entries) await work(item, index);
-  };
-  await Promise.all(Array.from({ length: concurrency }, worker));
 }

@@ -1,32 +1,28 @@
-import { readCommandLine, seedOr } from '@agent-rental/test/support/command-line/options';
+import { seedOr } from '@agent-rental/test/support/command-line/options';
 import { runRetryBattery } from './battery.js';
+import { runBattery } from '../run-battery.js';
 
-const { values } = readCommandLine({
-  command: 'npm run battery -- retries',
-  summary:
-    'Gives up on MCP calls at random moments and makes them again until there is an answer, and makes equal calls at once. ' +
-    'Ends with 1 unless each call and each pair was paid once.',
-  options: {
-    calls: { kind: 'number', text: 'how many calls to give up on', default: 1_000 },
-    pairs: { kind: 'number', text: 'how many pairs of equal calls', default: 1_000 },
-    concurrency: { kind: 'number', text: 'how many renters call at once', default: 16 },
-    'cut-after-end-ms': {
-      kind: 'number',
-      text: 'how long after the end of its agent a connection may be cut',
-      default: 200,
-      least: 0,
+await runBattery(
+  {
+    command: 'npm run battery -- retries',
+    summary:
+      'Gives up on MCP calls at random moments and makes them again until there is an answer, and makes equal calls at once. ' +
+      'Ends with 1 unless each call and each pair was paid once.',
+    options: {
+      calls: { kind: 'number', text: 'how many calls to give up on', default: 1_000 },
+      pairs: { kind: 'number', text: 'how many pairs of equal calls', default: 1_000 },
+      concurrency: { kind: 'number', text: 'how many renters call at once', default: 16 },
+      seed: { kind: 'number', text: 'of the moments; random by default', least: 0 },
     },
-    seed: { kind: 'number', text: 'of the moments; random by default', least: 0 },
   },
-});
-const report = await runRetryBattery({
-  calls: values.calls,
-  pairs: values.pairs,
-  each: 10,
-  concurrency: values.concurrency,
-  cutAfterEndMs: values['cut-after-end-ms'],
-  seed: seedOr(values.seed),
-  log: (line) => process.stderr.write(`${line}\n`),
-});
-process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-process.exitCode = report.isRight ? 0 : 1;
+  (values, log) =>
+    runRetryBattery({
+      calls: values.calls,
+      pairs: values.pairs,
+      each: 10,
+      concurrency: values.concurrency,
+      seed: seedOr(values.seed),
+      log,
+    }),
+  ({ isRight }) => (isRight ? [] : ['charges']),
+);

@@ -18,7 +18,6 @@ test.skipIf(IS_QUICK)(
       each: EACH,
       concurrency: RENTERS,
       seed: SEED,
-      cutAfterEndMs: 200,
       log: () => undefined,
     });
     expect(report).toMatchObject({

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { publish, rent } from '@agent-rental/sdk/solana';
-import { textAgent } from '@agent-rental/test/support/agents/agents';
+import { rent } from '@agent-rental/sdk/solana';
+import { PRICE, publishAgent, textAgent } from '@agent-rental/test/support/agents/agents';
 import { slowTask, startSlowAgents } from '@agent-rental/test/support/agents/slow-agents';
 import { newStateDir, removeStateDir, startMarketplace } from '@agent-rental/test/support/marketplace';
-import { newParticipant, type Participant } from '@agent-rental/test/support/participant';
+import { newParticipant } from '@agent-rental/test/support/participant';
 
-const PRICE_LAMPORTS = 250_000;
 const POLL_MS = 50;
 
 /** A renter with a balance of its own. */
@@ -46,9 +45,10 @@ export async function openMarket(agentCount = 1): Promise<Market> {
   };
   try {
     const creator = await newParticipant(marketplace);
+    const agent = textAgent(agents.modelUrl, { timeout_seconds: 300, model_key: 'a-key' });
     const agentIds: string[] = [];
     for (let index = 0; index < agentCount; index += 1) {
-      agentIds.push(await publishAgent(creator, agents.modelUrl));
+      agentIds.push(await publishAgent(creator, agent));
     }
     let renters = 0;
     return {
@@ -57,12 +57,12 @@ export async function openMarket(agentCount = 1): Promise<Market> {
         const agentId = agentIds[renters++ % agentIds.length] as string;
         const { client, signer, token } = await newParticipant(marketplace);
         const listing = await client.getListing(agentId);
-        const least = listing.min_deposit_lamports ?? PRICE_LAMPORTS;
+        const least = listing.min_deposit_lamports ?? PRICE;
         await rent(client, signer, agentId, {
-          deposit_lamports: Math.max(least, paidRuns * PRICE_LAMPORTS),
+          deposit_lamports: Math.max(least, paidRuns * PRICE),
         });
         // An empty balance is one that was used up.
-        const used = paidRuns === 0 ? Math.ceil(least / PRICE_LAMPORTS) : 0;
+        const used = paidRuns === 0 ? Math.ceil(least / PRICE) : 0;
         for (let runs = 0; runs < used; runs += 1) {
           await client.execute({ agent_id: agentId, task: slowTask(1, `used ${runs}`) });
         }
@@ -93,23 +93,4 @@ export async function openMarket(agentCount = 1): Promise<Market> {
     await stop();
     throw error;
   }
-}
-
-async function publishAgent({ client, signer }: Participant, modelUrl: string): Promise<string> {
-  const { job_id: jobId } = await client.registerAgent(
-    textAgent(modelUrl, {
-      timeout_seconds: 300,
-      model_key: 'a-key',
-      listing: { rental_model: 'per_query', price_lamports: PRICE_LAMPORTS, sample_output: ['A sample.'] },
-    }),
-  );
-  let job = await client.getJob(jobId);
-  while (job.status === 'queued') {
-    await delay(POLL_MS);
-    job = await client.getJob(jobId);
-  }
-  const agentId = job.result?.listing_id;
-  if (agentId === undefined) throw new Error(JSON.stringify(job.error));
-  await publish(client, signer, agentId);
-  return agentId;
 }

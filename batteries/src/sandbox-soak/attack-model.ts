@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Attack } from '@agent-rental/sandbox/conformance';
+import { listenNode, vendorStream } from '@agent-rental/stand-in';
 
 /** A model server on loopback that has its agent run the code that the task names. */
 export interface AttackModel {
@@ -24,59 +22,21 @@ export const taskOf = (attack?: RunCode): string => `code <${attack?.name ?? 'ho
 export async function startAttackModel(attacks: readonly RunCode[]): Promise<AttackModel> {
   let told = 0;
   const byName = new Map(attacks.map((attack) => [attack.name, attack]));
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      const { messages } = JSON.parse(body) as { messages: { role: string; content: unknown }[] };
-      const isAnswered = messages.some(({ role }) => role === 'tool');
-      const task = JSON.stringify(messages.find(({ role }) => role === 'user')?.content ?? '');
-      const attack = byName.get(/code <([^>]*)>/.exec(task)?.[1] ?? '');
-      const { language, code } = attack ?? HONEST;
-      if (attack && !isAnswered) told += 1;
-      if (isAnswered) answerText(response, 'done');
-      else callTool(response, `run_${language}`, { code });
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { baseUrl, close } = await listenNode(async (request) => {
+    const { messages } = (await request.json()) as { messages: { role: string; content: unknown }[] };
+    if (messages.some(({ role }) => role === 'tool')) return vendorStream('openai', { text: ['done'] });
+    const task = JSON.stringify(messages.find(({ role }) => role === 'user')?.content ?? '');
+    const attack = byName.get(/code <([^>]*)>/.exec(task)?.[1] ?? '');
+    if (attack) told += 1;
+    const { language, code } = attack ?? HONEST;
+    const call = { name: `run_${language}`, arguments: [JSON.stringify({ code })] };
+    return vendorStream('openai', { toolCalls: [call] });
+  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    url: `${baseUrl}/v1`,
     get told() {
       return told;
     },
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
+    close,
   };
-}
-
-function answerText(response: ServerResponse, content: string): void {
-  stream(response, [{ delta: { role: 'assistant', content } }], 'stop');
-}
-
-function callTool(response: ServerResponse, name: string, args: object): void {
-  const call = {
-    index: 0,
-    id: 'call-1',
-    type: 'function',
-    function: { name, arguments: JSON.stringify(args) },
-  };
-  stream(response, [{ delta: { role: 'assistant', content: null, tool_calls: [call] } }], 'tool_calls');
-}
-
-function stream(response: ServerResponse, parts: { delta: object }[], reason: string): void {
-  const chunk = (delta: object, finish: string | null): string =>
-    `data: ${JSON.stringify({
-      id: 'chatcmpl-1',
-      object: 'chat.completion.chunk',
-      created: 0,
-      model: 'stand-in',
-      choices: [{ index: 0, delta, finish_reason: finish }],
-    })}\n\n`;
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
-  response.end(
-    [...parts.map(({ delta }) => chunk(delta, null)), chunk({}, reason), 'data: [DONE]\n\n'].join(''),
-  );
 }

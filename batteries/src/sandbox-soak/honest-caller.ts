@@ -1,10 +1,4 @@
-/** Of a list of times, in milliseconds. */
-interface Quantiles {
-  p50: number;
-  p95: number;
-  max: number;
-  count: number;
-}
+import { quantilesOf, type Quantiles } from '@agent-rental/test/support/timing/quantiles';
 
 export interface HonestTimes {
   health_ms: Quantiles;
@@ -60,11 +54,4 @@ export function startHonestCaller(baseUrl: string, run: () => Promise<void>): Ho
       };
     },
   };
-}
-
-function quantilesOf(values: number[]): Quantiles {
-  const sorted = values.toSorted((one, other) => one - other);
-  const at = (share: number): number =>
-    Math.round((sorted[Math.ceil(sorted.length * share) - 1] ?? 0) * 10) / 10;
-  return { p50: at(0.5), p95: at(0.95), max: at(1), count: sorted.length };
 }

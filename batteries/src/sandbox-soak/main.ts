@@ -1,25 +1,27 @@
-import { readCommandLine, seedOr } from '@agent-rental/test/support/command-line/options';
+import { seedOr } from '@agent-rental/test/support/command-line/options';
 import { runSandboxSoak } from './soak.js';
+import { runBattery } from '../run-battery.js';
 
-const { values } = readCommandLine({
-  command: 'npm run soak -- sandbox',
-  summary:
-    'Runs hostile code of every kind beside an honest caller, with crashes of the server in between. Ends with 1 when a\nbound is broken.',
-  options: {
-    runs: { kind: 'number', text: 'how many hostile runs', default: 2000 },
-    kills: { kind: 'number', text: 'how many times the server crashes', default: 3, least: 0 },
-    concurrency: { kind: 'number', text: 'hostile runs at once', default: 2 },
-    seed: { kind: 'number', text: 'of the random choices; random by default', least: 0 },
+await runBattery(
+  {
+    command: 'npm run soak -- sandbox',
+    summary:
+      'Runs hostile code of every kind beside an honest caller, with crashes of the server in between. Ends with 1 when a\nbound is broken.',
+    options: {
+      runs: { kind: 'number', text: 'how many hostile runs', default: 2000 },
+      kills: { kind: 'number', text: 'how many times the server crashes', default: 3, least: 0 },
+      concurrency: { kind: 'number', text: 'hostile runs at once', default: 2 },
+      seed: { kind: 'number', text: 'of the random choices; random by default', least: 0 },
+    },
   },
-});
-const report = await runSandboxSoak({
-  runs: values.runs,
-  kills: values.kills,
-  concurrency: values.concurrency,
-  quietRuns: 100,
-  seed: seedOr(values.seed),
-  bounds: { blockedMs: 50, slowerTimes: 2 },
-  log: (line) => process.stderr.write(`${line}\n`),
-});
-process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-process.exitCode = report.broken.length === 0 ? 0 : 1;
+  (values, log) =>
+    runSandboxSoak({
+      runs: values.runs,
+      kills: values.kills,
+      concurrency: values.concurrency,
+      quietRuns: 100,
+      seed: seedOr(values.seed),
+      bounds: { blockedMs: 50, slowerTimes: 2 },
+      log,
+    }),
+);

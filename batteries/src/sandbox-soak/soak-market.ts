@@ -1,8 +1,8 @@
 import type { Health } from '@agent-rental/contract';
 import { readdir } from 'node:fs/promises';
 import { createClient, type RentalClient } from '@agent-rental/sdk';
-import { keypairSigner, publish, rent, type WalletSigner } from '@agent-rental/sdk/solana';
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { rent } from '@agent-rental/sdk/solana';
+import { sellAgent } from '@agent-rental/test/support/agents/market-agents';
 import { inspect, type Inspector } from '@agent-rental/test/support/processes/inspector';
 import {
   newStateDir,
@@ -15,11 +15,12 @@ import {
   stillRunning,
   type ProcessIdentity,
 } from '@agent-rental/test/support/processes/processes';
-import { newRenter } from '@agent-rental/test/support/renter';
+import { newParticipant, type Participant } from '@agent-rental/test/support/participant';
 import { probeLoop } from './loop-probe.js';
 
 /** The longest that an agent may work. Busy loops use all of it. */
 const RUN_TIMEOUT_SECONDS = 8;
+const PRICE_LAMPORTS = 250_000;
 const PROCESSES_END_MS = 10_000;
 const MEGABYTE = 1024 * 1024;
 
@@ -37,7 +38,7 @@ export class SoakMarket {
   readonly #processes: ProcessIdentity[] = [];
   #server: OwnMarketplace | undefined;
   #inspector: Inspector | undefined;
-  #signer: WalletSigner | undefined;
+  #participant: Participant | undefined;
 
   private constructor(stateDir: string, modelUrl: string) {
     this.#stateDir = stateDir;
@@ -47,7 +48,7 @@ export class SoakMarket {
   static async open(modelUrl: string): Promise<SoakMarket> {
     const market = new SoakMarket(await newStateDir(), modelUrl);
     await market.start();
-    market.#signer = keypairSigner((await newRenter(market.server)).wallet);
+    market.#participant = await newParticipant(market.server);
     return market;
   }
 
@@ -63,7 +64,7 @@ export class SoakMarket {
 
   /** A client of the server that runs now, for the one wallet that sells and rents. */
   client(): RentalClient {
-    return createClient({ baseUrl: this.server.dev.base_url, signer: this.#wallet(), retries: 0 });
+    return createClient({ baseUrl: this.server.dev.base_url, signer: this.#owner().signer, retries: 0 });
   }
 
   async start(): Promise<void> {
@@ -100,26 +101,14 @@ export class SoakMarket {
 
   /** Publishes and rents an agent that runs the code that its model says; gives its listing's id. */
   async sell(name: string, languages: readonly string[]): Promise<string> {
-    const client = this.client();
-    const { job_id } = await client.registerAgent({
+    const owner = { ...this.#owner(), client: this.client() };
+    const { id } = await sellAgent(owner, 'declarative', this.#modelUrl, {
       name,
-      category: 'research',
-      description: 'Runs what its model says.',
-      model: { provider: 'self_hosted', model: 'stand-in', endpoint_url: this.#modelUrl },
-      system_prompt: 'You run code.',
       tools: languages.map((language) => ({ name: `run_${language}`, scope: 'input_only' })),
-      input_schema: {},
-      output_schema: { type: 'string' },
       timeout_seconds: RUN_TIMEOUT_SECONDS,
-      listing: { rental_model: 'one_time', price_lamports: 250_000, sample_output: ['A sample.'] },
+      listing: { rental_model: 'one_time', price_lamports: PRICE_LAMPORTS },
     });
-    const id = await until(async () => {
-      const job = await client.getJob(job_id);
-      if (job.status === 'failed') throw new Error(JSON.stringify(job.error));
-      return job.result?.listing_id;
-    });
-    await publish(client, this.#wallet(), id);
-    await rent(client, this.#wallet(), id, { max_price_lamports: 250_000 });
+    await rent(owner.client, owner.signer, id, { max_price_lamports: PRICE_LAMPORTS });
     return id;
   }
 
@@ -143,8 +132,8 @@ export class SoakMarket {
     await removeStateDir(this.#stateDir);
   }
 
-  #wallet(): WalletSigner {
-    if (this.#signer === undefined) throw new Error('There is no wallet yet.');
-    return this.#signer;
+  #owner(): Participant {
+    if (this.#participant === undefined) throw new Error('There is no wallet yet.');
+    return this.#participant;
   }
 }

@@ -4,28 +4,22 @@ import { createClient } from '@agent-rental/sdk';
 import { generateText, jsonSchema, tool, type ToolSet } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { bareRentals, bareTool } from './bare-rentals.js';
-import { ownCpuMs, type Framework, type GivenTool } from './leg.js';
+import type { Framework, GivenTool } from './framework.js';
 
 /** The AI SDK: `rentedTools` against `tool` over `fetch`; both go into a step of `generateText`. */
 export function aiSdk(alwaysThere: readonly GivenTool[]): Framework {
   return {
     name: 'AI SDK',
     isBuiltHere: true,
-    ours: {
-      list: async ({ baseUrl, token }, limit) =>
-        givenToModel(await rentedTools(createClient({ baseUrl, apiKey: token }), { limit })),
-      cpuMs: ownCpuMs,
-    },
-    floor: {
-      async list(caller, limit) {
-        const rentals = await bareRentals(caller, limit, '&include=listing');
-        const tools = [...alwaysThere, ...rentals.map(bareTool)].map(({ name, description, inputSchema }) => [
-          name,
-          tool({ description, inputSchema: jsonSchema(inputSchema), execute: async () => name }),
-        ]);
-        return givenToModel(Object.fromEntries(tools) as ToolSet);
-      },
-      cpuMs: ownCpuMs,
+    ours: async ({ baseUrl, token }, limit) =>
+      givenToModel(await rentedTools(createClient({ baseUrl, apiKey: token }), { limit })),
+    async floor(caller, limit) {
+      const rentals = await bareRentals(caller, limit, '&include=listing');
+      const tools = [...alwaysThere, ...rentals.map(bareTool)].map(({ name, description, inputSchema }) => [
+        name,
+        tool({ description, inputSchema: jsonSchema(inputSchema), execute: async () => name }),
+      ]);
+      return givenToModel(Object.fromEntries(tools) as ToolSet);
     },
   };
 }

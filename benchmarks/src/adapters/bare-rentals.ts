@@ -1,5 +1,5 @@
 import type { Credential, CredentialPage } from '@agent-rental/contract';
-import type { GivenTool } from './leg.js';
+import type { GivenTool } from './framework.js';
 import type { Caller } from './rented-marketplace.js';
 
 /** Largest page that the API gives. */

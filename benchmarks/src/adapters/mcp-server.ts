@@ -3,11 +3,12 @@ import { createRentalMcpHandler } from '@agent-rental/mcp-server';
 import { createClient } from '@agent-rental/sdk';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BARE_CALL, bareCall, type BareCall } from './bare-call.js';
 import { bareRentals } from './bare-rentals.js';
-import type { GivenTool } from './leg.js';
+import type { GivenTool } from './framework.js';
+import { serve } from '../harness/measured-process.js';
 
 /** What the parent sends. */
 export interface McpServerOptions {
@@ -21,25 +22,27 @@ export interface McpServerOptions {
 /** Everything on one page, as the SDK's own server has it. */
 const PAGE_SIZE = 2_000;
 
+/** Makes the server that a caller reaches. */
+type Serve = (caller: { token: string; rentals: number }) => McpServer | Promise<McpServer>;
+
 function adapter({ baseUrl }: McpServerOptions): RequestListener {
   const handler = createRentalMcpHandler({ toolLimit: 1_000, pageSize: PAGE_SIZE });
   return (incoming, outgoing) => {
-    const token = incoming.headers.authorization?.slice('Bearer '.length) ?? '';
+    const token = tokenOf(incoming);
     const caller = { id: token, client: createClient({ baseUrl, apiKey: token, retries: 0 }) };
     void handler.handle(incoming, outgoing, caller);
   };
 }
 
 /** Asks what is rented, as the adapter does, and registers the tools of it. */
-function bare({ baseUrl, given }: McpServerOptions): RequestListener {
+function bareTools({ baseUrl, given }: McpServerOptions): Serve {
   const ready = ({ inputSchema, ...tool }: GivenTool) => ({
     ...tool,
     inputSchema: fromJsonSchema(inputSchema),
   });
   const fixed = given?.fixed.map(ready) ?? [];
   const rented = new Map(given?.rented.map((tool) => [tool.name, ready(tool)]));
-  const handler = createMcpHandler(async ({ authInfo }) => {
-    const [token = '', rentals] = [authInfo?.token, Number(authInfo?.clientId)];
+  return async ({ token, rentals }) => {
     const server = new McpServer({ name: 'bare', version: '1.0.0' });
     const register = ({ name, ...config }: (typeof fixed)[number]) =>
       server.registerTool(name, config, () => ({ content: [{ type: 'text', text: name }] }));
@@ -50,46 +53,45 @@ function bare({ baseUrl, given }: McpServerOptions): RequestListener {
       register(tool);
     }
     return server;
-  });
+  };
+}
+
+/** One tool over `fetch`. */
+function bareTool({ baseUrl }: McpServerOptions, name: string): Serve {
+  const inputSchema = fromJsonSchema<BareCall>(BARE_CALL);
+  return ({ token }) => {
+    const server = new McpServer({ name: 'bare', version: '1.0.0' });
+    server.registerTool(name, { description: 'Runs it.', inputSchema }, async (args) => ({
+      content: [{ type: 'text', text: await bareCall({ baseUrl, token }, args) }],
+    }));
+    return server;
+  };
+}
+
+/** The SDK's own handler. */
+function bare(serverOf: Serve): RequestListener {
+  const handler = createMcpHandler(async ({ authInfo }) =>
+    serverOf({ token: authInfo?.token ?? '', rentals: Number(authInfo?.clientId) }),
+  );
   return (incoming, outgoing) => {
-    const token = incoming.headers.authorization?.slice('Bearer '.length) ?? '';
     const clientId = new URL(incoming.url ?? '', 'http://bare.invalid').searchParams.get('rentals') ?? '0';
-    const authInfo = { token, clientId, scopes: [] };
+    const authInfo = { token: tokenOf(incoming), clientId, scopes: [] };
     const fetch = (request: Request) => handler.fetch(request, { authInfo });
     void toNodeHandler({ fetch })(incoming as typeof incoming & { method: string; url: string }, outgoing);
   };
 }
 
-/** One tool over `fetch`. */
-function bareTool({ baseUrl }: McpServerOptions, name: string): RequestListener {
-  const inputSchema = fromJsonSchema<BareCall>(BARE_CALL);
-  const handler = createMcpHandler(async ({ authInfo }) => {
-    const server = new McpServer({ name: 'bare', version: '1.0.0' });
-    server.registerTool(name, { description: 'Runs it.', inputSchema }, async (args) => ({
-      content: [{ type: 'text', text: await bareCall({ baseUrl, token: authInfo?.token ?? '' }, args) }],
-    }));
-    return server;
-  });
-  return (incoming, outgoing) => {
-    const token = incoming.headers.authorization?.slice('Bearer '.length) ?? '';
-    const fetch = (request: Request) =>
-      handler.fetch(request, { authInfo: { token, clientId: '', scopes: [] } });
-    void toNodeHandler({ fetch })(incoming as typeof incoming & { method: string; url: string }, outgoing);
-  };
-}
+const tokenOf = ({ headers }: IncomingMessage) => headers.authorization?.slice('Bearer '.length) ?? '';
 
-function listenerOf(options: McpServerOptions): RequestListener {
-  if (options.agent !== undefined) return bareTool(options, options.agent);
-  return options.given ? bare(options) : adapter(options);
-}
-
-process.once('message', (message) => {
-  const server = createServer(listenerOf(message as McpServerOptions));
-  server.listen(0, '127.0.0.1', () => {
-    process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp` });
-  });
+serve(async (options: McpServerOptions) => {
+  const { agent, given } = options;
+  const listener =
+    agent === undefined
+      ? given
+        ? bare(bareTools(options))
+        : adapter(options)
+      : bare(bareTool(options, agent));
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp` };
 });
-process.on('message', (message) => {
-  if (message === 'cpu') process.send?.({ cpu: process.cpuUsage() });
-});
-process.once('disconnect', () => process.exit());

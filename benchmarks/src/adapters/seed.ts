@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { insertCopies } from '../harness/copies.js';
 import { TYPICAL_LISTINGS } from './typical-listings.js';
 
 /** Copies a published listing into that many with typical texts and schemas, each under an id like any other. */
@@ -58,24 +59,4 @@ export async function rentCopies(
       [holder, wallet, count],
     );
   }
-}
-
-async function insertCopies(
-  database: Pool,
-  table: string,
-  changes: string,
-  from: string,
-  values: unknown[],
-): Promise<void> {
-  const { rows } = await database.query<{ column_name: string }>(
-    `select column_name from information_schema.columns
-     where table_name = $1 and table_schema = 'public' and is_generated = 'NEVER'`,
-    [table],
-  );
-  const columns = rows.map((row) => `"${row.column_name}"`).join(', ');
-  const copies = `select (jsonb_populate_record(null::${table}, to_jsonb(original) || jsonb_build_object(${changes}))).* ${from}`;
-  await database.query(
-    `insert into ${table} (${columns}) select ${columns} from (${copies}) as copies`,
-    values,
-  );
 }

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
-import { atMost, round } from '../report.js';
-import { compareByTurns, type Sheet } from './comparison.js';
+import type { Sheet } from '../report.js';
+import { compareByTurns } from './comparison.js';
 import type { GrownMarket } from './grown-market.js';
 import type { Sizes } from './sizes.js';
 
@@ -13,31 +13,25 @@ const ROUNDS_EACH = 5;
 export async function measureBackground(
   small: GrownMarket,
   large: GrownMarket,
-  { rounds, idleSeconds }: Sizes,
+  { rounds, times, idleSeconds }: Sizes,
   sheet: Sheet,
 ): Promise<void> {
   await compareByTurns(
-    [
-      {
-        what: 'a round of the reconciler, nothing open',
-        small: () => small.parts.reconcilerRound(),
-        large: () => large.parts.reconcilerRound(),
-      },
-    ],
-    { rounds: rounds * ROUNDS_EACH, most: MOST, sheet },
+    {
+      what: 'a round of the reconciler, nothing open',
+      small: () => small.parts.reconcilerRound(),
+      large: () => large.parts.reconcilerRound(),
+    },
+    { rounds: rounds * ROUNDS_EACH, times, most: MOST },
+    sheet,
   );
   sheet.progress(`Idle for ${idleSeconds} s`);
-  const idle = await Promise.all([small, large].map(({ parts }) => busyMsPerSecond(parts.pool, idleSeconds)));
-  const [one = Number.NaN, many = Number.NaN] = idle;
+  const [one = Number.NaN, many = Number.NaN] = await Promise.all(
+    [small, large].map(({ parts }) => busyMsPerSecond(parts.pool, idleSeconds)),
+  );
   const what = 'database time of an idle server';
-  sheet.progress(`${what}: ${round(one)} and ${round(many)} ms a second`);
-  sheet.rows.push({
-    what,
-    x1_ms_per_s: round(one),
-    [`x${sheet.times}_ms_per_s`]: round(many),
-    ratio: round(many / one),
-  });
-  sheet.targets.push(atMost(`${what}, x${sheet.times} over x1`, many / one, MOST, 'times'));
+  sheet.add({ what, x1_ms_per_s: one, [`x${times}_ms_per_s`]: many, ratio: many / one });
+  sheet.atMost(`${what}, x${times} over x1`, many / one, MOST, 'times');
 }
 
 /** Sessions tell what they did about once a second, and once they are idle. */

@@ -1,11 +1,9 @@
-import { rent } from '@agent-rental/sdk/solana';
 import type { Pool } from 'pg';
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
 import { call } from '@agent-rental/test/support/http';
-import { newParticipant } from '@agent-rental/test/support/participant';
-import { publishAgent } from '../adapters/rented-marketplace.js';
-import { round } from '../report.js';
-import type { Sheet } from './comparison.js';
+import { newRenters } from '../harness/market.js';
+import type { Sheet } from '../report.js';
+import { walOf } from '../runs.js';
 import type { GrownMarket } from './grown-market.js';
 import type { Sizes } from './sizes.js';
 
@@ -16,34 +14,27 @@ const FINALITY_MS = 120_000;
 const TABLES = { runs: 'id', charges: 'run_id', charge_signatures: 'run_id' } as const;
 
 /** Charges runs, and weighs what stays of them in the database and what was written into its log. */
-export async function weighChargedRuns(
-  { server, agents, parts: { pool } }: GrownMarket,
-  { charged }: Sizes,
-  { rows, progress }: Sheet,
-): Promise<void> {
-  const agentId = await publishAgent(await newParticipant(server), agents.agentUrl, 'per_query');
-  const renter = await newParticipant(server);
-  await rent(renter.client, renter.signer, agentId, { deposit_lamports: (charged + 1) * PRICE_LAMPORTS });
+export async function weighChargedRuns(market: GrownMarket, { charged }: Sizes, sheet: Sheet): Promise<void> {
+  const { pool } = market.parts;
+  const agentId = await market.publish('connected', 'quick-agent', {
+    listing: { rental_model: 'per_query', price_lamports: PRICE_LAMPORTS, sample_output: ['A sample.'] },
+  });
+  const terms = { deposit_lamports: (charged + 1) * PRICE_LAMPORTS };
+  const [renter] = await newRenters(market, 1, { [agentId]: terms });
   const run = async (task: string): Promise<string> => {
-    const body = { agent_id: agentId, task };
-    const answer = await call(server, 'POST', '/v1/execute', { token: renter.token, body });
+    const options = { token: renter?.token ?? '', body: { agent_id: agentId, task } };
+    const answer = await call(market.server, 'POST', '/v1/execute', options);
     if (answer.status !== 200)
       throw new Error(`A run was answered ${answer.status}: ${JSON.stringify(answer.body)}`);
     return String(answer.body['run_id']);
   };
   // The first is charged when its agent was reached, all others as they start.
   await run('first');
+  const open = `select from charges where listing_id = $1 and state in ('reserved', 'signed', 'confirmed')`;
   const settled = () =>
-    until(
-      async () => {
-        const open = `select from charges where listing_id = $1 and state in ('reserved', 'signed', 'confirmed')`;
-        return (await pool.query(open, [agentId])).rowCount === 0;
-      },
-      FINALITY_MS,
-      200,
-    );
+    until(async () => (await pool.query(open, [agentId])).rowCount === 0, FINALITY_MS, 200);
   await settled();
-  const before = await walBytes(pool);
+  const before = await walOf(market);
   const ids: string[] = [];
   await Promise.all(
     Array.from({ length: AT_ONCE }, async (_, lane) => {
@@ -51,28 +42,20 @@ export async function weighChargedRuns(
     }),
   );
   await settled();
-  const wal = ((await walBytes(pool)) - before) / charged;
+  const wal = ((await walOf(market)) - before) / charged;
   let inRows = 0;
   let inIndexes = 0;
   for (const [table, key] of Object.entries(TABLES)) {
     inRows += await rowBytes(pool, table, key, ids);
     inIndexes += await indexBytes(pool, table);
   }
-  rows.push({
+  sheet.add({
     what: 'a charged run, once it is final',
-    bytes_in_rows: round(inRows),
-    bytes_in_indexes: round(inIndexes),
-    wal_bytes: round(wal),
+    bytes_in_rows: inRows,
+    bytes_in_indexes: inIndexes,
+    wal_bytes: wal,
     samples: charged,
   });
-  progress(`A charged run: ${round(inRows + inIndexes)} bytes, ${round(wal)} bytes of WAL`);
-}
-
-async function walBytes(pool: Pool): Promise<number> {
-  const { rows } = await pool.query<{ bytes: number }>(
-    `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as bytes`,
-  );
-  return rows[0]?.bytes ?? Number.NaN;
 }
 
 /** Of a run, on average. */

@@ -1,9 +1,8 @@
 import { Connection, Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Pool } from 'pg';
-import { until } from '@agent-rental/test/support/busy-marketplace';
-import { atMost, round } from '../report.js';
-import type { Sheet } from './comparison.js';
+import { until } from '@agent-rental/test/support/timing/until';
+import type { Sheet } from '../report.js';
 import type { GrownMarket } from './grown-market.js';
 import type { Sizes } from './sizes.js';
 
@@ -24,7 +23,7 @@ export async function measureSettling(
   { server, parts: { pool } }: GrownMarket,
   { landed }: Sizes,
   signatures: readonly string[],
-  { rows, targets, progress }: Sheet,
+  sheet: Sheet,
 ): Promise<void> {
   await untilFinal(new Connection(server.dev.rpc_url, 'confirmed'), signatures);
   const settled = async (count: number): Promise<number> => {
@@ -35,13 +34,8 @@ export async function measureSettling(
     return (performance.now() - startedAt) / 1_000;
   };
   const drained = await settled(landed);
-  rows.push({
-    what: `${landed} landed charges settled`,
-    total_s: round(drained),
-    per_s: round(landed / drained),
-  });
-  targets.push(atMost(`${landed} landed charges, seconds until settled`, drained, DRAIN_SECONDS, 's'));
-  progress(`${landed} landed charges: ${round(drained)} s`);
+  sheet.add({ what: `${landed} landed charges settled`, total_s: drained, per_s: landed / drained });
+  sheet.atMost(`${landed} landed charges, seconds until settled`, drained, DRAIN_SECONDS, 's');
 
   const unseen = Array.from({ length: STUCK }, unseenTransaction);
   await addCharges(
@@ -53,9 +47,8 @@ export async function measureSettling(
   await makeDue(pool);
   const behind = await settled(BEHIND_STUCK);
   const what = `${BEHIND_STUCK} landed charges settled behind ${STUCK} that come to no end`;
-  rows.push({ what, total_s: round(behind) });
-  targets.push(atMost(`${what}, seconds`, behind, BEHIND_STUCK_SECONDS, 's'));
-  progress(`${what}: ${round(behind)} s`);
+  sheet.add({ what, total_s: behind });
+  sheet.atMost(`${what}, seconds`, behind, BEHIND_STUCK_SECONDS, 's');
   await pool.query(
     `with gone as (delete from charge_signatures where last_valid_block_height = ${NEVER_OVER} returning run_id)
       update charges set state = 'finalized' where run_id in (select run_id from gone) and state in ('signed', 'confirmed')`,

@@ -6,7 +6,9 @@ import {
   type TestMarket,
 } from '@agent-rental/server/testing';
 import { Transaction } from '@solana/web3.js';
-import { timed, addRatio, type Sheet } from './comparison.js';
+import type { Sheet } from '../report.js';
+import { timed } from '../harness/turns.js';
+import { addRatio } from './comparison.js';
 import type { Sizes } from './sizes.js';
 
 /** How much longer a first start may take over many times the history. */
@@ -31,7 +33,7 @@ export async function measureFirstStarts({ transactions, times }: Sizes, sheet: 
     await topUps.until(transactions * times);
     const large = [await firstStart(market)];
     const what = `the index of a first start, ${transactions} and ${transactions * times} transactions`;
-    addRatio(sheet, what, { small, large }, MOST);
+    addRatio(sheet, what, { small, large, times, most: MOST });
   } finally {
     await market.close();
     await database.close();

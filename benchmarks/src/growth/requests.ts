@@ -1,6 +1,8 @@
-import { newParticipant, type Participant } from '@agent-rental/test/support/participant';
+import { newParticipant } from '@agent-rental/test/support/participant';
 import { openRawMcpSession } from '@agent-rental/test/support/raw-mcp-session';
-import { compareByTurns, type Compared, type Sheet } from './comparison.js';
+import { call } from '@agent-rental/test/support/http';
+import type { Sheet } from '../report.js';
+import { compareByTurns } from './comparison.js';
 import { growWallet, type WalletSize } from './grow-wallet.js';
 import type { GrownMarket } from './grown-market.js';
 import type { Sizes } from './sizes.js';
@@ -20,30 +22,26 @@ export async function measureRequests(market: GrownMarket, sizes: Sizes, sheet: 
   const small = await openCaller(market, sizeOf(1));
   const large = await openCaller(market, sizeOf(sizes.times));
   await market.parts.pool.query('vacuum (analyze) credentials, balances, runs, listings');
-  const both = (what: string, ask: (caller: Caller) => Promise<unknown>): Compared => ({
-    what,
-    small: () => ask(small),
-    large: () => ask(large),
-  });
   const get = (path: string) => (caller: Caller) => caller.get(path);
-  await compareByTurns(
-    [
-      both('GET /v1/credentials, the first 100', get(`/v1/credentials?limit=${PAGE}`)),
-      both('GET /v1/credentials, the last 100', ({ get: ask, lastPage }) => ask(lastPage)),
-      both('access check of a run', async ({ wallet, listingId }) => {
-        const status = await market.parts.accessOf(wallet, listingId);
-        if (status !== 'active') throw new Error(`The access is ${status}.`);
-      }),
-      both('GET /v1/tools, 10 tools', get('/v1/tools?limit=10')),
-      both('MCP, the first page of tools', async ({ tools }) => {
-        if ((await tools()) === 0) throw new Error('MCP lists no tools.');
-      }),
-      both('GET /v1/runs', get('/v1/runs')),
-      both('GET /v1/runs of one agent', ({ get: ask, listingId }) => ask(`/v1/runs?agent_id=${listingId}`)),
-      both('GET /v1/earnings', get('/v1/earnings')),
-    ],
-    { rounds, most: MOST, sheet },
-  );
+  const asked: Record<string, (caller: Caller) => Promise<unknown>> = {
+    'GET /v1/credentials, the first 100': get(`/v1/credentials?limit=${PAGE}`),
+    'GET /v1/credentials, the last 100': ({ get: ask, lastPage }) => ask(lastPage),
+    'access check of a run': async ({ wallet, listingId }) => {
+      const status = await market.parts.accessOf(wallet, listingId);
+      if (status !== 'active') throw new Error(`The access is ${status}.`);
+    },
+    'GET /v1/tools, 10 tools': get('/v1/tools?limit=10'),
+    'MCP, the first page of tools': async ({ tools }) => {
+      if ((await tools()) === 0) throw new Error('MCP lists no tools.');
+    },
+    'GET /v1/runs': get('/v1/runs'),
+    'GET /v1/runs of one agent': ({ get: ask, listingId }) => ask(`/v1/runs?agent_id=${listingId}`),
+    'GET /v1/earnings': get('/v1/earnings'),
+  };
+  for (const [what, ask] of Object.entries(asked)) {
+    const compared = { what, small: () => ask(small), large: () => ask(large) };
+    await compareByTurns(compared, { rounds, times: sizes.times, most: MOST }, sheet);
+  }
 }
 
 interface Caller {
@@ -58,19 +56,15 @@ interface Caller {
 }
 
 async function openCaller({ server, parts }: GrownMarket, size: WalletSize): Promise<Caller> {
-  const { token, signer }: Participant = await newParticipant(server);
+  const { token, signer } = await newParticipant(server);
   const listingId = await growWallet(parts.pool, signer.address, size);
   const mcp = await openRawMcpSession(server.dev.mcp_url, token);
   const caller = {
     wallet: signer.address,
     listingId,
     async get(path: string): Promise<unknown> {
-      const response = await fetch(server.dev.base_url + path, {
-        headers: { authorization: `Bearer ${token}` },
-      });
-      const body: unknown = await response.json();
-      if (response.status !== 200)
-        throw new Error(`GET ${path} answered ${response.status}: ${JSON.stringify(body)}`);
+      const { status, body } = await call(server, 'GET', path, { token });
+      if (status !== 200) throw new Error(`GET ${path} answered ${status}: ${JSON.stringify(body)}`);
       return body;
     },
     tools: async () => (await mcp.tools()).length,

@@ -1,8 +1,8 @@
 import type { IndexedListing } from '@agent-rental/server/testing';
 import type { Pool } from 'pg';
-import { atMost, median, percentile, round, type Row } from '../report.js';
-import { timed, type Sheet } from './comparison.js';
-import type { GrownMarket } from './grown-market.js';
+import { median, timesOf, type Sheet } from '../report.js';
+import { timed } from '../harness/turns.js';
+import { BUSY_WALLET, type GrownMarket } from './grown-market.js';
 import type { Sizes } from './sizes.js';
 
 /** How much longer a slot and a publication may take while a snapshot is held. */
@@ -19,9 +19,9 @@ const STATEMENT_TIMEOUT_MS = 120_000;
  * pass, and thousands of them within one dump are no marketplace.
  */
 export async function measureSnapshot(
-  { parts, busyWallet }: GrownMarket,
+  { parts }: GrownMarket,
   { besideSnapshot }: Sizes,
-  { rows, targets, progress }: Sheet,
+  sheet: Sheet,
 ): Promise<void> {
   const { pool } = parts;
   const each = 2 * besideSnapshot;
@@ -44,7 +44,7 @@ export async function measureSnapshot(
   const work = [
     {
       what: 'taking and freeing a slot',
-      once: () => parts.takeSlot(listing.id, nextRun().id, busyWallet),
+      once: () => parts.takeSlot(listing.id, nextRun().id, BUSY_WALLET),
       isBound: true,
     },
     { what: 'pausing and resuming a listing', once: () => resume(nextListing()), isBound: true },
@@ -66,10 +66,9 @@ export async function measureSnapshot(
     const release = await holdSnapshot(pool);
     const held = await measure();
     await release();
-    const ratio = median(held) / median(free);
-    rows.push(rowOf(`${what}, no snapshot`, free), rowOf(`${what}, beside a snapshot`, held));
-    if (isBound) targets.push(atMost(`${what}, beside a snapshot`, ratio, MOST, 'times'));
-    progress(`${what}: ${round(median(free))} ms, beside a snapshot ${round(median(held))} ms`);
+    sheet.add({ what: `${what}, no snapshot`, ...timesOf(free) });
+    sheet.add({ what: `${what}, beside a snapshot`, ...timesOf(held) });
+    if (isBound) sheet.atMost(`${what}, beside a snapshot`, median(held) / median(free), MOST, 'times');
   }
 }
 
@@ -99,20 +98,11 @@ async function holdSnapshot(pool: Pool): Promise<() => Promise<void>> {
   };
 }
 
-function rowOf(what: string, times: readonly number[]): Row {
-  return {
-    what,
-    p50_ms: round(median(times)),
-    p95_ms: round(percentile(times, 95)),
-    samples: times.length,
-  };
-}
-
 /** Changes the price of many listings in one statement. */
 export async function measureManyChanged(
   { parts }: GrownMarket,
   { changed, times }: Sizes,
-  { rows, progress }: Sheet,
+  sheet: Sheet,
 ): Promise<void> {
   const client = await parts.pool.connect();
   try {
@@ -129,12 +119,11 @@ export async function measureManyChanged(
         if ((error as { code?: unknown }).code === QUERY_CANCELED) return undefined;
         throw error;
       });
-      rows.push(
+      sheet.add(
         ms === undefined
           ? { what, note: `not done in ${STATEMENT_TIMEOUT_MS / 1_000} s` }
-          : { what, total_ms: round(ms), ms_each: round(ms / count) },
+          : { what, total_ms: ms, ms_each: ms / count },
       );
-      progress(`${what}: ${ms === undefined ? 'not done' : `${round(ms)} ms`}`);
     }
   } finally {
     client.release(true);

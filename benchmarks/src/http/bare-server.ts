@@ -3,35 +3,29 @@
  * it, sent by `pg` as it comes. No authentication, no limits, no log, no validation; rows go out as they are.
  */
 import { fastify } from 'fastify';
-import pg from 'pg';
-import type { DatabaseAddress, RecordedQuery } from './probe-messages.js';
+import { Pool } from 'pg';
+import { serve } from '../harness/measured-process.js';
+import { sentValue, type SentStatement } from '../harness/sent-statements.js';
 
-/** What the parent sends first. */
+/** What the parent sends: a database, and its queries by path. */
 export interface BareOptions {
-  database: DatabaseAddress;
-  /** Queries by path. */
-  routes: Record<string, RecordedQuery[]>;
+  databaseUrl: string;
+  routes: Record<string, SentStatement[]>;
 }
 
-async function serve({ database, routes }: BareOptions): Promise<void> {
-  const pool = new pg.Pool({ ...database, password: database.password ?? '', max: 20 });
+serve(async ({ databaseUrl, routes }: BareOptions): Promise<{ url: string }> => {
+  const pool = new Pool({ connectionString: databaseUrl, max: 20 });
   const app = fastify();
-  for (const [path, queries] of Object.entries(routes)) {
+  for (const [path, statements] of Object.entries(routes)) {
+    const queries = statements.map(({ text, values }) => ({
+      text,
+      values: values.map((value) => sentValue(value)),
+    }));
     app.get(path, async () => {
       const results = [];
       for (const { text, values } of queries) results.push((await pool.query(text, values)).rows);
       return results;
     });
   }
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  process.send?.({ url });
-}
-
-process.once('message', (options) => void serve(options as BareOptions));
-process.on('message', (message) => {
-  if (typeof message === 'object' && message !== null && 'probe' in message) {
-    const { user, system } = process.cpuUsage();
-    process.send?.({ probe: 'cpu', cpuMicroseconds: user + system });
-  }
+  return { url: await app.listen({ host: '127.0.0.1', port: 0 }) };
 });
-process.once('disconnect', () => process.exit());

@@ -1,6 +1,7 @@
 import { IS_QUICK } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { measureOverload } from '../overload.js';
+import { Sheet } from '../report.js';
 
 // Whether its targets hold is judged by the command alone: this shows that the suite measures what it says.
 test.skipIf(IS_QUICK)(
@@ -9,7 +10,7 @@ test.skipIf(IS_QUICK)(
   async () => {
     const { rows, targets } = await measureOverload(
       { seconds: 0.5, warmUpSeconds: 0.5, rounds: 1 },
-      () => undefined,
+      new Sheet(),
     );
     expect(rows.map(({ what }) => what)).toEqual([
       '20 callers with a token',

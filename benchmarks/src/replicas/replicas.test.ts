@@ -2,6 +2,7 @@ import { hasRedis } from '@agent-rental/test/support/processes/redis';
 import { IS_QUICK } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
 import { measureReplicas } from '../replicas.js';
+import { Sheet } from '../report.js';
 
 // Whether its targets hold is judged by the command alone: this shows that the suite measures what it says.
 test.runIf(!IS_QUICK && hasRedis)(
@@ -10,7 +11,7 @@ test.runIf(!IS_QUICK && hasRedis)(
   async () => {
     const { rows, targets } = await measureReplicas(
       { seconds: 0.3, warmUpSeconds: 0.3, rounds: 1 },
-      () => undefined,
+      new Sheet(),
     );
     expect(rows.map(({ replicas }) => replicas)).toEqual([1, 2, 4, 1, 2, 4, 1, 2, 4, 1, 2, 4]);
     for (const { per_s: rate } of rows) expect(rate).toBeGreaterThan(0);

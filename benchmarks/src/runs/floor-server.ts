@@ -1,20 +1,28 @@
 /**
- * The floors, as a process: Fastify as it comes with a route that calls the agent, and the MCP SDK as it comes with a tool that
- * does. No authentication, no database, no record of the run. A second route also sends the statements of a run, prepared.
+ * The floors, as a process: bare Fastify with a route that calls the agent, and the bare MCP SDK with a tool that does. No
+ * authentication, no database, no record of the run. Where it is given the statements of a run, the route also sends them, prepared.
  */
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import { fastify } from 'fastify';
-import { Pool } from 'pg';
+import { Pool, type PoolClient } from 'pg';
 import { BARE_CALL, type BareCall } from '../adapters/bare-call.js';
-import { createReplay, type Replay } from './replay.js';
-import type { RunStatements } from './run-statements.js';
+import { serve } from '../harness/measured-process.js';
+import { sentValue, type SentStatement } from '../harness/sent-statements.js';
 
-/** What the parent sends first. */
+/** What the parent sends. */
 export interface FloorOptions {
   readonly agentUrl: string;
+  readonly replay?: {
+    readonly databaseUrl: string;
+    /** Is in the statements' values, where another run has its own. */
+    readonly runId: string;
+    readonly beforeCall: readonly SentStatement[];
+    readonly afterCall: readonly SentStatement[];
+  };
 }
 
 /** What it is answered. */
@@ -23,37 +31,17 @@ export interface FloorUrls {
   readonly mcp: string;
 }
 
-/** Sent before the route of statements is called. */
-export interface ReplayOptions {
-  readonly databaseUrl: string;
-  readonly recorded: RunStatements;
-}
-
-let replay: Replay | undefined;
-
-async function serve({ agentUrl }: FloorOptions): Promise<void> {
+serve(async ({ agentUrl, replay }: FloorOptions): Promise<FloorUrls> => {
   const callAgent = async (task: string): Promise<string> => {
     const response = await fetch(agentUrl, { method: 'POST', body: JSON.stringify({ task }) });
     return String(await response.json());
   };
+  const run = replay ? withStatements(replay, callAgent) : callAgent;
   const app = fastify();
-  app.route({
-    method: 'POST',
-    url: '/v1/execute',
-    handler: async (request) => ({
-      status: 'completed',
-      output: await callAgent((request.body as BareCall).task),
-    }),
-  });
-  app.route({
-    method: 'POST',
-    url: '/v1/execute/statements',
-    async handler(request) {
-      if (!replay) throw new Error('No statements were given.');
-      const call = () => callAgent((request.body as BareCall).task);
-      return { status: 'completed', output: await replay(call) };
-    },
-  });
+  app.post('/v1/execute', async ({ body }) => ({
+    status: 'completed',
+    output: await run((body as BareCall).task),
+  }));
   const http = await app.listen({ host: '127.0.0.1', port: 0 });
   const inputSchema = fromJsonSchema<BareCall>(BARE_CALL);
   const handler = createMcpHandler(async () => {
@@ -68,18 +56,39 @@ async function serve({ agentUrl }: FloorOptions): Promise<void> {
       incoming as typeof incoming & { method: string; url: string },
       outgoing,
     );
-  }).listen(0, '127.0.0.1', () => {
-    const { port } = mcp.address() as AddressInfo;
-    process.send?.({ http, mcp: `http://127.0.0.1:${port}/mcp` } satisfies FloorUrls);
   });
-}
-
-process.once('message', (options) => void serve(options as FloorOptions));
-process.on('message', (message: 'cpu' | FloorOptions | ReplayOptions) => {
-  if (message === 'cpu') process.send?.({ cpu: process.cpuUsage() });
-  else if ('recorded' in message) {
-    replay = createReplay(new Pool({ connectionString: message.databaseUrl, max: 20 }), message.recorded);
-    process.send?.({ ready: true });
-  }
+  await new Promise<void>((resolve) => mcp.listen(0, '127.0.0.1', resolve));
+  return { http, mcp: `http://127.0.0.1:${(mcp.address() as AddressInfo).port}/mcp` };
 });
-process.once('disconnect', () => process.exit());
+
+/** Sends the statements of a run around a call of its agent, under an id of its own. */
+function withStatements(
+  { databaseUrl, runId, beforeCall, afterCall }: NonNullable<FloorOptions['replay']>,
+  callAgent: (task: string) => Promise<string>,
+): (task: string) => Promise<string> {
+  const pool = new Pool({ connectionString: databaseUrl, max: 20 });
+  const send = async (
+    client: PoolClient,
+    half: string,
+    statements: readonly SentStatement[],
+    own: string,
+  ) => {
+    for (const [index, { text, values }] of statements.entries()) {
+      const ownValues = values.map((value) => sentValue(value, (part) => part.replaceAll(runId, own)));
+      // Each connection prepares each statement once.
+      await client.query({ name: `${half} ${index}`, text, values: ownValues });
+    }
+  };
+  return async (task) => {
+    const own = randomUUID();
+    const client = await pool.connect();
+    try {
+      await send(client, 'before', beforeCall, own);
+      const output = await callAgent(task);
+      await send(client, 'after', afterCall, own);
+      return output;
+    } finally {
+      client.release();
+    }
+  };
+}

@@ -1,5 +1,6 @@
 import { IS_QUICK } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
+import { Sheet } from '../report.js';
 import { measureRuns } from '../runs.js';
 
 // Whether its targets hold is judged by the command alone: this shows that the suite measures what it says.
@@ -9,7 +10,7 @@ test.skipIf(IS_QUICK)(
   async () => {
     const { rows, targets } = await measureRuns(
       { runs: 6, idleSeconds: 0.5, backgroundSeconds: 4 },
-      () => undefined,
+      new Sheet(),
     );
     expect(rows.map(({ what }) => what)).toEqual([
       'Fastify as it comes, connected',

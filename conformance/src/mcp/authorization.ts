@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import {
   newStateDir,
@@ -12,6 +11,7 @@ import { registerClient } from '@agent-rental/test/support/oauth/app';
 import { consentOverHttp } from '@agent-rental/test/support/oauth/consent';
 import { newParticipant, type Participant } from '@agent-rental/test/support/participant';
 import { npmBinary } from '@agent-rental/test/support/toolchains/npm-binary';
+import { freePort } from '@agent-rental/test/support/workshop';
 import { npmTool } from '@agent-rental/stand-in/npm-tool';
 import type { Verdict } from './suites.js';
 
@@ -76,13 +76,4 @@ function judge(report: string): Verdict {
     if (Number(line?.[1] ?? 0) < checks) verdict.failures.push(`${scenario}: ${line?.[0] ?? 'did not pass'}`);
   }
   return verdict;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,7 +1,7 @@
 import { readCommandLine } from '@agent-rental/test/support/command-line/options';
 import { runAuthorizationScenarios } from './authorization.js';
 import { inspectTools } from './inspector.js';
-import { runSuite, runTaskScenarios, SUITES } from './suites.js';
+import { runSuite, runTaskScenarios, SUITES, type Verdict } from './suites.js';
 
 readCommandLine({
   command: 'npm run conformance --',
@@ -10,36 +10,23 @@ against a marketplace, and its Inspector with --strict on the tools of 200 schem
   options: {},
 });
 
-for (const name of Object.keys(SUITES) as (keyof typeof SUITES)[]) {
-  const { passed, failures } = await runSuite(name);
-  const isGood = failures.length === 0 && passed >= SUITES[name].checks;
+/** Tells a result on one line, and what is wrong below it. */
+function tell(isGood: boolean, what: string, wrong: readonly string[]): void {
   if (!isGood) process.exitCode = 1;
-  process.stdout.write(
-    `${isGood ? 'ok ' : 'BAD'} ${name}: ${passed} passed, ${failures.length} scenarios failed\n`,
-  );
-  for (const failure of failures) process.stdout.write(`      ${failure}\n`);
+  process.stdout.write(`${isGood ? 'ok ' : 'BAD'} ${what}\n`);
+  for (const line of wrong) process.stdout.write(`      ${line}\n`);
 }
 
-const tasks = await runTaskScenarios();
-if (tasks.failures.length > 0) process.exitCode = 1;
-process.stdout.write(
-  `${tasks.failures.length === 0 ? 'ok ' : 'BAD'} the Tasks extension: ${tasks.passed} passed, ` +
-    `${tasks.failures.length} scenarios failed\n`,
-);
-for (const failure of tasks.failures) process.stdout.write(`      ${failure}\n`);
+function judge(name: string, { passed, failures }: Verdict, checks = 0): void {
+  const what = `${name}: ${passed} passed, ${failures.length} scenarios failed`;
+  tell(failures.length === 0 && passed >= checks, what, failures);
+}
 
-const authorization = await runAuthorizationScenarios();
-if (authorization.failures.length > 0) process.exitCode = 1;
-process.stdout.write(
-  `${authorization.failures.length === 0 ? 'ok ' : 'BAD'} the authorization server: ${authorization.passed} passed, ` +
-    `${authorization.failures.length} scenarios failed\n`,
-);
-for (const failure of authorization.failures) process.stdout.write(`      ${failure}\n`);
-
+for (const name of Object.keys(SUITES) as (keyof typeof SUITES)[])
+  judge(name, await runSuite(name), SUITES[name].checks);
+judge('the Tasks extension', await runTaskScenarios());
+judge('the authorization server', await runAuthorizationScenarios());
 for (const [where, { code, tools, report }] of Object.entries(await inspectTools())) {
-  if (code !== 0) process.exitCode = 1;
-  process.stdout.write(
-    `${code === 0 ? 'ok ' : 'BAD'} Inspector --strict, ${where}: ${tools} tools, exit ${code}\n`,
-  );
-  if (code !== 0) process.stdout.write(`${report.replaceAll(/^/gm, '      ')}\n`);
+  const what = `Inspector --strict, ${where}: ${tools} tools, exit ${code}`;
+  tell(code === 0, what, code === 0 ? [] : report.split('\n'));
 }

@@ -8,7 +8,7 @@ export type { StandInAgent, StandInListing, StandInOutcome } from './listing.js'
 export type { StandIn, StandInRequest } from './stand-in.js';
 export type { Outflow, Tampering } from './tampering.js';
 export { splitBody } from './vendors/split-body.js';
-export { startVendor, type Vendor, type VendorName } from './vendors/start-vendor.js';
+export { startVendor, vendorStream, type Vendor, type VendorName } from './vendors/start-vendor.js';
 export type { VendorRefusal, VendorRequest, VendorTurn } from './vendors/vendor.js';
 export { startE2bStandIn } from './e2b/stand-in.js';
 export type { E2bCreate, E2bRefusal, E2bStandIn, E2bStandInOptions } from './e2b/stand-in.js';

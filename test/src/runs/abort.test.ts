@@ -6,9 +6,9 @@ import {
   censusAtRest,
   sendRun,
   startBusyMarketplace,
-  until,
   type BusyMarketplace,
 } from '../support/busy-marketplace.js';
+import { until } from '../support/timing/until.js';
 import { leftBehind, type Census } from '../support/processes/census.js';
 import { call } from '../support/http.js';
 import type { Renter } from '../support/renter.js';

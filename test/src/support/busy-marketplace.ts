@@ -1,21 +1,20 @@
 import { createHash } from 'node:crypto';
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { join } from 'node:path';
 import { findRunningPostgres } from '@agent-rental/server/testing';
-import { createClient } from '@agent-rental/sdk';
-import { keypairSigner, publish, rent } from '@agent-rental/sdk/solana';
+import { rent } from '@agent-rental/sdk/solana';
 import { Pool } from 'pg';
 import { leftBehind, takeCensus, type Census } from './processes/census.js';
 import { inspect, type Inspector } from './processes/inspector.js';
 import { newStateDir, removeStateDir, startMarketplace, type OwnMarketplace } from './marketplace.js';
-import { newRenter, type Renter } from './renter.js';
+import { newParticipant } from './participant.js';
+import type { Renter } from './renter.js';
+import { until } from './timing/until.js';
+import { sellAgent, type AgentKind } from './agents/market-agents.js';
 import { startSlowAgents, type SlowAgents } from './agents/slow-agents.js';
 
 /** Price of a run of the agents here, in lamports. */
 export const RUN_PRICE = 250_000;
-
-export type AgentKind = 'declarative' | 'connected';
 
 /** A marketplace of one's own that works hard, and can be looked into: its database, its processes, its heap. */
 export interface BusyMarketplace {
@@ -32,8 +31,6 @@ export interface BusyMarketplace {
   census(): Promise<Census>;
   /** Open connections that runs were sent on. */
   readonly callers: Set<Socket>;
-  /** The server's log, while it is up. */
-  readonly logFile: string;
   close(): Promise<void>;
 }
 
@@ -59,9 +56,7 @@ export async function startBusyMarketplace(
   database.on('error', () => undefined);
   const inspector = await inspect(server.output, server.process);
   const callers = new Set<Socket>();
-  const creator = await newRenter(server);
-  const signer = keypairSigner(creator.wallet);
-  const client = createClient({ baseUrl: server.dev.base_url, signer });
+  const creator = await newParticipant(server);
 
   return {
     server,
@@ -71,30 +66,13 @@ export async function startBusyMarketplace(
     inspector,
     async publish(kind, name, fields = {}) {
       const url = kind === 'connected' ? agents.agentUrl : agents.modelUrl;
-      const { job_id } = await client.registerAgent({
-        name,
-        category: 'research',
-        description: 'Takes its time.',
-        model: { provider: 'self_hosted', model: 'stand-in', endpoint_url: url },
-        ...(kind === 'connected' ? { entrypoint_url: url } : { system_prompt: 'You answer.' }),
-        input_schema: {},
-        output_schema: { type: 'string' },
-        listing: { rental_model: 'per_query', price_lamports: RUN_PRICE, sample_output: ['A sample.'] },
-        ...fields,
-      });
-      const listingId = await until(async () => {
-        const job = await client.getJob(job_id);
-        if (job.status === 'failed') throw new Error(JSON.stringify(job.error));
-        return job.result?.listing_id;
-      });
-      await publish(client, signer, listingId);
-      return listingId;
+      const listing = { price_lamports: RUN_PRICE, ...Object(fields['listing']) };
+      return (await sellAgent(creator, kind, url, { name, ...fields, listing })).id;
     },
     async renter(listingIds, runs) {
-      const renter = await newRenter(server);
-      const own = keypairSigner(renter.wallet);
-      const renting = createClient({ baseUrl: server.dev.base_url, signer: own });
-      for (const id of listingIds) await rent(renting, own, id, { deposit_lamports: runs * RUN_PRICE });
+      const renter = await newParticipant(server);
+      for (const id of listingIds)
+        await rent(renter.client, renter.signer, id, { deposit_lamports: runs * RUN_PRICE });
       return renter;
     },
     census: () =>
@@ -107,7 +85,6 @@ export async function startBusyMarketplace(
         callers,
       }),
     callers,
-    logFile: join(stateDir, 'server.log'),
     close: async () => {
       // A fatal error waits for the inspector to leave before it is told.
       inspector.close();
@@ -118,21 +95,6 @@ export async function startBusyMarketplace(
       await agents.close();
     },
   };
-}
-
-/** Asks again until there is an answer; for scripts, which have no test runner's `waitUntil`. */
-export async function until<T>(
-  ask: () => Promise<T | undefined | false>,
-  timeoutMs = 60_000,
-  everyMs = 100,
-): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    const answer = await ask();
-    if (answer !== undefined && answer !== false) return answer;
-    if (performance.now() > deadline) throw new Error(`Nothing came within ${timeoutMs} ms.`);
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
-  }
 }
 
 /** The longest that what a run leaves may take to go, on a machine that is busy with other things. */

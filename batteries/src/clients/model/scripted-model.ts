@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenNode } from '@agent-rental/stand-in';
 import { chatCompletions } from './chat-completions.js';
 import { messages } from './messages.js';
 import type { ModelRequest, Protocol } from './protocol.js';
@@ -29,46 +27,31 @@ export interface ScriptedModel {
 /** Starts a server that speaks the two APIs of OpenAI, chat completions and responses, and the one of Anthropic. */
 export async function startScriptedModel(wish: Wish): Promise<ScriptedModel> {
   let steps: readonly Step[] = [];
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-      const protocol = Object.entries(PROTOCOLS).find(([end]) => pathname.endsWith(end))?.[1];
-      if (protocol === undefined) {
-        response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
-        return;
-      }
-      const asked = JSON.parse(body) as ModelRequest;
-      const tools = (asked.tools ?? []).map((tool) => tool.name ?? tool.function?.name ?? '');
-      let turn: Turn = { text: 'A title' };
-      let name = '';
-      // A client that names its conversation offers no tools.
-      if (tools.length > 0) {
-        steps = protocol.stepsOf(asked).filter(({ name: tool }) => tool !== TOOL_SEARCH);
-        turn = nextTurn(wish, steps);
-        if ('call' in turn) ({ turn, name } = named(turn.call, tools, body));
-      }
-      if (asked.stream === true && protocol.stream !== undefined) {
-        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(protocol.stream(turn, name));
-        return;
-      }
-      response
-        .writeHead(200, { 'content-type': 'application/json' })
-        .end(JSON.stringify(protocol.answer(turn, name)));
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { baseUrl, close } = await listenNode(async (request) => {
+    const { pathname } = new URL(request.url);
+    const protocol = Object.entries(PROTOCOLS).find(([end]) => pathname.endsWith(end))?.[1];
+    if (protocol === undefined) return Response.json({}, { status: 404 });
+    const body = await request.text();
+    const asked = JSON.parse(body) as ModelRequest;
+    const tools = (asked.tools ?? []).map((tool) => tool.name ?? tool.function?.name ?? '');
+    let turn: Turn = { text: 'A title' };
+    let name = '';
+    // A client that names its conversation offers no tools.
+    if (tools.length > 0) {
+      steps = protocol.stepsOf(asked).filter(({ name: tool }) => tool !== TOOL_SEARCH);
+      turn = nextTurn(wish, steps);
+      if ('call' in turn) ({ turn, name } = named(turn.call, tools, body));
+    }
+    if (asked.stream !== true || protocol.stream === undefined)
+      return Response.json(protocol.answer(turn, name));
+    return new Response(protocol.stream(turn, name), { headers: { 'content-type': 'text/event-stream' } });
+  });
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    baseUrl: `${baseUrl}/v1`,
     get steps() {
       return steps;
     },
-    async close() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
+    close,
   };
 }
 

@@ -1,5 +1,12 @@
-import { until } from '@agent-rental/test/support/busy-marketplace';
-import { pickAll, rowsOf, type MatrixOptions, type MatrixReport, type PickRows, type Row } from './matrix.js';
+import { until } from '@agent-rental/test/support/timing/until';
+import { killsOf } from './matrix.js';
+import {
+  pickAll,
+  type MatrixOptions,
+  type MatrixReport,
+  type PickRows,
+  type Row,
+} from '../world/row-matrix.js';
 import { Lane } from '../world/lanes.js';
 import { FaultMarket, type Listing } from '../world/market.js';
 import type { Step } from '../proxies/step.js';
@@ -80,14 +87,8 @@ const REMAINS: readonly Remains[] = [
 ];
 
 /** Kills the server that recovers what another one left, at every step that writes or sends for a run. */
-export async function runRecoveryMatrix(options: RecoveryOptions): Promise<MatrixReport> {
-  const market = await FaultMarket.open();
-  try {
-    return await matrix(market, options);
-  } finally {
-    await market.close();
-  }
-}
+export const runRecoveryMatrix = (options: RecoveryOptions): Promise<MatrixReport> =>
+  FaultMarket.use((market) => matrix(market, options));
 
 interface RecoveryOptions extends Pick<MatrixOptions, 'pick' | 'log'> {
   /** Chooses the states in which a server leaves a run. Default: all of them. */
@@ -105,19 +106,17 @@ async function matrix(
   const played: Played[] = [];
   const broken: string[] = [];
   const sometimes = new Set<string>();
-  let kills = 0;
   for (const remains of pickRemains(REMAINS)) {
     const recording = await recordRecovery(market, remains, listings);
     for (const { at, name } of recording.sometimes) sometimes.add(`${at} ${name}`);
     // One step follows the other here: what is there after one is there before the next.
-    const written = rowsOf(recording, writes, ['before', 'after']).filter(({ fault }) => writes(fault.step));
+    const written = killsOf(recording, writes, ['before', 'after']).filter(({ fault }) => writes(fault.step));
     const rows = written.filter(({ fault }, index) => fault.fate === 'hold' || index === written.length - 1);
     counts[remains.name] = rows.length;
     log(`${remains.name}: ${recording.steps.length} steps, ${rows.length} rows`);
     for (const [index, row] of pick(rows).entries()) {
       const left = await leave(market, remains, listings[index % listings.length] as Listing);
       const isReached = await isReachedByStart(market, row, left);
-      kills += 2;
       if (!isReached) broken.push(`${row.name}: the step was not reached`);
       const first = { hasOutput: remains.name.startsWith('delivered') };
       played.push({ name: row.name, request: left.request, first });
@@ -125,12 +124,11 @@ async function matrix(
       // Runs that are recovered together share statements.
       await settle(market, { runIds: [left.runId] });
     }
-    log(`${played.length} rows after ${kills} kills`);
+    log(`${played.length} rows`);
   }
   const verified = await verify(market, played, treasuryBefore);
   return {
     rows: counts,
-    kills,
     sometimes: [...sometimes],
     ...verified,
     broken: [...broken, ...verified.broken],

@@ -14,8 +14,7 @@ export async function runDatabaseRestarts(
   log: (line: string) => void,
 ): Promise<DatabaseRestartsReport> {
   const database = await openRestartableDatabase();
-  const market = await FaultMarket.open(async () => database);
-  try {
+  const work = async (market: FaultMarket): Promise<DatabaseRestartsReport> => {
     const treasuryBefore = await market.connection.getBalance(market.treasury);
     const listings = await market.publish(2);
     const played: Played[] = [];
@@ -48,7 +47,6 @@ export async function runDatabaseRestarts(
     await market.kill();
     await market.start();
     return { runs: played.length, restarts, ...(await verify(market, played, treasuryBefore)) };
-  } finally {
-    await market.close();
-  }
+  };
+  return FaultMarket.use(work, async () => database);
 }

@@ -1,5 +1,5 @@
-import { until } from '@agent-rental/test/support/busy-marketplace';
-import { Client } from 'pg';
+import { until } from '@agent-rental/test/support/timing/until';
+import { inMaintenance } from '../world/maintenance.js';
 import { accountOf } from '../world/ledger-audit.js';
 import { FaultMarket, RUN_PRICE, type Listing, type Rental } from '../world/market.js';
 import {
@@ -26,17 +26,10 @@ export interface RestoredDatabaseReport {
  * Puts back a copy of the database that is older than the chain: runs of every wallet were charged meanwhile, and others were
  * under way when it was taken.
  */
-export async function runRestoredDatabase(
+export const runRestoredDatabase = (
   wallets: number,
   log: (line: string) => void,
-): Promise<RestoredDatabaseReport> {
-  const market = await FaultMarket.open();
-  try {
-    return await restoredDatabase(market, wallets, log);
-  } finally {
-    await market.close();
-  }
-}
+): Promise<RestoredDatabaseReport> => FaultMarket.use((market) => restoredDatabase(market, wallets, log));
 
 async function restoredDatabase(
   market: FaultMarket,
@@ -66,7 +59,7 @@ async function restoredDatabase(
   await market.kill();
   await Promise.all(cut);
   market.lanes.always = () => undefined;
-  await inMaintenance(market, (name) => [`create database ${name}_copy template ${name}`]);
+  await inMaintenance(market.database.url, (name) => [`create database ${name}_copy template ${name}`]);
   log('copied');
 
   await market.start();
@@ -79,7 +72,7 @@ async function restoredDatabase(
   const before = await Promise.all(rentals.map((rental) => accountOf(market, rental)));
   const landedBefore = before.reduce((sum, { landed }) => sum + landed.length, 0);
   await market.kill();
-  await inMaintenance(market, (name) => [
+  await inMaintenance(market.database.url, (name) => [
     `drop database ${name} with (force)`,
     `alter database ${name}_copy rename to ${name}`,
   ]);
@@ -125,19 +118,4 @@ async function restoredDatabase(
     charged: landedAfter - landedBefore,
     broken,
   };
-}
-
-/** Ends all connections to the market's database and works on it as a whole. */
-async function inMaintenance(market: FaultMarket, statements: (name: string) => string[]): Promise<void> {
-  const url = new URL(market.database.url);
-  const name = url.pathname.slice(1);
-  url.pathname = '/postgres';
-  const client = new Client({ connectionString: url.href });
-  await client.connect();
-  try {
-    await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
-    for (const statement of statements(name)) await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }

@@ -1,6 +1,7 @@
 import { revokePerQueryAccess } from '@agent-rental/program-client';
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
 import { Connection, Transaction } from '@solana/web3.js';
+import { askChain } from '@agent-rental/test/support/replicas/market-chain';
 import { accountOf } from '../world/ledger-audit.js';
 import { FaultMarket, type Listing } from '../world/market.js';
 import { MISBEHAVIOURS } from './misbehaviours.js';
@@ -26,14 +27,8 @@ export interface HostileRpcReport extends Verified {
 }
 
 /** Runs tasks on an endpoint of the RPC that misbehaves in each way, and over forks that drop confirmed charges. */
-export async function runHostileRpc(options: HostileRpcOptions): Promise<HostileRpcReport> {
-  const market = await FaultMarket.open();
-  try {
-    return await hostileRpc(market, options);
-  } finally {
-    await market.close();
-  }
-}
+export const runHostileRpc = (options: HostileRpcOptions): Promise<HostileRpcReport> =>
+  FaultMarket.use((market) => hostileRpc(market, options));
 
 async function hostileRpc(market: FaultMarket, options: HostileRpcOptions): Promise<HostileRpcReport> {
   const { runs, misbehaviours = Object.keys(MISBEHAVIOURS), log } = options;
@@ -135,7 +130,9 @@ async function playAndDrop(
     [requests.map(({ rental }) => rental.wallet)],
   );
   const dropSignatures = signatures.map(({ signature }) => signature);
-  const { dropped } = await market.hook<{ dropped: string[] }>('localchain_fork', { dropSignatures });
+  const { dropped } = await askChain<{ dropped: string[] }>(market.chain, 'localchain_fork', {
+    dropSignatures,
+  });
   // Charges of one listing may share a transaction.
   if (dropped.length !== dropSignatures.length)
     throw new Error(`The fork dropped ${dropped.length} charges.`);

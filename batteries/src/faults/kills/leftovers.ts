@@ -1,6 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import {
   descendants,
+  readProcess,
   stillRunning,
   type ProcessIdentity,
 } from '@agent-rental/test/support/processes/processes';
@@ -53,14 +54,8 @@ function kindOf(command: string): string | undefined {
 /** The processes that end with this part: itself, and what it has started. */
 export async function processesOf(stack: Stack, part: Part): Promise<ProcessIdentity[]> {
   const pid = await stack.pidOf(part);
-  const [itself, children] = await Promise.all([identify(pid), descendants(pid)]);
-  return [...itself, ...children];
-}
-
-async function identify(pid: number): Promise<ProcessIdentity[]> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  const startTime = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-  return startTime === undefined ? [] : [{ pid, startTime, command: 'the part itself' }];
+  const [itself, children] = await Promise.all([readProcess(pid), descendants(pid)]);
+  return itself ? [itself, ...children] : children;
 }
 
 /** Those of the processes that still run after {@link GONE_MS}, in words. */

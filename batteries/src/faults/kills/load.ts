@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { slowAnswer, slowTask } from '@agent-rental/test/support/agents/slow-agents';
 import type { Random } from '@agent-rental/test/support/random';
 import { openRawMcpSession, type RawMcpSession } from '@agent-rental/test/support/raw-mcp-session';
-import type { Rental } from '../world/market.js';
-import { rentOne, type AgentKind, type OnSale, type RentalModel } from './agents-on-sale.js';
+import type { Rental } from '@agent-rental/test/support/agents/market-agents';
+import type { AgentKind } from '@agent-rental/test/support/agents/market-agents';
+import { rentOne, type OnSale, type RentalModel } from './agents-on-sale.js';
 import { beforeAskingAgain, type Answers } from './answers.js';
 import type { Stack } from './stacks/stack.js';
 

@@ -1,8 +1,8 @@
 import { decodePerQueryBalance, DEFAULT_FEE_BPS, protocolFeeLamports } from '@agent-rental/program-client';
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
 import { call } from '@agent-rental/test/support/http';
-import { auditEarnings, auditRental, type Books } from '../world/ledger-audit.js';
-import type { Rental } from '../world/market.js';
+import { auditEarnings, auditRental } from '../world/ledger-audit.js';
+import type { Rental } from '@agent-rental/test/support/agents/market-agents';
 import { settle } from '../world/verify.js';
 import { ONE_TIME_PRICE } from './agents-on-sale.js';
 import type { LoadedRenter } from './load.js';
@@ -36,7 +36,7 @@ export async function auditMoney(
     ...renters.filter(({ model }) => model === 'per_query').map(({ rental }) => rental),
     ...others,
   ]);
-  const books: Books = { ...stack, rentals: perTask };
+  const books = { ...stack, rentals: perTask };
   await until(
     async () => (await stack.query(`select from runs where status = 'running'`)).length === 0,
     INTERRUPTED_MS,

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { createClient } from '@agent-rental/sdk';
-import { keypairSigner, publish, rent } from '@agent-rental/sdk/solana';
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { rentListing, sellAgent, type AgentKind } from '@agent-rental/test/support/agents/market-agents';
+import { call } from '@agent-rental/test/support/http';
+import { until } from '@agent-rental/test/support/timing/until';
 import { startSlowAgents, slowTask, type SlowAgents } from '@agent-rental/test/support/agents/slow-agents';
+import { readProcess } from '@agent-rental/test/support/processes/processes';
 import { IS_QUICK } from '@agent-rental/test/support/form';
 import {
   newStateDir,
@@ -10,7 +10,7 @@ import {
   startMarketplace,
   type OwnMarketplace,
 } from '@agent-rental/test/support/marketplace';
-import { newRenter } from '@agent-rental/test/support/renter';
+import { newParticipant } from '@agent-rental/test/support/participant';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startAttackModel, taskOf, type AttackModel, type RunCode } from '../../sandbox-soak/attack-model.js';
 import { everythingOf, survivorsOf } from './server-processes.js';
@@ -38,10 +38,8 @@ const PYTHON: readonly RunCode[] = [
     ].join('\n'),
   },
 ];
-/** Each is under way so often. */
-const TIMES = 1;
 /** More than a sandbox takes to start. */
-const LOOPING_HUNDREDTHS = 150;
+const LOOPING_MS = 1_500;
 const BUSY_MS = 100_000;
 
 let stateDir: string;
@@ -66,42 +64,20 @@ afterEach(async () => {
 /** Puts an agent on sale and rents it; gives a call of it. */
 async function rentAgent(
   market: OwnMarketplace,
-  fields: Record<string, unknown>,
+  kind: AgentKind,
+  url: string,
+  fields: Record<string, unknown> = {},
 ): Promise<(task: string) => void> {
-  const { wallet, token } = await newRenter(market);
-  const signer = keypairSigner(wallet);
-  const client = createClient({ baseUrl: market.dev.base_url, signer });
-  const { job_id } = await client.registerAgent({
-    name: 'busy-agent',
-    category: 'research',
-    description: 'Works for long.',
-    input_schema: {},
-    output_schema: { type: 'string' },
-    timeout_seconds: 60,
-    listing: { rental_model: 'one_time', price_lamports: 250_000, sample_output: ['A sample.'] },
-    ...fields,
-  });
-  const id = await until(async () => {
-    const job = await client.getJob(job_id);
-    if (job.status === 'failed') throw new Error(JSON.stringify(job.error));
-    return job.result?.listing_id;
-  });
-  await publish(client, signer, id);
-  await rent(client, signer, id, { max_price_lamports: 250_000 });
+  const owner = await newParticipant(market);
+  const listing = { rental_model: 'one_time', price_lamports: 250_000 };
+  const sold = await sellAgent(owner, kind, url, { timeout_seconds: 60, ...fields, listing });
+  await rentListing(owner, sold, { max_price_lamports: 250_000 });
   return (task) =>
     // It ends with its server.
-    void fetch(`${market.dev.base_url}/v1/execute`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ agent_id: id, task }),
+    void call(market, 'POST', '/v1/execute', {
+      token: owner.token,
+      body: { agent_id: sold.id, task },
     }).catch(() => undefined);
-}
-
-/** Processor time of a process so far, in hundredths of a second. */
-async function processorTime(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
 }
 
 test.skipIf(IS_QUICK).each([
@@ -118,31 +94,24 @@ test.skipIf(IS_QUICK).each([
       ALLOW_LOOPBACK: new URL(agents.agentUrl).origin,
     });
     const languages = [...new Set(kinds.map(({ language }) => language))];
-    const runCode = await rentAgent(market, {
-      model: { provider: 'self_hosted', model: 'stand-in', endpoint_url: model.url },
-      system_prompt: 'You run code.',
+    const runCode = await rentAgent(market, 'declarative', model.url, {
       tools: languages.map((language) => ({ name: `run_${language}`, scope: 'input_only' })),
     });
-    const callAgent = await rentAgent(market, {
-      model: { provider: 'self_hosted', model: 'stand-in', endpoint_url: agents.agentUrl },
-      entrypoint_url: agents.agentUrl,
-    });
-    for (let time = 0; time < TIMES; time += 1) {
-      for (const kind of kinds) runCode(taskOf(kind));
-      callAgent(slowTask(60_000, `agent ${time}`));
-    }
+    const callAgent = await rentAgent(market, 'connected', agents.agentUrl);
+    for (const kind of kinds) runCode(taskOf(kind));
+    callAgent(slowTask(60_000, 'agent'));
     const pid = market.process.pid ?? 0;
     await until(async () => {
       const { processes } = await everythingOf(pid, stateDir);
       const sandboxes = processes.filter(({ command }) => !/postgres|local-chain|examples/.test(command));
-      const times = await Promise.all(sandboxes.map((one) => processorTime(one.pid)));
+      const looked = await Promise.all(sandboxes.map((one) => readProcess(one.pid)));
       // Their priority is low: on a busy machine one loop that had the processor for a while has to do.
-      const isLooping = times.some((hundredths) => hundredths > LOOPING_HUNDREDTHS);
-      return isLooping && model.told >= TIMES * kinds.length && agents.open === TIMES;
+      const isLooping = looked.some((one) => one !== undefined && one.cpuMs > LOOPING_MS);
+      return isLooping && model.told >= kinds.length && agents.open === 1;
     }, BUSY_MS);
     const { processes, marks } = await everythingOf(pid, stateDir);
     // PostgreSQL's postmaster, its guard, some backends, the chain, the examples, and a process or more for each run.
-    expect(processes.length).toBeGreaterThan(8 + TIMES * kinds.length);
+    expect(processes.length).toBeGreaterThan(8 + kinds.length);
 
     const killedAt = performance.now();
     await market.kill();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createDeadline } from '@agent-rental/sdk';
 import { slowTask } from '@agent-rental/test/support/agents/slow-agents';
-import type { Rental } from '../world/market.js';
+import type { Rental } from '@agent-rental/test/support/agents/market-agents';
 import type { Answers } from './answers.js';
 import type { Stack } from './stacks/stack.js';
 

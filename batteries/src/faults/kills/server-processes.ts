@@ -1,38 +1,31 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import {
   descendants,
+  readProcess,
   stillRunning,
   type ProcessIdentity,
+  type ProcessRow,
 } from '@agent-rental/test/support/processes/processes';
 
 /** A running process and by what it belongs to a server. */
-interface Found extends ProcessIdentity {
-  readonly session: string;
+interface Found extends ProcessRow {
   readonly cgroup: string;
+  namesFolder(folder: string): boolean;
 }
 
-async function lookAt(
-  pid: number,
-): Promise<(Found & { namesFolder: (folder: string) => boolean }) | undefined> {
+async function lookAt(pid: number): Promise<Found | undefined> {
   const read = (name: string) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
-  const [stat, command, cgroup, environment, directory] = await Promise.all([
-    read('stat'),
-    read('cmdline'),
+  const [process, cgroup, environment, directory] = await Promise.all([
+    readProcess(pid),
     read('cgroup'),
     read('environ'),
     readlink(`/proc/${pid}/cwd`).catch(() => ''),
   ]);
-  // The name stands in parentheses and may hold anything; the fields follow the last one.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [state, , , session = ''] = fields;
-  if (stat === '' || state === 'Z' || state === 'X') return undefined;
+  if (!process || process.state === 'Z' || process.state === 'X') return undefined;
   return {
-    pid,
-    startTime: fields[19] ?? '',
-    command: command.replaceAll('\0', ' ').trim(),
-    session,
+    ...process,
     cgroup: cgroup.trim(),
-    namesFolder: (folder) => [command, environment, directory].some((text) => text.includes(folder)),
+    namesFolder: (folder) => [process.command, environment, directory].some((text) => text.includes(folder)),
   };
 }
 

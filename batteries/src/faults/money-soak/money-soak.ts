@@ -1,4 +1,5 @@
 import { Random } from '@agent-rental/test/support/random';
+import { askChain } from '@agent-rental/test/support/replicas/market-chain';
 import { accountOf, auditEarnings, auditRental, isUncredited } from '../world/ledger-audit.js';
 import { FaultMarket, RUN_PRICE, type Rental } from '../world/market.js';
 import { reconcile } from '../world/reconcile.js';
@@ -50,14 +51,8 @@ export interface MoneySoakReport {
 const FATES = ['cut', 'cut_answer', 'refuse'] as const satisfies readonly Fate[];
 
 /** Makes Per-Task runs while statements and calls of the RPC fail, the server is killed and forks drop charges. */
-export async function runMoneySoak(options: MoneySoakOptions): Promise<MoneySoakReport> {
-  const market = await FaultMarket.open();
-  try {
-    return await moneySoak(market, options);
-  } finally {
-    await market.close();
-  }
-}
+export const runMoneySoak = (options: MoneySoakOptions): Promise<MoneySoakReport> =>
+  FaultMarket.use((market) => moneySoak(market, options));
 
 async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promise<MoneySoakReport> {
   const { runs, seed, concurrency, faultPercent, log } = options;
@@ -103,7 +98,9 @@ async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promis
     );
     const dropSignatures = [...new Set(rows.map(({ signature }) => signature))];
     if (dropSignatures.length === 0) return;
-    const found = await market.hook<{ dropped: string[] }>('localchain_fork', { dropSignatures });
+    const found = await askChain<{ dropped: string[] }>(market.chain, 'localchain_fork', {
+      dropSignatures,
+    });
     dropped += found.dropped.length;
   }
 
@@ -187,7 +184,7 @@ async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promis
 
 /** Lets the chain go on until what is confirmed is final, and charges be looked at: a repeat waits for the end of a charge. */
 async function passTime(market: FaultMarket): Promise<void> {
-  await market.hook('localchain_warp', { slots: SLOTS_UNTIL_FINAL });
+  await askChain(market.chain, 'localchain_warp', { slots: SLOTS_UNTIL_FINAL });
   await market.query(
     `update charges set next_attempt_at = now() where state in ('signed', 'confirmed') and next_attempt_at > now()`,
   );

@@ -1,9 +1,10 @@
 import { createClient } from '@agent-rental/sdk';
 import { keypairSigner, publish } from '@agent-rental/sdk/solana';
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
 import { call } from '@agent-rental/test/support/http';
 import { newRenter, type Renter } from '@agent-rental/test/support/renter';
-import { pickAll, rowsOf, type PickRows, type Row } from '../crash-matrix/matrix.js';
+import { killsOf } from '../crash-matrix/matrix.js';
+import { pickAll, playRows, type PickRows, type Row } from '../world/row-matrix.js';
 import type { Step } from '../proxies/step.js';
 import { Lane } from '../world/lanes.js';
 import { FaultMarket } from '../world/market.js';
@@ -18,7 +19,6 @@ type Change = (typeof CHANGES)[number];
 /** Fewer than the jobs that a server works on at once: a step that is held holds its job. */
 const LANES = 3;
 const RECORDINGS = 3;
-const MOST_TRIES = 3;
 const REST_MS = 30_000;
 
 export interface RegistrationOptions {
@@ -30,7 +30,6 @@ export interface RegistrationOptions {
 export interface RegistrationReport {
   /** How many rows each change has, played or not. */
   rows: Record<string, number>;
-  kills: number;
   /** What is not as it has to be. */
   broken: string[];
 }
@@ -47,14 +46,8 @@ interface Creator {
  * Kills the server at every step of a registration and of updates, from the request to the end of the probe that follows, and
  * shows that the next one completes it or that nothing of it is there.
  */
-export async function runRegistrationMatrix(options: RegistrationOptions): Promise<RegistrationReport> {
-  const market = await FaultMarket.open();
-  try {
-    return await matrix(market, options);
-  } finally {
-    await market.close();
-  }
-}
+export const runRegistrationMatrix = (options: RegistrationOptions): Promise<RegistrationReport> =>
+  FaultMarket.use((market) => matrix(market, options));
 
 async function matrix(
   market: FaultMarket,
@@ -63,32 +56,19 @@ async function matrix(
   const writes = await writingSteps(market);
   const counts: Record<string, number> = {};
   const broken: string[] = [];
-  let kills = 0;
   for (const change of CHANGES) {
-    const rows = rowsOf(await recordChange(market, change), writes);
+    const rows = killsOf(await recordChange(market, change), writes);
     counts[change] = rows.length;
     log(`${change}: ${rows.length} rows`);
-    let waiting = pick(rows).map((row) => ({ row, tries: 0 }));
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, LANES);
-      waiting = waiting.slice(LANES);
-      const ends = await playBatch(
-        market,
-        change,
-        batch.map(({ row }) => row),
-      );
-      kills += 1;
-      for (const [index, { isReached, wrong }] of ends.entries()) {
-        const { row, tries } = batch[index] as (typeof batch)[number];
-        broken.push(...wrong.map((what) => `${row.name}: ${what}`));
-        if (isReached) continue;
-        if (tries + 1 < MOST_TRIES) waiting.push({ row, tries: tries + 1 });
-        else broken.push(`${row.name}: the step was not reached`);
-      }
-      log(`${waiting.length} rows to go after ${kills} kills`);
-    }
+    const unreached = await playRows(pick(rows), LANES, log, async (batch) => {
+      const ends = await playBatch(market, change, batch);
+      for (const [index, { wrong }] of ends.entries())
+        broken.push(...wrong.map((what) => `${batch[index]?.name}: ${what}`));
+      return ends.map(({ isReached }) => isReached);
+    });
+    broken.push(...unreached);
   }
-  return { rows: counts, kills, broken };
+  return { rows: counts, broken };
 }
 
 /** Records the steps of a change, several times. */

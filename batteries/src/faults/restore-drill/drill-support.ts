@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import {
-  decodeEvents,
   decodePerQueryBalance,
   findListingAddress,
   findPerQueryBalanceAddress,
 } from '@agent-rental/program-client';
 import type { RentalClient } from '@agent-rental/sdk';
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
 import type { Connection, Keypair } from '@solana/web3.js';
 import { expect } from 'vitest';
+import { landedCharges } from '../world/ledger-audit.js';
 
 const OPERATIONS = new URL('../../../../docs/operations.md', import.meta.url);
 const WORKERS = 3;
@@ -44,23 +44,8 @@ export async function chargedOnChain(
   wallet: Keypair,
   listingId: string,
 ): Promise<string[]> {
-  const address = balanceAddressOf(wallet, listingId);
-  const found = await connection.getSignaturesForAddress(address, { limit: 1_000 }, 'confirmed');
-  const landed = await Promise.all(
-    found
-      .filter(({ err }) => err === null)
-      .map(({ signature }) =>
-        connection.getTransaction(signature, {
-          commitment: 'confirmed',
-          maxSupportedTransactionVersion: 0,
-        }),
-      ),
-  );
-  return landed
-    .flatMap((transaction) => decodeEvents(transaction?.meta?.logMessages ?? []))
-    .flatMap((event) => (event.name === 'QueryConsumed' ? [event.data] : []))
-    .filter(({ buyer }) => buyer.equals(wallet.publicKey))
-    .map(({ runId }) => Buffer.from(runId).toString('hex'));
+  const landed = await landedCharges({ connection }, balanceAddressOf(wallet, listingId));
+  return landed.map(({ runId }) => runId);
 }
 
 /** Runs of a rental on all replicas by turns, until it is ended; what a killed server leaves unanswered is no failure. */

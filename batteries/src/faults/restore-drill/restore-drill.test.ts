@@ -3,17 +3,23 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient, type RentalClient } from '@agent-rental/sdk';
-import { createApiKey, keypairSigner, publish, rent, topUp } from '@agent-rental/sdk/solana';
+import { createApiKey, keypairSigner, rent, topUp } from '@agent-rental/sdk/solana';
 import { openEmptyDatabase, type TemporaryDatabase } from '@agent-rental/server/testing';
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { sellAgent } from '@agent-rental/test/support/agents/market-agents';
+import { until } from '@agent-rental/test/support/timing/until';
 import { IS_QUICK } from '@agent-rental/test/support/form';
 import { newStateDir, removeStateDir } from '@agent-rental/test/support/marketplace';
 import { newRenter } from '@agent-rental/test/support/renter';
 import type { Keypair } from '@solana/web3.js';
-import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startFaultAgent, type FaultAgent } from '../world/agent.js';
-import { openChain, type MarketChain } from '@agent-rental/test/support/replicas/market-chain';
+import {
+  askChain,
+  finalizeChain,
+  openChain,
+  type MarketChain,
+} from '@agent-rental/test/support/replicas/market-chain';
+import { inMaintenance } from '../world/maintenance.js';
 import { Servers, type FaultServer } from '../world/servers.js';
 import { chargedOnChain, command, hasProgram, lamportsOnChain, startLoad } from './drill-support.js';
 
@@ -27,8 +33,6 @@ const PRICE = 250_000;
 const DEPOSIT = 400 * PRICE;
 const HOUR_SECONDS = 3_600;
 const LOGGED_WITHIN_MS = 120_000;
-/** After these slots a landed transaction is final, and one that did not land never will. */
-const SLOTS_UNTIL_FINAL = 220;
 
 let folder: string;
 let chain: MarketChain;
@@ -112,59 +116,14 @@ const newWallet = async () =>
   (await newRenter({ dev: { base_url: at(0), rpc_url: chain.chain.rpcUrl } })).wallet;
 
 /** Puts an agent on sale, through one replica. */
-async function publishAgent(creator: Keypair, rental_model: 'per_query' | 'one_time'): Promise<string> {
-  const client = clientOf(creator, 0);
-  const { job_id } = await client.registerAgent({
-    name: `drill-${rental_model === 'one_time' ? 'once' : 'by-task'}`,
-    category: 'research',
-    description: 'Answers at once.',
-    model: { provider: 'self_hosted', model: 'stand-in', endpoint_url: agent.url },
-    entrypoint_url: agent.url,
-    input_schema: {},
-    output_schema: { type: 'string' },
-    listing: { rental_model, price_lamports: PRICE, sample_output: ['A sample.'] },
-  });
-  const id = await until(async () => {
-    const job = await client.getJob(job_id);
-    if (job.status === 'failed') throw new Error(JSON.stringify(job.error));
-    return job.result?.listing_id;
-  });
-  await publish(client, keypairSigner(creator), id);
-  return id;
+async function publishAgent(wallet: Keypair, rental_model: 'per_query' | 'one_time'): Promise<string> {
+  const creator = { wallet, token: '', client: clientOf(wallet, 0), signer: keypairSigner(wallet) };
+  const name = `drill-${rental_model === 'one_time' ? 'once' : 'by-task'}`;
+  const listing = { rental_model, price_lamports: PRICE };
+  return (await sellAgent(creator, 'connected', agent.url, { name, listing })).id;
 }
 
-async function onServer(statements: (name: string) => string[]): Promise<void> {
-  const url = new URL(database.url);
-  const name = url.pathname.slice(1);
-  url.pathname = '/postgres';
-  const client = new Client({ connectionString: url.href });
-  await client.connect();
-  try {
-    for (const statement of statements(name)) await client.query(statement);
-  } finally {
-    await client.end();
-  }
-}
-
-async function rows<T extends object>(statement: string): Promise<T[]> {
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
-  try {
-    return (await client.query<T>(statement)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
-const hex = (runId: string) => runId.replaceAll('-', '');
-
-/** Moves the chain's clock, or lets slots pass. */
-const warp = (to: { unixTimestamp: number } | { slots: number }) =>
-  fetch(chain.chain.rpcUrl, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'localchain_warp', params: [to] }),
-  });
+const rows = async <T extends object>(statement: string) => (await database.pool.query<T>(statement)).rows;
 
 /** Waits until a run is in a batch of the run log. Its minute between two batches passes at once. */
 const logged = (client: RentalClient, runId: string) =>
@@ -206,7 +165,9 @@ test.runIf(canBackUp && !IS_QUICK)(
     const firstLog = await logged(clientOf(renter, 1), waiting.run_id);
 
     // An hour passes, in which the market goes on.
-    await warp({ unixTimestamp: Math.floor(Date.now() / 1_000) + HOUR_SECONDS });
+    await askChain(chain.chain, 'localchain_warp', {
+      unixTimestamp: Math.floor(Date.now() / 1_000) + HOUR_SECONDS,
+    });
     const laterLoad = startLoad(clientsOf(renter), byTask, 'later');
     await topUp(clientOf(renter, 0), signer, byTask, { amount_lamports: 10 * PRICE });
     await rent(clientOf(late, 1), keypairSigner(late), byTask, { deposit_lamports: DEPOSIT });
@@ -221,7 +182,10 @@ test.runIf(canBackUp && !IS_QUICK)(
     laterLoad.killed();
     await Promise.all(servers.map((server) => server.kill()));
     await laterLoad.end();
-    await onServer((name) => [`drop database ${name} with (force)`, `create database ${name}`]);
+    await inMaintenance(database.url, (name) => [
+      `drop database ${name} with (force)`,
+      `create database ${name}`,
+    ]);
 
     expect(await shell(command('pg_restore'))).toMatchObject({ code: 0 });
     await startAll();
@@ -271,7 +235,7 @@ test.runIf(canBackUp && !IS_QUICK)(
     // Charges that were open come to their end, and the comparison lists what only the chain knows, run by run.
     await until(
       async () => {
-        await warp({ slots: SLOTS_UNTIL_FINAL });
+        await finalizeChain(chain.chain);
         await rows(`update charges set next_attempt_at = now() where next_attempt_at > now()`);
         const states = await rows<{ state: string }>('select distinct state from charges');
         return states.every(({ state }) => state === 'finalized' || state === 'credited') ? true : undefined;
@@ -280,16 +244,16 @@ test.runIf(canBackUp && !IS_QUICK)(
       1_000,
     );
     const known = new Set(
-      (await rows<{ run_id: string }>('select run_id from charges')).map(({ run_id }) => hex(run_id)),
+      (await rows<{ run_id: string }>('select run_id from charges')).map(({ run_id }) => run_id),
     );
     const all = [
       ...(await chargedOnChain(chain.connection, renter, byTask)),
       ...(await chargedOnChain(chain.connection, late, byTask)),
     ];
     expect(new Set(all).size).toBe(all.length);
-    for (const runId of inBackup) expect(known).toContain(hex(runId));
+    for (const runId of inBackup) expect(known).toContain(runId);
     const unknown = all.filter((runId) => !known.has(runId)).toSorted();
-    for (const runId of [...laterLoad.answered, lateRun.run_id]) expect(unknown).toContain(hex(runId));
+    for (const runId of [...laterLoad.answered, lateRun.run_id]) expect(unknown).toContain(runId);
     const listed = await until(async () => {
       const { code, open } = await reconcile();
       const kinds = new Set(open.map(({ kind }) => kind));
@@ -301,7 +265,7 @@ test.runIf(canBackUp && !IS_QUICK)(
       new Set(['unknown_charge', 'unknown_listing']),
     );
     const listedRuns = listed.open.flatMap(({ kind, run_id }) =>
-      kind === 'unknown_charge' ? [hex(run_id ?? '')] : [],
+      kind === 'unknown_charge' ? [run_id ?? ''] : [],
     );
     expect(listedRuns.toSorted().filter((runId) => all.includes(runId))).toEqual(unknown);
 

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenNode } from '@agent-rental/stand-in';
 
 /** How the agent works on a task. A task names it, and the wallet it is for. */
 export type WayToWork = 'answer' | 'stream' | 'refuse' | 'linger';
@@ -31,43 +29,26 @@ export async function startFaultAgent(): Promise<FaultAgent> {
     }
     return entry;
   };
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      const { task } = JSON.parse(body) as { task?: string };
-      // The service asks whether the agent is there.
-      if (task === undefined) {
-        response.writeHead(200).end();
-        return;
-      }
-      arrival(task).resolve();
-      const [way] = task.split(' ');
-      if (way === 'refuse' && agent.isDown) response.writeHead(503).end();
-      else if (way === 'linger' && agent.isDown) return;
-      else if (way === 'stream') {
-        const [first, second] = [ANSWER.slice(0, 10), ANSWER.slice(10)];
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        for (const delta of [first, second]) {
-          response.write(`event: output\ndata: ${JSON.stringify({ delta })}\n\n`);
-        }
-        response.end('event: done\ndata: {}\n\n');
-      } else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(ANSWER));
-    });
+  const { baseUrl: origin, close } = await listenNode(async (request) => {
+    const { task } = (await request.json()) as { task?: string };
+    // The service asks whether the agent is there.
+    if (task === undefined) return new Response();
+    arrival(task).resolve();
+    const [way] = task.split(' ');
+    if (way === 'refuse' && agent.isDown) return new Response(null, { status: 503 });
+    if (way === 'linger' && agent.isDown) return new Promise(() => undefined);
+    if (way !== 'stream') return Response.json(ANSWER);
+    const deltas = [ANSWER.slice(0, 10), ANSWER.slice(10)];
+    const events = deltas.map((delta) => `event: output\ndata: ${JSON.stringify({ delta })}\n\n`);
+    const headers = { 'content-type': 'text/event-stream' };
+    return new Response(`${events.join('')}event: done\ndata: {}\n\n`, { headers });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const agent: FaultAgent = {
     origin,
     url: `${origin}/agent`,
     isDown: true,
     received: (task) => arrival(task).promise,
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
+    close,
   };
   return agent;
 }

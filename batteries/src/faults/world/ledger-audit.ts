@@ -10,17 +10,14 @@ import {
 } from '@agent-rental/program-client';
 import { CREDITS_PER_DAY } from '@agent-rental/contract';
 import type { PublicKey } from '@solana/web3.js';
-import { RUN_PRICE, type FaultMarket, type Listing, type Rental } from './market.js';
+import type { Rental as PaidRental, SoldListing } from '@agent-rental/test/support/agents/market-agents';
+import { RUN_PRICE, type FaultMarket } from './market.js';
 
 /** A rental whose account is read. */
-type BookedRental = Pick<Rental, 'wallet' | 'balanceAddress' | 'depositLamports' | 'apiKey'> & {
-  readonly listing: Pick<Listing, 'id' | 'address'>;
-};
+type AuditedRental = PaidRental<Pick<SoldListing, 'id' | 'address'>> & { readonly apiKey?: string };
 
-/** Where the accounts of rentals are read. */
-export type Books = Pick<FaultMarket, 'connection' | 'query' | 'treasury'> & {
-  readonly rentals: readonly BookedRental[];
-};
+/** Where accounts are read. */
+type Books = Pick<FaultMarket, 'connection' | 'query'>;
 
 /** A charge that has landed, as its transaction says. */
 interface LandedCharge {
@@ -51,7 +48,7 @@ export interface Account {
 }
 
 /** Every charge of a balance that took effect, decoded from the chain's transactions. */
-async function landedCharges(
+export async function landedCharges(
   { connection }: Pick<Books, 'connection'>,
   balance: PublicKey,
 ): Promise<LandedCharge[]> {
@@ -84,10 +81,7 @@ function uuidOf(bytes: Uint8Array): string {
 }
 
 /** Reads what was taken of a rental. */
-export async function accountOf(
-  market: Omit<Books, 'treasury' | 'rentals'>,
-  rental: BookedRental,
-): Promise<Account> {
+export async function accountOf(market: Books, rental: AuditedRental): Promise<Account> {
   const [landed, runs, info] = await Promise.all([
     landedCharges(market, rental.balanceAddress),
     market.query<RecordedRun>(
@@ -110,10 +104,7 @@ export async function accountOf(
 }
 
 /** What is wrong with a rental's account once all is settled; empty when the money is right. */
-export async function auditRental(
-  market: Omit<Books, 'treasury' | 'rentals'>,
-  rental: BookedRental,
-): Promise<string[]> {
+export async function auditRental(market: Books, rental: AuditedRental): Promise<string[]> {
   const account = await accountOf(market, rental);
   const { landed, runs, debitedLamports } = account;
   const wrong: string[] = [];
@@ -188,10 +179,13 @@ function auditRun(run: RecordedRun, hasLanded: boolean): string[] {
 }
 
 /** What is wrong with the earnings of listings and the treasury, against the charges of all their rentals. */
-export async function auditEarnings(market: Books, treasuryBefore: number): Promise<string[]> {
+export async function auditEarnings(
+  market: Books & Pick<FaultMarket, 'treasury'> & { readonly rentals: readonly AuditedRental[] },
+  treasuryBefore: number,
+): Promise<string[]> {
   const wrong: string[] = [];
   let fees = 0n;
-  const byListing = new Map<string, { listing: BookedRental['listing']; charges: bigint }>();
+  const byListing = new Map<string, { listing: AuditedRental['listing']; charges: bigint }>();
   for (const rental of market.rentals) {
     const { debitedLamports } = await accountOf(market, rental);
     const { listing } = rental;

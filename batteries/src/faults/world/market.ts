@@ -1,19 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import type { LocalChain } from '@agent-rental/local-chain';
-import {
-  findAccessCredentialAddress,
-  findListingAddress,
-  findPerQueryBalanceAddress,
-} from '@agent-rental/program-client';
+import { findAccessCredentialAddress } from '@agent-rental/program-client';
 import { createClient } from '@agent-rental/sdk';
-import { createApiKey, keypairSigner, publish, rent } from '@agent-rental/sdk/solana';
+import { createApiKey, keypairSigner } from '@agent-rental/sdk/solana';
 import { openEmptyDatabase, type TemporaryDatabase } from '@agent-rental/server/testing';
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import {
+  rentListing,
+  sellAgent,
+  type Rental as PaidRental,
+  type SoldListing,
+} from '@agent-rental/test/support/agents/market-agents';
+import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
 import { newStateDir, removeStateDir } from '@agent-rental/test/support/marketplace';
-import { newRenter, type Renter } from '@agent-rental/test/support/renter';
-import { PublicKey, type Connection, type Keypair } from '@solana/web3.js';
+import { newParticipant } from '@agent-rental/test/support/participant';
+import { PublicKey, type Connection } from '@solana/web3.js';
 import { startFaultAgent, type FaultAgent } from './agent.js';
-import { openChain } from '@agent-rental/test/support/replicas/market-chain';
+import { finalizeChain, openChain } from '@agent-rental/test/support/replicas/market-chain';
 import { Lanes } from './lanes.js';
 import { startPostgresProxy, type PostgresProxy } from '../proxies/postgres-proxy.js';
 import { startRpcProxy, type RpcProxy } from '../proxies/rpc-proxy.js';
@@ -23,24 +25,14 @@ import { Servers, type FaultServer, type StartingServer } from './servers.js';
 export const RUN_PRICE = 250_000n;
 /** Runs that a renter pays for in advance. */
 const DEPOSIT_RUNS = 6n;
-/** Beyond the blocks within which a transaction can land, and those after which none is taken back. */
-const SLOTS_UNTIL_FINAL = 220;
 
 /** A listing, and what its rows and accounts are known by. */
-export interface Listing {
-  readonly id: string;
+export interface Listing extends SoldListing {
   readonly versionId: string;
-  readonly address: PublicKey;
-  readonly creator: Keypair;
 }
 
 /** A wallet that has rented one listing. */
-export interface Rental {
-  readonly renter: Renter;
-  readonly listing: Listing;
-  readonly wallet: string;
-  readonly balanceAddress: PublicKey;
-  readonly depositLamports: bigint;
+export interface Rental extends PaidRental<Listing> {
   /** A key of the wallet that has a daily limit. */
   apiKey?: string;
 }
@@ -50,53 +42,43 @@ export interface Rental {
  * the battery, and the server reaches both through proxies.
  */
 export class FaultMarket {
-  readonly chain: LocalChain;
-  readonly connection: Connection;
-  readonly database: TemporaryDatabase;
-  readonly agent: FaultAgent;
-  readonly lanes: Lanes;
-  readonly postgres: PostgresProxy;
-  readonly rpc: RpcProxy;
-  readonly treasury: PublicKey;
+  declare readonly chain: LocalChain;
+  declare readonly connection: Connection;
+  declare readonly database: TemporaryDatabase;
+  declare readonly agent: FaultAgent;
+  declare readonly lanes: Lanes;
+  declare readonly postgres: PostgresProxy;
+  declare readonly rpc: RpcProxy;
+  declare readonly treasury: PublicKey;
   /** All of them, whose payments the listings and the treasury have. */
   readonly rentals: Rental[] = [];
   readonly #servers: Servers;
   readonly #stateDir: string;
   #server: FaultServer | undefined;
 
-  private constructor(parts: {
-    chain: LocalChain;
-    connection: Connection;
-    database: TemporaryDatabase;
-    agent: FaultAgent;
-    lanes: Lanes;
-    postgres: PostgresProxy;
-    rpc: RpcProxy;
-    treasury: PublicKey;
-    servers: Servers;
-    stateDir: string;
-  }) {
-    this.chain = parts.chain;
-    this.connection = parts.connection;
-    this.database = parts.database;
-    this.agent = parts.agent;
-    this.lanes = parts.lanes;
-    this.postgres = parts.postgres;
-    this.rpc = parts.rpc;
-    this.treasury = parts.treasury;
-    this.#servers = parts.servers;
-    this.#stateDir = parts.stateDir;
+  private constructor(
+    parts: Pick<
+      FaultMarket,
+      'chain' | 'connection' | 'database' | 'agent' | 'lanes' | 'postgres' | 'rpc' | 'treasury'
+    >,
+    { servers, stateDir }: { servers: Servers; stateDir: string },
+  ) {
+    Object.assign(this, parts);
+    this.#servers = servers;
+    this.#stateDir = stateDir;
   }
 
   /**
-   * Opens it, with a server that runs, on a database of its own or a given one, which it closes.
+   * Opens a market with a server that runs, does the work, and closes the market.
    *
+   * @param openDatabase gives the market's database; absent: an empty one
    * @param environment of the server, beside the usual one
    */
-  static async open(
+  static async use<T>(
+    work: (market: FaultMarket) => Promise<T>,
     openDatabase: () => Promise<TemporaryDatabase> = openEmptyDatabase,
     environment: Readonly<Record<string, string>> = {},
-  ): Promise<FaultMarket> {
+  ): Promise<T> {
     const stateDir = await newStateDir();
     const [{ chain, connection, authorityFile, treasury }, database, agent] = await Promise.all([
       openChain(stateDir),
@@ -125,10 +107,14 @@ export class FaultMarket {
         ...environment,
       },
     });
-    const parts = { chain, connection, database, agent, lanes, postgres, rpc, servers, stateDir };
-    const market = new FaultMarket({ ...parts, treasury });
-    await market.start();
-    return market;
+    const parts = { chain, connection, database, agent, lanes, postgres, rpc, treasury };
+    const market = new FaultMarket(parts, { servers, stateDir });
+    try {
+      await market.start();
+      return await work(market);
+    } finally {
+      await market.#close();
+    }
   }
 
   get server(): FaultServer {
@@ -163,87 +149,42 @@ export class FaultMarket {
 
   /** What time does to the leases of a server that is gone, to the age of its runs, and to its tasks. */
   async passLeases(): Promise<void> {
-    for (const statement of [
-      `update seats set expires_at = now() - interval '1 second'`,
-      `update seat_line set expires_at = now() - interval '1 second'`,
-      `update runs set created_at = created_at - interval '2 minutes' where status = 'running'`,
+    await passLeases((statement) => this.query(statement));
+    await this.query(
       `update graphile_worker._private_jobs set locked_at = locked_at - interval '1 hour' where locked_at is not null`,
-    ]) {
-      await this.query(statement);
-    }
+    );
   }
 
   async query<T extends object>(text: string, values: unknown[] = []): Promise<T[]> {
     return (await this.database.pool.query<T>(text, values)).rows;
   }
 
-  /** Asks the chain what no cluster offers. */
-  async hook<T>(method: string, parameter: object): Promise<T> {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [parameter] });
-    const headers = { 'content-type': 'application/json' };
-    const ask = () => fetch(this.chain.rpcUrl, { method: 'POST', headers, body });
-    const answer = await ask().catch(ask);
-    const { result, error } = (await answer.json()) as { result: T; error?: unknown };
-    if (error !== undefined) throw new Error(JSON.stringify(error));
-    return result;
-  }
-
   /** Lets the chain go on until what is confirmed is final and what was not seen can land no more. */
-  async finalize(): Promise<void> {
-    await this.hook('localchain_warp', { slots: SLOTS_UNTIL_FINAL });
+  finalize(): Promise<void> {
+    return finalizeChain(this.chain);
   }
 
   /** Puts Per-Task listings on sale, of one creator. */
   async publish(count: number): Promise<Listing[]> {
-    const creator = await newRenter(this.served);
-    const signer = keypairSigner(creator.wallet);
-    const client = createClient({ baseUrl: this.server.baseUrl, signer });
+    const creator = await newParticipant(this.served);
     return Promise.all(
       Array.from({ length: count }, async (_, index) => {
-        const { job_id } = await client.registerAgent({
-          name: `fault-agent-${index}`,
-          category: 'research',
-          description: 'Answers at once.',
-          model: { provider: 'self_hosted', model: 'stand-in', endpoint_url: this.agent.url },
-          entrypoint_url: this.agent.url,
-          input_schema: {},
-          output_schema: { type: 'string' },
-          listing: {
-            rental_model: 'per_query',
-            price_lamports: Number(RUN_PRICE),
-            sample_output: ['A sample.'],
-          },
-        });
-        const id = await until(async () => {
-          const job = await client.getJob(job_id);
-          if (job.status === 'failed') throw new Error(JSON.stringify(job.error));
-          return job.result?.listing_id;
-        });
-        await publish(client, signer, id);
+        const name = `fault-agent-${index}`;
+        const listing = { price_lamports: Number(RUN_PRICE) };
+        const sold = await sellAgent(creator, 'connected', this.agent.url, { name, listing });
         const [version] = await this.query<{ id: string }>(
           'select id from agent_versions where listing_id = $1',
-          [id],
+          [sold.id],
         );
-        return {
-          id,
-          versionId: version?.id ?? '',
-          address: findListingAddress(id).address,
-          creator: creator.wallet,
-        };
+        return { ...sold, versionId: version?.id ?? '' };
       }),
     );
   }
 
   /** Makes a wallet that has rented a listing and paid in advance. */
   async rent(listing: Listing, runs: bigint = DEPOSIT_RUNS): Promise<Rental> {
-    const renter = await newRenter(this.served);
-    const signer = keypairSigner(renter.wallet);
-    const client = createClient({ baseUrl: this.server.baseUrl, signer });
-    const depositLamports = runs * RUN_PRICE;
-    await rent(client, signer, listing.id, { deposit_lamports: Number(depositLamports) });
-    const { publicKey } = renter.wallet;
-    const balanceAddress = findPerQueryBalanceAddress(publicKey, listing.address).address;
-    const rental = { renter, listing, wallet: publicKey.toBase58(), balanceAddress, depositLamports };
+    const terms = { deposit_lamports: Number(runs * RUN_PRICE) };
+    const rental = await rentListing(await newParticipant(this.served), listing, terms);
     this.rentals.push(rental);
     return rental;
   }
@@ -257,15 +198,8 @@ export class FaultMarket {
   }
 
   /** Rents for many wallets. */
-  async rentAll(listings: readonly Listing[], runs?: bigint): Promise<Rental[]> {
-    const rentals: Rental[] = [];
-    const queue = listings.entries();
-    await Promise.all(
-      Array.from({ length: RENTING_AT_ONCE }, async () => {
-        for (const [index, listing] of queue) rentals[index] = await this.rent(listing, runs);
-      }),
-    );
-    return rentals;
+  rentAll(listings: readonly Listing[], runs?: bigint): Promise<Rental[]> {
+    return inParallel(listings, RENTING_AT_ONCE, (listing) => this.rent(listing, runs));
   }
 
   /** The texts that steps of this rental's runs hold. */
@@ -274,7 +208,7 @@ export class FaultMarket {
     return [wallet, balanceAddress.toBase58(), credential.toBase58(), listing.id, listing.versionId];
   }
 
-  async close(): Promise<void> {
+  async #close(): Promise<void> {
     await this.#servers.close();
     await Promise.all([this.postgres.close(), this.rpc.close(), this.agent.close(), this.chain.close()]);
     await this.database.close();
@@ -283,3 +217,10 @@ export class FaultMarket {
 }
 
 const RENTING_AT_ONCE = 6;
+
+/** What time does to the leases of a server that is gone, and to the age of its runs. */
+export async function passLeases(query: (statement: string) => Promise<unknown>): Promise<void> {
+  await query(`update seats set expires_at = now() - interval '1 second'`);
+  await query(`update seat_line set expires_at = now() - interval '1 second'`);
+  await query(`update runs set created_at = created_at - interval '2 minutes' where status = 'running'`);
+}

@@ -1,4 +1,4 @@
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
 import { Lane, type StepOfRun } from './lanes.js';
 import type { FaultMarket, Listing } from './market.js';
 import { earnCredits, holdBackground, newRequest, prepare, send, type Scenario } from './scenarios.js';

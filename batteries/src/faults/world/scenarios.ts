@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { until } from '@agent-rental/test/support/timing/until';
 import { call, type Answer } from '@agent-rental/test/support/http';
 import type { WayToWork } from './agent.js';
 import type { FaultMarket, Rental } from './market.js';
@@ -78,28 +78,15 @@ export async function prepare(market: FaultMarket, { scenario, rental }: RunRequ
 /** Has wallets earn a credit each: a run of theirs was charged and its agent could not be reached. */
 export async function earnCredits(market: FaultMarket, rentals: readonly Rental[]): Promise<void> {
   const scenario = { ...plain, name: 'earns a credit', work: 'refuse' } as const;
-  const waiting = rentals.values();
-  await Promise.all(
-    Array.from({ length: EARNING_AT_ONCE }, async () => {
-      for (const rental of waiting) {
-        const request = newRequest(scenario, rental);
-        await prepare(market, request);
-        await send(market, request);
-        // The first failure makes the agent one that was not reached, and the next run is not charged for it.
-        await until(
-          async () => {
-            const [row] = await market.query('select from credits where wallet = $1', [rental.wallet]);
-            return row !== undefined;
-          },
-          20_000,
-          20,
-        );
-      }
-    }),
-  );
+  for (const rental of rentals) {
+    const request = newRequest(scenario, rental);
+    await prepare(market, request);
+    await send(market, request);
+    const earned = 'select from credits where wallet = $1';
+    // The first failure makes the agent one that was not reached, and the next run is not charged for it.
+    await until(async () => (await market.query(earned, [rental.wallet])).length > 0, 20_000, 20);
+  }
 }
-
-const EARNING_AT_ONCE = 1;
 
 /** Holds what the server does without a request: the index follows the chain, and open charges are looked at. */
 export function holdBackground({ at, name }: Step): Fate | undefined {

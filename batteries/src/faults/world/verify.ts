@@ -1,4 +1,5 @@
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
+import { until } from '@agent-rental/test/support/timing/until';
 import { accountOf, auditEarnings, auditRental } from './ledger-audit.js';
 import { RUN_PRICE, type FaultMarket } from './market.js';
 import { repeat, type Got, type RunRequest } from './scenarios.js';
@@ -35,16 +36,11 @@ export async function verify(
   await settle(market);
   // What an agent refused it takes from now on.
   market.agent.isDown = false;
-  const waiting = played.values();
-  await Promise.all(
-    Array.from({ length: REPEATS_AT_ONCE }, async () => {
-      for (const { name, request, first } of waiting) {
-        const { wrong, isUnheard } = await repeatAndAudit(market, request, first, outcomes);
-        if (isUnheard) unheard.push(name);
-        broken.push(...wrong.map((what) => `${name}: ${what}`));
-      }
-    }),
-  );
+  await inParallel(played, REPEATS_AT_ONCE, async ({ name, request, first }) => {
+    const { wrong, isUnheard } = await repeatAndAudit(market, request, first, outcomes);
+    if (isUnheard) unheard.push(name);
+    broken.push(...wrong.map((what) => `${name}: ${what}`));
+  });
   await settle(market);
   for (const { name, request } of played) {
     broken.push(...(await auditRental(market, request.rental)).map((what) => `${name}: ${what}`));

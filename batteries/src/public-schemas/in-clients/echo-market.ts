@@ -1,9 +1,8 @@
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { publish, rent } from '@agent-rental/sdk/solana';
-import { until } from '@agent-rental/test/support/busy-marketplace';
+import { rent } from '@agent-rental/sdk/solana';
+import { listenNode } from '@agent-rental/stand-in';
+import { publishAgent } from '@agent-rental/test/support/agents/agents';
 import { newStateDir, removeStateDir, startMarketplace } from '@agent-rental/test/support/marketplace';
+import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
 import { newParticipant, type Participant } from '@agent-rental/test/support/participant';
 import type { PublicTool } from '../list-tools.js';
 import { ECHO_MARK } from './judge-calls.js';
@@ -40,31 +39,19 @@ export interface EchoMarket {
 /** Starts a marketplace as `npm start` runs it, and publishes each tool as a listing with its schema as it is. */
 export async function openEchoMarket(tools: readonly PublicTool[]): Promise<EchoMarket> {
   const arrived = new Map<string, unknown>();
-  const agent = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      const { task, input } = JSON.parse(body) as { task: string; input?: unknown };
-      arrived.set(task, input);
-      response
-        .writeHead(200, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ [ECHO_MARK]: task, input: input ?? null }));
-    });
-  }).listen(0, '127.0.0.1');
-  await once(agent, 'listening');
-  const origin = `http://127.0.0.1:${(agent.address() as AddressInfo).port}`;
+  const agent = await listenNode(async (request) => {
+    const { task, input } = (await request.json()) as { task: string; input?: unknown };
+    arrived.set(task, input);
+    return Response.json({ [ECHO_MARK]: task, input: input ?? null });
+  });
+  const origin = agent.baseUrl;
   const stateDir = await newStateDir();
-  const closeAgent = async (): Promise<void> => {
-    agent.close();
-    agent.closeAllConnections();
-    await once(agent, 'close');
-  };
   // Names the address of the agent as one that the service may call.
   const env = { MODEL_BASE_URL: `${origin}/v1`, MODEL_NAME: 'none' };
   const marketplace = await startMarketplace(stateDir, env);
   const stop = async (): Promise<void> => {
     await marketplace.stop();
-    await closeAgent();
+    await agent.close();
     await removeStateDir(stateDir);
   };
   try {
@@ -75,7 +62,7 @@ export async function openEchoMarket(tools: readonly PublicTool[]): Promise<Echo
     const published = await Promise.all(
       groups.map(async (group) => {
         const creator = await newParticipant(marketplace);
-        return inTurn(group, async (tool): Promise<Published> => {
+        return inParallel(group, 1, async (tool): Promise<Published> => {
           try {
             const agentId = await publishEcho(creator, tool, origin);
             await rent(renter.client, renter.signer, agentId, { max_price_lamports: PRICE_LAMPORTS });
@@ -97,12 +84,8 @@ export async function openEchoMarket(tools: readonly PublicTool[]): Promise<Echo
   }
 }
 
-async function publishEcho(
-  { client, signer }: Participant,
-  { inputSchema }: PublicTool,
-  origin: string,
-): Promise<string> {
-  const { job_id: jobId } = await client.registerAgent({
+function publishEcho(creator: Participant, { inputSchema }: PublicTool, origin: string): Promise<string> {
+  const body = {
     name: 'echo',
     category: 'research',
     description: 'Returns its input.',
@@ -111,19 +94,7 @@ async function publishEcho(
     input_schema: inputSchema,
     output_schema: { type: 'object' },
     listing: { rental_model: 'one_time', price_lamports: PRICE_LAMPORTS, sample_output: ['{}'] },
-  });
-  const agentId = await until(async () => {
-    const job = await client.getJob(jobId);
-    if (job.status === 'failed') throw new Error(JSON.stringify(job.error));
-    return job.result?.listing_id;
-  });
+  };
   // More agents than a wallet gets probes for in a day.
-  await publish(client, signer, agentId, { unverified: true });
-  return agentId;
-}
-
-async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (const item of items) results.push(await work(item));
-  return results;
+  return publishAgent(creator, body, { unverified: true });
 }

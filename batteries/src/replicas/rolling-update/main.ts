@@ -1,29 +1,29 @@
-import { readCommandLine, seedOr } from '@agent-rental/test/support/command-line/options';
+import { seedOr } from '@agent-rental/test/support/command-line/options';
 import { hasRedis } from '@agent-rental/test/support/processes/redis';
 import { runRollingUpdate } from './rolling-update.js';
+import { requireRedis, runBattery } from '../../run-battery.js';
 
-const { values } = readCommandLine({
-  command: 'npm run battery -- rolling-update',
-  summary:
-    'Replaces replicas by new ones, one by one, under load behind a load balancer. Ends with 1 ' +
-    'when a request fails, or a run or a charge is not as it was told. Needs redis-server.',
-  options: {
-    requests: { kind: 'number', text: 'how many at least', default: 5_000 },
-    replicas: { kind: 'number', text: 'how many', default: 3, least: 2, most: 8 },
-    seed: { kind: 'number', text: 'of the random choices; random by default', least: 0 },
+await runBattery(
+  {
+    command: 'npm run battery -- rolling-update',
+    summary:
+      'Replaces replicas by new ones, one by one, under load behind a load balancer. Ends with 1 ' +
+      'when a request fails, or a run or a charge is not as it was told. Needs redis-server.',
+    options: {
+      requests: { kind: 'number', text: 'how many at least', default: 5_000 },
+      replicas: { kind: 'number', text: 'how many', default: 3, least: 2, most: 8 },
+      seed: { kind: 'number', text: 'of the random choices; random by default', least: 0 },
+    },
   },
-});
-if (!hasRedis) {
-  process.stderr.write('redis-server is not installed, which this battery starts.\n');
-  process.exit(2);
-}
-const report = await runRollingUpdate({
-  replicas: values.replicas,
-  requests: values.requests,
-  wallets: 12,
-  concurrency: 24,
-  seed: seedOr(values.seed),
-  log: (line) => process.stderr.write(`${line}\n`),
-});
-process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-process.exitCode = report.broken.length === 0 ? 0 : 1;
+  async (values, log) => {
+    requireRedis(hasRedis);
+    return runRollingUpdate({
+      replicas: values.replicas,
+      requests: values.requests,
+      wallets: 12,
+      concurrency: 24,
+      seed: seedOr(values.seed),
+      log,
+    });
+  },
+);

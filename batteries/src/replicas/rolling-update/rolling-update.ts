@@ -1,9 +1,10 @@
 import { Random } from '@agent-rental/test/support/random';
 import { startBalancer } from '@agent-rental/test/support/replicas/balancer';
 import type { Replica } from '@agent-rental/test/support/replicas/replica';
+import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
 import { ReplicaMarket } from '@agent-rental/test/support/replicas/replica-market';
 import { setTimeout as delay } from 'node:timers/promises';
-import { newCaller, newCallers, type AskedRun, type Caller } from '../caller.js';
+import { newCaller, type AskedRun, type Caller } from '../caller.js';
 import { Client } from '../client.js';
 import { compareMoney, compareRecords, rest } from '../records.js';
 import { KINDS, make } from '../requests.js';
@@ -69,7 +70,7 @@ async function rollingUpdate(
     { name: 'for-a-month', model: 'subscription' },
   ]);
   const runsOfWallet = Math.ceil(requests / wallets) + 60;
-  const callers = await newCallers(wallets, () => newCaller(market, listings, runsOfWallet));
+  const callers = await inParallel(Array(wallets), 6, () => newCaller(market, listings, runsOfWallet));
   const treasuryBefore = await market.connection.getBalance(market.treasury);
   const front: Replica = {
     name: 'the load balancer',

@@ -49,6 +49,11 @@ export async function startVendor(
   return { baseUrl: server.baseUrl, requests, close: server.close };
 }
 
+/** One turn as the vendor streams it, for a model that checks nothing. */
+export function vendorStream(name: VendorName, turn: VendorTurn, model = 'stand-in'): Response {
+  return streamOf(PROTOCOLS[name].events(turn, model));
+}
+
 function streamOf(events: string[]): Response {
   const encoder = new TextEncoder();
   const stream = new ReadableStream<Uint8Array>({

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { RentalClient } from '@agent-rental/sdk';
 import { publish, rent, type PublishTerms } from '@agent-rental/sdk/solana';
 import type { Connection } from '@solana/web3.js';
-import { until } from '../busy-marketplace.js';
+import { until } from '../timing/until.js';
 import type { Marketplace } from '../marketplace.js';
 import type { Participant } from '../participant.js';
 

@@ -7,12 +7,20 @@ export interface ProcessIdentity {
   command: string;
 }
 
-interface ProcessRow extends ProcessIdentity {
+/** What Linux tells of a process. */
+export interface ProcessRow extends ProcessIdentity {
   parent: number;
+  session: string;
   state: string;
+  /** Processor time so far, in milliseconds. */
+  cpuMs: number;
 }
 
-async function readProcess(pid: number): Promise<ProcessRow | undefined> {
+/** Ticks of `/proc/<pid>/stat` in a second, on every Linux. */
+const TICKS_PER_SECOND = 100;
+
+/** Reads a process; undefined where it has ended, or there is no `/proc`. */
+export async function readProcess(pid: number): Promise<ProcessRow | undefined> {
   try {
     const [stat, command] = await Promise.all([
       readFile(`/proc/${pid}/stat`, 'utf8'),
@@ -24,6 +32,8 @@ async function readProcess(pid: number): Promise<ProcessRow | undefined> {
       pid,
       state: fields[0] ?? '',
       parent: Number(fields[1]),
+      session: fields[3] ?? '',
+      cpuMs: ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS_PER_SECOND,
       startTime: fields[19] ?? '',
       command: command.replaceAll('\0', ' ').trim(),
     };

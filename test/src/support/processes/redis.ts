@@ -1,7 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+
 import { createInterface } from 'node:readline';
+import { freePort } from '../workshop.js';
 
 /** A Redis whose process the test owns. */
 export interface OwnRedis {
@@ -52,13 +53,4 @@ export async function startRedis(): Promise<OwnRedis> {
       child = await start();
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

@@ -59,3 +59,26 @@ export async function openChain(stateDir: string): Promise<MarketChain> {
   await sendAndConfirmTransaction(connection, new Transaction().add(initialize), [upgradeAuthority]);
   return { chain, connection, authorityFile, treasury: treasury.publicKey };
 }
+
+/** Asks a chain what no cluster offers, such as to fork. @throws Error with what the chain answers */
+export async function askChain<T>(
+  { rpcUrl }: Pick<LocalChain, 'rpcUrl'>,
+  method: string,
+  parameter: object,
+): Promise<T> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [parameter] });
+  const headers = { 'content-type': 'application/json' };
+  const ask = () => fetch(rpcUrl, { method: 'POST', headers, body });
+  // A kept connection may close just when it is used again.
+  const answer = await ask().catch(ask);
+  const { result, error } = (await answer.json()) as { result: T; error?: unknown };
+  if (error !== undefined) throw new Error(JSON.stringify(error));
+  return result;
+}
+
+/** Beyond the blocks within which a transaction can land, and those after which none is taken back. */
+const SLOTS_UNTIL_FINAL = 220;
+
+/** Lets a chain go on until confirmed transactions are final, and unseen ones can land no more. */
+export const finalizeChain = (chain: Pick<LocalChain, 'rpcUrl'>): Promise<void> =>
+  askChain(chain, 'localchain_warp', { slots: SLOTS_UNTIL_FINAL });

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { LocalChain } from '@agent-rental/local-chain';
-import { findListingAddress, findPerQueryBalanceAddress } from '@agent-rental/program-client';
 import { createClient, type RentalClient } from '@agent-rental/sdk';
-import { keypairSigner, publish, rent, type WalletSigner } from '@agent-rental/sdk/solana';
+import { keypairSigner, type WalletSigner } from '@agent-rental/sdk/solana';
 import { openRestartableDatabase, type TemporaryDatabase } from '@agent-rental/server/testing';
-import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import type { Connection, PublicKey } from '@solana/web3.js';
+import { rentListing, sellAgent, type Rental, type SoldListing } from '../agents/market-agents.js';
 import { startSlowAgents, type SlowAgents } from '../agents/slow-agents.js';
-import { until } from '../busy-marketplace.js';
 import { newStateDir, removeStateDir, type Served } from '../marketplace.js';
 import { startRedis, type OwnRedis } from '../processes/redis.js';
+import type { Participant } from '../participant.js';
 import { METRICS_TOKEN } from '../processes/replicas.js';
 import { newRenter, type Market, type Renter } from '../renter.js';
 import { openChain } from './market-chain.js';
@@ -20,21 +20,9 @@ const SUBSCRIPTION_SECONDS = 2_592_000;
 
 export type RentalModel = 'one_time' | 'subscription' | 'per_query';
 
-/** A listing, and what its rows and accounts are known by. */
-export interface MarketListing {
-  readonly id: string;
+/** A listing and how its runs are paid. */
+export interface MarketListing extends SoldListing {
   readonly model: RentalModel;
-  readonly address: PublicKey;
-  readonly creator: Keypair;
-}
-
-/** A wallet's rental of a listing paid per task. */
-export interface PaidRental {
-  readonly renter: Renter;
-  readonly listing: MarketListing;
-  readonly wallet: string;
-  readonly balanceAddress: PublicKey;
-  readonly depositLamports: bigint;
 }
 
 /** On a PostgreSQL of its own: several replicas need more connections than one allows by default. */
@@ -66,41 +54,28 @@ export interface MarketOptions {
  * agents on this machine.
  */
 export class ReplicaMarket {
-  readonly chain: LocalChain;
-  readonly connection: Connection;
-  readonly treasury: PublicKey;
-  readonly database: TemporaryDatabase;
-  readonly redis: OwnRedis;
-  readonly agents: SlowAgents;
+  declare readonly chain: LocalChain;
+  declare readonly connection: Connection;
+  declare readonly treasury: PublicKey;
+  declare readonly database: TemporaryDatabase;
+  declare readonly redis: OwnRedis;
+  declare readonly agents: SlowAgents;
+  /** Of every replica. */
+  declare readonly env: Readonly<Record<string, string>>;
   /** All that were started, in order. */
   readonly replicas: Replica[] = [];
   /** Rentals per task, whose payments the listings and the treasury have. */
-  readonly rentals: PaidRental[] = [];
-  /** Of every replica. */
-  readonly env: Readonly<Record<string, string>>;
+  readonly rentals: Rental<MarketListing>[] = [];
   readonly #stateDir: string;
   readonly #front: Served | undefined;
 
-  private constructor(parts: {
-    chain: LocalChain;
-    connection: Connection;
-    treasury: PublicKey;
-    database: TemporaryDatabase;
-    redis: OwnRedis;
-    agents: SlowAgents;
-    env: Readonly<Record<string, string>>;
-    stateDir: string;
-    front: Served | undefined;
-  }) {
-    this.chain = parts.chain;
-    this.connection = parts.connection;
-    this.treasury = parts.treasury;
-    this.database = parts.database;
-    this.redis = parts.redis;
-    this.agents = parts.agents;
-    this.env = parts.env;
-    this.#stateDir = parts.stateDir;
-    this.#front = parts.front;
+  private constructor(
+    parts: Pick<ReplicaMarket, 'chain' | 'connection' | 'treasury' | 'database' | 'redis' | 'agents' | 'env'>,
+    { stateDir, front }: { stateDir: string; front: Served | undefined },
+  ) {
+    Object.assign(this, parts);
+    this.#stateDir = stateDir;
+    this.#front = front;
   }
 
   /**
@@ -119,15 +94,13 @@ export class ReplicaMarket {
       startRedis(),
       startSlowAgents(onTask),
     ]);
-    const market = new ReplicaMarket({
+    const parts = {
       chain,
       connection,
       treasury,
       database,
       redis,
       agents,
-      stateDir,
-      front,
       env: {
         PORT: '0',
         NODE_ENV: 'production',
@@ -147,7 +120,8 @@ export class ReplicaMarket {
         ...(front ? { PUBLIC_URL: front.dev.base_url } : {}),
         ...env,
       },
-    });
+    };
+    const market = new ReplicaMarket(parts, { stateDir, front });
     try {
       await Promise.all(Array.from({ length: replicas }, () => market.add(serverFolder)));
       return market;
@@ -192,18 +166,8 @@ export class ReplicaMarket {
     return (await this.database.pool.query<T>(text, values)).rows;
   }
 
-  /** Asks the chain what no cluster offers. */
-  async hook<T>(method: string, parameter: object): Promise<T> {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [parameter] });
-    const headers = { 'content-type': 'application/json' };
-    const answer = await fetch(this.chain.rpcUrl, { method: 'POST', headers, body });
-    const { result, error } = (await answer.json()) as { result: T; error?: unknown };
-    if (error !== undefined) throw new Error(JSON.stringify(error));
-    return result;
-  }
-
   /** Makes a wallet that is logged in, with what acts for it. */
-  async participant(): Promise<Renter & { signer: WalletSigner; client: RentalClient }> {
+  async participant(): Promise<Participant> {
     const renter = await newRenter(this.served, elsewhere());
     const signer = keypairSigner(renter.wallet);
     return { ...renter, signer, client: this.#clientOf(signer) };
@@ -226,31 +190,15 @@ export class ReplicaMarket {
   async publish(
     names: readonly { name: string; model: RentalModel; isDeclarative?: boolean }[],
   ): Promise<MarketListing[]> {
-    const { client, signer, wallet } = await this.participant();
+    const creator = await this.participant();
     const { agentUrl, modelUrl } = this.agents;
     return Promise.all(
       names.map(async ({ name, model, isDeclarative = false }) => {
-        const { job_id } = await client.registerAgent({
-          name,
-          category: 'research',
-          description: 'Takes its time.',
-          model: {
-            provider: 'self_hosted',
-            model: 'stand-in',
-            endpoint_url: isDeclarative ? modelUrl : agentUrl,
-          },
-          ...(isDeclarative ? { system_prompt: 'You answer.' } : { entrypoint_url: agentUrl }),
-          input_schema: {},
-          output_schema: { type: 'string' },
-          listing: { rental_model: model, price_lamports: RUN_PRICE, sample_output: ['A sample.'] },
-        });
-        const id = await until(async () => {
-          const job = await client.getJob(job_id);
-          if (job.status === 'failed') throw new Error(JSON.stringify(job.error));
-          return job.result?.listing_id;
-        });
-        await publish(client, signer, id);
-        return { id, model, address: findListingAddress(id).address, creator: wallet };
+        const [kind, url] = isDeclarative
+          ? (['declarative', modelUrl] as const)
+          : (['connected', agentUrl] as const);
+        const listing = { rental_model: model, price_lamports: RUN_PRICE };
+        return { ...(await sellAgent(creator, kind, url, { name, listing })), model };
       }),
     );
   }
@@ -258,27 +206,14 @@ export class ReplicaMarket {
   /** Rents a listing for a wallet, where it is paid per task with money for so many runs. */
   async rent(renter: Renter, listing: MarketListing, runs: number): Promise<void> {
     const signer = keypairSigner(renter.wallet);
-    const client = this.#clientOf(signer);
-    const depositLamports = runs * RUN_PRICE;
-    await rent(
-      client,
-      signer,
-      listing.id,
-      {
-        one_time: { max_price_lamports: RUN_PRICE },
-        subscription: { max_price_lamports: RUN_PRICE, duration_seconds: SUBSCRIPTION_SECONDS } as const,
-        per_query: { deposit_lamports: depositLamports },
-      }[listing.model],
-    );
-    if (listing.model !== 'per_query') return;
-    const { publicKey } = renter.wallet;
-    this.rentals.push({
-      renter,
-      listing,
-      wallet: publicKey.toBase58(),
-      balanceAddress: findPerQueryBalanceAddress(publicKey, listing.address).address,
-      depositLamports: BigInt(depositLamports),
-    });
+    const terms = {
+      one_time: { max_price_lamports: RUN_PRICE },
+      subscription: { max_price_lamports: RUN_PRICE, duration_seconds: SUBSCRIPTION_SECONDS } as const,
+      per_query: { deposit_lamports: runs * RUN_PRICE },
+    }[listing.model];
+    const participant = { ...renter, signer, client: this.#clientOf(signer) };
+    const rental = await rentListing(participant, listing, terms);
+    if (listing.model === 'per_query') this.rentals.push(rental);
   }
 
   async close(): Promise<void> {

@@ -7,8 +7,7 @@ import { findRunningPostgres } from '@agent-rental/server/testing';
 import { newStateDir, readKeypair, removeStateDir } from '@agent-rental/test/support/marketplace';
 import { descendants } from '@agent-rental/test/support/processes/processes';
 import { Connection } from '@solana/web3.js';
-import { Client } from 'pg';
-import type { Part, Stack } from './stack.js';
+import { queryOf, type Part, type Stack } from './stack.js';
 import { SupervisedServer } from './supervised-server.js';
 
 const MAIN = fileURLToPath(new URL('../../../../../server/dist/main.js', import.meta.url));
@@ -53,16 +52,7 @@ export async function openEmbeddedStack(env: Readonly<Record<string, string>>): 
       if (!found) throw new Error(`No ${part} is among the processes of the server.`);
       return found.pid;
     },
-    async query<T extends object>(text: string, values: unknown[] = []) {
-      const client = new Client({ connectionString: findRunningPostgres(stateDir) });
-      client.on('error', () => undefined);
-      await client.connect();
-      try {
-        return (await client.query<T>(text, values)).rows;
-      } finally {
-        await client.end();
-      }
-    },
+    query: queryOf(() => findRunningPostgres(stateDir)),
     finalize: () => delay(UNTIL_FINAL_MS),
     async close() {
       await server.close();

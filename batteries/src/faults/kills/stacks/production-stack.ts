@@ -4,26 +4,17 @@ import { openKeptDatabase } from '@agent-rental/server/testing';
 import { newStateDir, removeStateDir } from '@agent-rental/test/support/marketplace';
 import { startRedis } from '@agent-rental/test/support/processes/redis';
 import { METRICS_TOKEN } from '@agent-rental/test/support/processes/replicas';
-import { openChain } from '@agent-rental/test/support/replicas/market-chain';
+import { finalizeChain, openChain } from '@agent-rental/test/support/replicas/market-chain';
 import { SERVER_PROCESS } from '@agent-rental/test/support/replicas/replica';
-import { Client } from 'pg';
+import { passLeases } from '../../world/market.js';
 import { freePorts } from './embedded-stack.js';
-import type { Stack } from './stack.js';
+import { queryOf, type Stack } from './stack.js';
 import { SupervisedServer } from './supervised-server.js';
 
-/** Beyond the blocks within which a transaction can land, and those after which none is taken back. */
-const SLOTS_UNTIL_FINAL = 220;
 /** Replicas that share the limits, of which one runs. */
 export const REPLICAS = 2;
 /** How long the supervisor of Redis waits: an outage that nothing noticed would show nothing. */
 const REDIS_OUT_MS = 1_500;
-
-/** What time does to the leases and to the runs of a server that is gone. */
-const PASS_LEASES = [
-  `update seats set expires_at = now() - interval '1 second'`,
-  `update seat_line set expires_at = now() - interval '1 second'`,
-  `update runs set created_at = created_at - interval '2 minutes' where status = 'running'`,
-];
 
 /** Starts a server as production has it, on a PostgreSQL, a Redis and a chain of its own. */
 export async function openProductionStack(
@@ -46,16 +37,7 @@ export async function openProductionStack(
     void keepRedis();
   };
   void keepRedis();
-  const query: Stack['query'] = async <T extends object>(text: string, values: unknown[] = []) => {
-    const client = new Client({ connectionString: database.url });
-    client.on('error', () => undefined);
-    await client.connect();
-    try {
-      return (await client.query<T>(text, values)).rows;
-    } finally {
-      await client.end();
-    }
-  };
+  const query = queryOf(() => database.url);
   const server = await SupervisedServer.start(
     {
       entry: SERVER_PROCESS,
@@ -80,9 +62,7 @@ export async function openProductionStack(
         },
       },
     },
-    async () => {
-      for (const statement of PASS_LEASES) await query(statement);
-    },
+    () => passLeases(query),
   );
   return {
     name: 'production',
@@ -96,16 +76,7 @@ export async function openProductionStack(
       return { server: server.pid, postgres: database.pid, redis: redis.pid }[part];
     },
     query,
-    async finalize() {
-      const body = JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'localchain_warp',
-        params: [{ slots: SLOTS_UNTIL_FINAL }],
-      });
-      const headers = { 'content-type': 'application/json' };
-      await (await fetch(chain.rpcUrl, { method: 'POST', headers, body })).text();
-    },
+    finalize: () => finalizeChain(chain),
     async close() {
       isClosing = true;
       await server.close();

@@ -1,4 +1,5 @@
 import type { Connection, PublicKey } from '@solana/web3.js';
+import { Client } from 'pg';
 
 /** What is killed. */
 export const PARTS = ['server', 'chain', 'postgres', 'redis'] as const;
@@ -35,4 +36,18 @@ export interface Stack {
   /** Lets the chain go on until what is confirmed is final. */
   finalize(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Queries a database that may be killed: each query has its own connection. */
+export function queryOf(url: () => string | undefined): Stack['query'] {
+  return async <T extends object>(text: string, values: unknown[] = []) => {
+    const client = new Client({ connectionString: url() });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      return (await client.query<T>(text, values)).rows;
+    } finally {
+      await client.end();
+    }
+  };
 }

@@ -3,27 +3,16 @@ import { fileURLToPath } from 'node:url';
 import type { BusyMarketplace } from '@agent-rental/test/support/busy-marketplace';
 
 /** A value of a statement as JSON carries it: bytes as base64. */
-export type RecordedValue = string | number | boolean | null | { bytes: string } | RecordedValue[];
+export type SentValue = string | number | boolean | null | { bytes: string } | SentValue[];
 
-/** A statement of a run. */
-interface RecordedStatement {
+/** A statement that a server has sent to its database. */
+export interface SentStatement {
   readonly text: string;
-  readonly values: readonly RecordedValue[];
-}
-
-/** What a run asked of the database. */
-export interface RunStatements {
-  /** Is in the statements' values, where another run has its own. */
-  readonly runId: string;
-  readonly statements: readonly RecordedStatement[];
-  /** How many come before the agent is called. */
-  readonly beforeCall: number;
+  readonly values: readonly SentValue[];
 }
 
 const LIBRARY = fileURLToPath(new URL('../../../server/dist/main.js', import.meta.url));
-/** The last statement before the agent is called: it writes the run down and gives it its slot. */
-const LAST_BEFORE_CALL = /start_runs/;
-/** What follows the answer, such as that it has arrived. */
+/** Work after an answer, such as noting its arrival. */
 const AFTERWARDS_MS = 500;
 
 /** Has the server's process note each statement that it sends. Bytes are told apart by their type. */
@@ -50,30 +39,35 @@ const WATCH = `(() => {
 })()`;
 
 /**
- * Records the statements of one run, in the order in which they were sent. What the server also sends without a run is left out, and so is
- * what comes with one run and not with the next.
+ * Records the statements of one request in their order. Leaves out statements of the background, and those that come with one
+ * request and not with the next.
  *
- * @param run makes one; gives its id
- * @param backgroundSeconds how long what the server sends without a run is watched
+ * @param request makes one; gives what it was answered
+ * @param backgroundSeconds how long the background is watched
  */
-export async function recordRun(
+export async function recordStatements<T>(
   { inspector }: Pick<BusyMarketplace, 'inspector'>,
-  run: () => Promise<string>,
+  request: () => Promise<T>,
   backgroundSeconds: number,
-): Promise<RunStatements> {
+): Promise<{ answer: T; statements: SentStatement[] }> {
   await inspector.evaluate(WATCH);
-  const sent = () => inspector.evaluate<RecordedStatement[]>('globalThis.sentStatements.splice(0, Infinity)');
+  const sent = () => inspector.evaluate<SentStatement[]>('globalThis.sentStatements.splice(0, Infinity)');
   await delay(backgroundSeconds * 1_000);
-  const textsOf = (some: RecordedStatement[]) => new Set(some.map(({ text }) => text));
+  const textsOf = (some: SentStatement[]) => new Set(some.map(({ text }) => text));
   const background = textsOf(await sent());
-  await run();
+  await request();
   await delay(AFTERWARDS_MS);
   const before = textsOf(await sent());
-  const runId = await run();
+  const answer = await request();
   await delay(AFTERWARDS_MS);
   const statements = (await sent()).filter(({ text }) => before.has(text) && !background.has(text));
   await inspector.evaluate('globalThis.stopWatching() ?? true');
-  const last = statements.findIndex(({ text }) => LAST_BEFORE_CALL.test(text));
-  if (last < 0) throw new Error('The run was not seen to begin.');
-  return { runId, statements, beforeCall: last + 1 };
+  return { answer, statements };
+}
+
+/** A recorded value for `pg`, with its texts changed. */
+export function sentValue(value: SentValue, change: (text: string) => string = (text) => text): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => sentValue(item, change));
+  return value !== null && typeof value === 'object' ? Buffer.from(value.bytes, 'base64') : value;
 }

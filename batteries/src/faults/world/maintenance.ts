@@ -1,0 +1,23 @@
+import { Client } from 'pg';
+
+/**
+ * Ends all connections to a database, and works on it as a whole.
+ *
+ * @param statements by the database's name
+ */
+export async function inMaintenance(
+  databaseUrl: string,
+  statements: (name: string) => readonly string[],
+): Promise<void> {
+  const url = new URL(databaseUrl);
+  const name = url.pathname.slice(1);
+  url.pathname = '/postgres';
+  const client = new Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
+    for (const statement of statements(name)) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,194 @@
+import { until } from '@agent-rental/test/support/timing/until';
+import { Lane, type PlannedFault, type StepOfRun } from './lanes.js';
+import type { FaultMarket, Listing } from './market.js';
+import { record, writingSteps, type Recording } from './record.js';
+import {
+  earnCredits,
+  holdBackground,
+  newRequest,
+  prepare,
+  SCENARIOS,
+  send,
+  type Got,
+  type RunRequest,
+  type Scenario,
+} from './scenarios.js';
+import { verify, type Played, type Verified } from './verify.js';
+
+/** Chooses some of the rows. */
+export type PickRows = <T>(rows: readonly T[]) => readonly T[];
+
+export const pickAll: PickRows = (rows) => rows;
+
+/** How a matrix is played. */
+export interface MatrixOptions {
+  /** Runs that each fault interrupts, each on its own listing. */
+  lanes: number;
+  /** Chooses the rows of a scenario to play. Default: all of them. */
+  pick?: PickRows | undefined;
+  log(line: string): void;
+}
+
+/** One fault in one kind of run. */
+export interface Row {
+  readonly name: string;
+  readonly scenario: Scenario;
+  readonly fault: PlannedFault;
+}
+
+/** What came of a matrix. */
+export interface MatrixReport extends Verified {
+  /** How many rows each scenario has, played or not. */
+  rows: Record<string, number>;
+  /** Steps that only some recordings have; they have no row. */
+  sometimes: string[];
+}
+
+/** What is done to the runs of a matrix. */
+interface MatrixPlay {
+  rowsOf(recording: Recording, writes: (step: StepOfRun) => boolean): Row[];
+  /** Happens once all runs of a batch are at their steps, and before their answers are waited for. */
+  interrupt?(): Promise<unknown>;
+  /** Happens after the answers of a batch. */
+  restart?(): Promise<unknown>;
+}
+
+const RECORDINGS = 3;
+const MOST_TRIES = 3;
+/** What is written after an answer follows it at once. */
+const AFTER_ANSWER_MS = 1_500;
+
+/** The name of a row. */
+export const rowName = (scenario: string, how: string, { at, name, occurrence }: StepOfRun): string =>
+  `${scenario}: ${how} ${at} ${name.slice(0, 90)} (${occurrence})`;
+
+/** Records every kind of run, plays its rows, and shows that the money is right afterwards. */
+export async function playMatrix(
+  market: FaultMarket,
+  { lanes, pick = pickAll, log }: MatrixOptions,
+  play: MatrixPlay,
+): Promise<MatrixReport> {
+  const treasuryBefore = await market.connection.getBalance(market.treasury);
+  const listings = await market.publish(lanes);
+  const writes = await writingSteps(market);
+  const rows: Row[] = [];
+  const counts: Record<string, number> = {};
+  const sometimes = new Set<string>();
+  for (const scenario of SCENARIOS) {
+    const recording = await record(market, scenario, listings.slice(0, RECORDINGS));
+    const own = play.rowsOf(recording, writes);
+    counts[scenario.name] = own.length;
+    rows.push(...pick(own));
+    for (const { at, name } of recording.sometimes) sometimes.add(`${at} ${name}`);
+    log(`${scenario.name}: ${recording.steps.length} steps, ${own.length} rows`);
+  }
+  const played: Played[] = [];
+  const unreached = await playRows(rows, lanes, log, async (batch, isRetry) => {
+    // A server notes once a minute that an agent was reached.
+    if (isRetry && !play.restart) {
+      await market.kill();
+      await market.start();
+    }
+    const ends = await playBatch(market, listings, batch, play);
+    played.push(...ends.filter(({ isReached }) => isReached));
+    return ends.map(({ isReached }) => isReached);
+  });
+  // Runs whose end could not be written are found by the next start, as by the check of each minute.
+  await market.kill();
+  await market.start();
+  const verified = await verify(market, played, treasuryBefore);
+  return {
+    rows: counts,
+    sometimes: [...sometimes],
+    ...verified,
+    broken: [...unreached, ...verified.broken],
+  };
+}
+
+/**
+ * Plays rows in batches, and again those whose step was not reached.
+ *
+ * @param play tells of each row whether its step was reached
+ * @returns rows that did not reach their step, in words
+ */
+export async function playRows<Played extends { readonly name: string }>(
+  rows: readonly Played[],
+  atOnce: number,
+  log: (line: string) => void,
+  play: (batch: readonly Played[], isRetry: boolean) => Promise<readonly boolean[]>,
+): Promise<string[]> {
+  const unreached: string[] = [];
+  let waiting = rows.map((row) => ({ row, tries: 0 }));
+  while (waiting.length > 0) {
+    // Statements of several runs at once belong to none of them: the last try is made alone.
+    const alone = waiting.find(({ tries }) => tries === MOST_TRIES - 1);
+    const batch = alone ? [alone] : waiting.slice(0, atOnce);
+    waiting = waiting.filter((each) => !batch.includes(each));
+    const isRetry = batch.some(({ tries }) => tries > 0);
+    const reached = await play(
+      batch.map(({ row }) => row),
+      isRetry,
+    );
+    for (const [index, { row, tries }] of batch.entries()) {
+      if (reached[index] === true) continue;
+      if (tries + 1 < MOST_TRIES) waiting.push({ row, tries: tries + 1 });
+      else unreached.push(`${row.name}: the step was not reached`);
+    }
+    log(`${waiting.length} rows to go`);
+  }
+  return unreached;
+}
+
+/** Brings one run to each row's step. Each has its own listing, by which its steps are known. */
+async function playBatch(
+  market: FaultMarket,
+  listings: readonly Listing[],
+  batch: readonly Row[],
+  { interrupt, restart }: MatrixPlay,
+): Promise<(Played & { isReached: boolean })[]> {
+  const rentals = await market.rentAll(listings.slice(0, batch.length));
+  await earnCredits(
+    market,
+    rentals.filter((_, index) => batch[index]?.scenario.usesCredit),
+  );
+  const runs = rentals.map((rental, index) => {
+    const { name, scenario, fault } = batch[index] as Row;
+    const lane = new Lane(market.tokensOf(rental), fault);
+    return { name, lane, request: newRequest(scenario, rental) };
+  });
+  for (const { request } of runs) await prepare(market, request);
+  market.lanes.use(runs.map(({ lane }) => lane));
+  // What goes on without a request must not bring the runs further than to their steps, nor wait for their locks.
+  market.lanes.always = holdBackground;
+  const answers = runs.map((run) => answerOf(market, run));
+  await Promise.all(
+    runs.map(({ lane }, index) =>
+      // A run that ended without coming to its step may still come to it afterwards.
+      Promise.race([lane.reached, answers[index]?.then(() => afterAnswer(lane))]),
+    ),
+  );
+  await interrupt?.();
+  market.lanes.always = () => undefined;
+  const firsts = await Promise.all(answers);
+  market.lanes.use([]);
+  await restart?.();
+  return runs.map(({ name, lane, request }, index) => ({
+    name,
+    request,
+    first: firsts[index] ?? { hasOutput: false },
+    isReached: lane.isReached,
+  }));
+}
+
+async function answerOf(
+  market: FaultMarket,
+  { lane, request }: { lane: Lane; request: RunRequest },
+): Promise<Got> {
+  const got = await send(market, request);
+  if (got.status !== undefined) lane.answered();
+  return got;
+}
+
+async function afterAnswer(lane: Lane): Promise<void> {
+  await until(async () => lane.isReached, AFTER_ANSWER_MS, 10).catch(() => lane.waited());
+}
