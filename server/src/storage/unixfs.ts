@@ -19,9 +19,6 @@ export class UnreadableNodeError extends Error {
   override readonly name = 'UnreadableNodeError';
 }
 
-/** Leaves that are fetched ahead while a file is read. */
-const AHEAD = 8;
-
 /** What a content is, by its first block. @throws UnreadableNodeError */
 export function nodeOf(cid: CID, bytes: Uint8Array): ContentNode {
   switch (cid.code) {
@@ -44,24 +41,12 @@ export function nodeOf(cid: CID, bytes: Uint8Array): ContentNode {
  * The bytes of a file, part by part. Unlike the exporter of the library it reads one thing after another, so that an error
  * of a block has one place to go to.
  *
- * @param fetchAhead hears which blocks are needed next, and may fetch them together.
  * @throws UnreadableNodeError
  */
-export async function* fileContent(
-  root: CID,
-  read: ReadBlock,
-  fetchAhead: (cids: readonly CID[]) => Promise<void> = async () => {},
-): AsyncGenerator<Uint8Array> {
+export async function* fileContent(root: CID, read: ReadBlock): AsyncGenerator<Uint8Array> {
   // The next one is at the end.
   const ahead = [root];
-  let fetched = 1;
   for (let cid = ahead.pop(); cid !== undefined; cid = ahead.pop()) {
-    fetched -= 1;
-    if (fetched < 0) {
-      const next = [cid, ...ahead.slice(-AHEAD + 1)];
-      await fetchAhead(next);
-      fetched = next.length - 1;
-    }
     const bytes = await read(cid);
     if (cid.code === raw.code) {
       yield bytes;
@@ -73,7 +58,6 @@ export async function* fileContent(
       throw new UnreadableNodeError('a part of the file is no part of a file');
     if (unixfs.data !== undefined && unixfs.data.length > 0) yield unixfs.data;
     for (const { Hash } of links.toReversed()) ahead.push(Hash);
-    if (links.length > 0) fetched = 0;
   }
 }
 

@@ -47,7 +47,6 @@ export async function readIpfs(
   };
   try {
     const session = openBlockSession(deps, root, readLimits, signal);
-    await session.prefetch(root, path);
     const cid = await follow(session, root, path);
     const read = (block: CID) => session.get(block);
     const node = nodeOf(cid, await read(cid));
@@ -115,12 +114,7 @@ async function readFile(
   if (saidBytes > BigInt(maxBytes)) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const parts = fileContent(
-    cid,
-    (block) => session.get(block),
-    (blocks) => session.fetchAhead(blocks),
-  );
-  for await (const part of parts) {
+  for await (const part of fileContent(cid, (block) => session.get(block))) {
     size += part.length;
     if (size > maxBytes) throw tooLarge();
     chunks.push(part);
