@@ -7,9 +7,7 @@ import {
   createDatabaseBlocks,
   createFolderBlocks,
   createKuboStore,
-  createPinningService,
   importFolderBlocks,
-  type OutsideStore,
 } from '../storage/index.js';
 import type { StorageConfig } from '../config.js';
 import { countReads, type Metrics } from '../operations/index.js';
@@ -40,7 +38,7 @@ export async function composeContent(
     blocks,
     store: createContentStore(
       storage.keepsBlocks ? blocks : undefined,
-      outsideStores(storage, outbound),
+      storage.ipfsNode && createKuboStore(outbound, storage.ipfsNode),
       arweaveStore(storage, outbound),
     ),
     reader: countReads(createContentReader({ blocks, ...storage, outbound }), metrics),
@@ -50,25 +48,9 @@ export async function composeContent(
 
 /** The origins that the operator named. They may be private; redirects from them to other private addresses are refused. */
 function originsOf(storage: StorageConfig): ReadonlySet<string> {
-  const { ipfsGateways, arweaveGateways, ipfsNode, pinningService, arweave } = storage;
-  const named = [
-    ...ipfsGateways,
-    ...arweaveGateways,
-    ipfsNode?.url,
-    pinningService?.url,
-    arweave?.bundlerUrl,
-  ];
+  const { ipfsGateways, arweaveGateways, ipfsNode, arweave } = storage;
+  const named = [...ipfsGateways, ...arweaveGateways, ipfsNode?.url, arweave?.bundlerUrl];
   return new Set(named.flatMap((url) => (url === undefined ? [] : [new URL(url).origin])));
-}
-
-/** Where documents are stored beside our own blocks: the node first, from which a pinning service fetches them. */
-function outsideStores(
-  { ipfsNode, pinningService }: StorageConfig,
-  outbound: OutboundHttp,
-): readonly OutsideStore[] {
-  if (ipfsNode === undefined) return [];
-  const node = createKuboStore(outbound, ipfsNode);
-  return pinningService === undefined ? [node] : [node, createPinningService(outbound, pinningService, node)];
 }
 
 /** @throws Error when the key file holds no usable key. */
