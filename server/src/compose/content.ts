@@ -7,7 +7,6 @@ import {
   createDatabaseBlocks,
   createFolderBlocks,
   createKuboStore,
-  importFolderBlocks,
 } from '../storage/index.js';
 import type { StorageConfig } from '../config.js';
 import { countReads, type Metrics } from '../operations/index.js';
@@ -15,23 +14,15 @@ import { createOutboundHttp, type OutboundHttp } from '../platform/outbound-http
 import type { AppParts } from './app-parts.js';
 
 /** Public content under the hash of its bytes: stored, served and read. */
-export type Content = Awaited<ReturnType<typeof composeContent>>;
+export type Content = ReturnType<typeof composeContent>;
 
 /**
  * Composes the content stores. The embedded default is one server and keeps its blocks in a folder; beside DATABASE_URL they are
  * in the database, so that every replica serves what any of them stored.
  */
-export async function composeContent(
-  { config, database, logger, contentFolder }: AppParts,
-  metrics: Metrics,
-) {
-  const isShared = config.databaseUrl !== undefined;
-  const blocks = isShared ? createDatabaseBlocks(database.db) : createFolderBlocks(contentFolder);
-  if (isShared) {
-    const { copied, refused } = await importFolderBlocks(contentFolder, blocks);
-    if (copied > 0) logger.info({ copied }, 'content of an earlier release was copied to the database');
-    if (refused.length > 0) logger.error({ refused }, 'files of the content folder do not match their hash');
-  }
+export function composeContent({ config, database, contentFolder }: AppParts, metrics: Metrics) {
+  const blocks =
+    config.databaseUrl === undefined ? createFolderBlocks(contentFolder) : createDatabaseBlocks(database.db);
   const outbound = createOutboundHttp(originsOf(config.storage));
   const { storage } = config;
   return {

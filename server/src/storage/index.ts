@@ -1,6 +1,5 @@
 export { createDatabaseBlocks } from './blocks/database-blocks.js';
 export { createFolderBlocks } from './blocks/folder-blocks.js';
-export { importFolderBlocks } from './blocks/import-folder.js';
 export { createContentStore, type ContentStore } from './content-store.js';
 export { contentRoutes } from './gateway/routes.js';
 export { arweaveKeyOf, createArweaveStore } from './outside/arweave-store.js';
