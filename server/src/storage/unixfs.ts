@@ -15,7 +15,7 @@ export type ContentNode =
   | { readonly kind: 'directory' };
 
 /** Blocks that are no file, no directory and no document. */
-export class UnreadableNodeError extends Error {
+class UnreadableNodeError extends Error {
   override readonly name = 'UnreadableNodeError';
 }
 
