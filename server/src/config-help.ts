@@ -45,8 +45,6 @@ const MEANINGS: Readonly<Record<keyof typeof environment.shape, string>> = {
   IPFS_GATEWAY_URLS: 'IPFS gateways for inputs at ipfs://, separated by commas',
   IPFS_API_URL: 'HTTP API of an IPFS node (Kubo) that stores manifests, too',
   IPFS_API_TOKEN: 'bearer token for it',
-  IPFS_PINNING_URL: 'pinning service that keeps the content of the IPFS node',
-  IPFS_PINNING_TOKEN: 'bearer token for it',
   CONTENT_STORES: 'where manifests are stored: ipfs, arweave or ipfs,arweave',
   ARWEAVE_GATEWAY_URLS: 'Arweave gateways for inputs at ar://, separated by commas',
   ARWEAVE_BUNDLER_URL: 'bundler that brings manifests to Arweave, without /tx/arweave',

@@ -26,15 +26,9 @@ describe('the environment', () => {
     });
   });
 
-  it('names a pinning service only with its token and the node that it fetches from [REG-50]', () => {
+  it('takes a token only with the IPFS node that it is for [REG-50]', () => {
     const node = { IPFS_API_URL: 'http://127.0.0.1:5001' };
-    const service = { IPFS_PINNING_URL: 'https://pins.example.com', IPFS_PINNING_TOKEN: 'token' };
-    expect(readConfig({ ...node, ...service }).storage).toMatchObject({
-      ipfsNode: { url: node.IPFS_API_URL, token: undefined },
-      pinningService: { url: service.IPFS_PINNING_URL, token: 'token' },
-    });
-    expect(() => readConfig(service)).toThrow('IPFS_API_URL');
-    expect(() => readConfig({ ...node, IPFS_PINNING_URL: service.IPFS_PINNING_URL })).toThrow(ConfigError);
+    expect(readConfig(node).storage.ipfsNode).toEqual({ url: node.IPFS_API_URL, token: undefined });
     expect(() => readConfig({ IPFS_API_TOKEN: 'token' })).toThrow('IPFS_API_TOKEN');
   });
 

@@ -157,9 +157,6 @@ export const environment = z.object({
   /** Kubo's HTTP API, where documents are stored, too. */
   IPFS_API_URL: z.url({ protocol: /^https?$/ }).optional(),
   IPFS_API_TOKEN: z.string().min(1).optional(),
-  /** Pins the content of the node at IPFS_API_URL. */
-  IPFS_PINNING_URL: z.url({ protocol: /^https?$/ }).optional(),
-  IPFS_PINNING_TOKEN: z.string().min(1).optional(),
   /** Where documents are stored; with both kinds, the IPFS address goes on-chain. */
   CONTENT_STORES: z.enum(['ipfs', 'arweave', 'ipfs,arweave']).default('ipfs'),
   /** Read `ar://`, and confirm the uploads to the bundler, in this order. */
@@ -276,8 +273,6 @@ export interface StorageConfig {
   readonly arweave: { readonly bundlerUrl: string; readonly keyFile: string } | undefined;
   /** The IPFS node that stores documents, too. */
   readonly ipfsNode: { readonly url: string; readonly token: string | undefined } | undefined;
-  /** The service that pins them. */
-  readonly pinningService: { readonly url: string; readonly token: string } | undefined;
 }
 
 /** The account of E2B that agents run on, and its limits. */
@@ -532,18 +527,11 @@ function authoritySignerConfig(value: z.output<typeof environment>): AuthoritySi
   };
 }
 
-/** @throws ConfigError for a pinning service without a token, or without a node that holds the content. */
+/** @throws ConfigError for a token without its node, or a node beside Arweave alone. */
 function storageConfig(value: z.output<typeof environment>): StorageConfig {
-  const { IPFS_API_URL: nodeUrl, IPFS_PINNING_URL: pinningUrl, IPFS_PINNING_TOKEN: pinningToken } = value;
+  const nodeUrl = value.IPFS_API_URL;
   if (nodeUrl === undefined && value.IPFS_API_TOKEN !== undefined)
     throw new ConfigError('IPFS_API_TOKEN is for IPFS_API_URL.');
-  if ((pinningUrl === undefined) !== (pinningToken === undefined))
-    throw new ConfigError('IPFS_PINNING_URL and IPFS_PINNING_TOKEN go together.');
-  if (pinningUrl !== undefined && nodeUrl === undefined) {
-    throw new ConfigError(
-      'IPFS_PINNING_URL also needs IPFS_API_URL: a pinning service fetches content from an IPFS node.',
-    );
-  }
   const keepsBlocks = value.CONTENT_STORES !== 'arweave';
   if (!keepsBlocks && nodeUrl !== undefined)
     throw new ConfigError('IPFS_API_URL stores documents on IPFS, too: set CONTENT_STORES=ipfs,arweave.');
@@ -553,10 +541,6 @@ function storageConfig(value: z.output<typeof environment>): StorageConfig {
     keepsBlocks,
     arweave: arweaveConfig(value),
     ipfsNode: nodeUrl === undefined ? undefined : { url: nodeUrl, token: value.IPFS_API_TOKEN },
-    pinningService:
-      pinningUrl === undefined || pinningToken === undefined
-        ? undefined
-        : { url: pinningUrl, token: pinningToken },
   };
 }
 

@@ -53,7 +53,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const ring = await openKeyRing(database.db, parts.keys, logger);
   const protocol = await composeProtocol(parts);
   const outbound = createOutboundHttp(parts.allowedOrigins);
-  const content = await composeContent(parts, metrics);
+  const content = composeContent(parts, metrics);
   const listingsAndFiles = composeListingsAndFiles(parts, content);
   const shares = sandboxShares(parts);
   const records = await composeRunRecords(parts, shares, metrics);

@@ -7,9 +7,6 @@ import {
   createDatabaseBlocks,
   createFolderBlocks,
   createKuboStore,
-  createPinningService,
-  importFolderBlocks,
-  type OutsideStore,
 } from '../storage/index.js';
 import type { StorageConfig } from '../config.js';
 import { countReads, type Metrics } from '../operations/index.js';
@@ -17,30 +14,22 @@ import { createOutboundHttp, type OutboundHttp } from '../platform/outbound-http
 import type { AppParts } from './app-parts.js';
 
 /** Public content under the hash of its bytes: stored, served and read. */
-export type Content = Awaited<ReturnType<typeof composeContent>>;
+export type Content = ReturnType<typeof composeContent>;
 
 /**
  * Composes the content stores. The embedded default is one server and keeps its blocks in a folder; beside
  * DATABASE_URL they are in the database, so that every replica serves the content of all.
  */
-export async function composeContent(
-  { config, database, logger, contentFolder }: AppParts,
-  metrics: Metrics,
-) {
-  const isShared = config.databaseUrl !== undefined;
-  const blocks = isShared ? createDatabaseBlocks(database.db) : createFolderBlocks(contentFolder);
-  if (isShared) {
-    const { copied, refused } = await importFolderBlocks(contentFolder, blocks);
-    if (copied > 0) logger.info({ copied }, 'content of an earlier release was copied to the database');
-    if (refused.length > 0) logger.error({ refused }, 'files of the content folder do not match their hash');
-  }
+export function composeContent({ config, database, contentFolder }: AppParts, metrics: Metrics) {
+  const blocks =
+    config.databaseUrl === undefined ? createFolderBlocks(contentFolder) : createDatabaseBlocks(database.db);
   const outbound = createOutboundHttp(originsOf(config.storage));
   const { storage } = config;
   return {
     blocks,
     store: createContentStore(
       storage.keepsBlocks ? blocks : undefined,
-      outsideStores(storage, outbound),
+      storage.ipfsNode && createKuboStore(outbound, storage.ipfsNode),
       arweaveStore(storage, outbound),
     ),
     reader: countReads(createContentReader({ blocks, ...storage, outbound }), metrics),
@@ -50,25 +39,9 @@ export async function composeContent(
 
 /** The origins that the operator named. They may be private; redirects from them to other private addresses are refused. */
 function originsOf(storage: StorageConfig): ReadonlySet<string> {
-  const { ipfsGateways, arweaveGateways, ipfsNode, pinningService, arweave } = storage;
-  const named = [
-    ...ipfsGateways,
-    ...arweaveGateways,
-    ipfsNode?.url,
-    pinningService?.url,
-    arweave?.bundlerUrl,
-  ];
+  const { ipfsGateways, arweaveGateways, ipfsNode, arweave } = storage;
+  const named = [...ipfsGateways, ...arweaveGateways, ipfsNode?.url, arweave?.bundlerUrl];
   return new Set(named.flatMap((url) => (url === undefined ? [] : [new URL(url).origin])));
-}
-
-/** Where documents are stored beside our own blocks: the node first, from which a pinning service fetches them. */
-function outsideStores(
-  { ipfsNode, pinningService }: StorageConfig,
-  outbound: OutboundHttp,
-): readonly OutsideStore[] {
-  if (ipfsNode === undefined) return [];
-  const node = createKuboStore(outbound, ipfsNode);
-  return pinningService === undefined ? [node] : [node, createPinningService(outbound, pinningService, node)];
 }
 
 /** @throws Error when the key file holds no usable key. */

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as dagJson from '@ipld/dag-json';
@@ -7,7 +7,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { createDatabaseBlocks } from './blocks/database-blocks.js';
 import { createFolderBlocks } from './blocks/folder-blocks.js';
-import { importFolderBlocks } from './blocks/import-folder.js';
 import type { BlockStore } from './blocks/block-store.js';
 import { createContentStore, type ContentStore } from './content-store.js';
 
@@ -88,19 +87,4 @@ it('notices a row that was changed', async () => {
     .set({ bytes: Buffer.from('{"a":2}') })
     .execute();
   await expect(blocks.get(cidOf(uri))).rejects.toThrow(/does not match its hash/);
-});
-
-it("moves a replica's folder to where every replica finds it, and takes nothing that is not what it says [REG-50]", async () => {
-  const uri = await createContentStore(createFolderBlocks(folder)).putJson({ a: 1 });
-  writeFileSync(join(folder, `${cidOf(HELLO).toString()}.json`), '{"hello":"you"}');
-  writeFileSync(join(folder, 'half.json.1234.tmp'), '{');
-  mkdirSync(join(folder, 'more'));
-  const blocks = createDatabaseBlocks(database.db);
-  expect(await importFolderBlocks(folder, blocks)).toEqual({
-    copied: 1,
-    refused: [`${cidOf(HELLO).toString()}.json`],
-  });
-  expect(Buffer.from((await blocks.get(cidOf(uri))) ?? []).toString()).toBe('{"a":1}');
-  expect(await importFolderBlocks(folder, blocks)).toMatchObject({ copied: 0 });
-  expect(await importFolderBlocks(join(folder, 'none'), blocks)).toEqual({ copied: 0, refused: [] });
 });

@@ -3,7 +3,7 @@ import { CID } from 'multiformats/cid';
 import { sha256 } from 'multiformats/hashes/sha2';
 import type { BlockStore } from './blocks/block-store.js';
 import type { ArweaveStore } from './outside/arweave-store.js';
-import type { OutsideStore } from './outside/outside-store.js';
+import type { KuboStore } from './outside/kubo-store.js';
 
 /** Keeps public documents under the hash of their content. What was published is never removed. */
 export interface ContentStore {
@@ -19,14 +19,13 @@ export interface ContentStore {
 }
 
 /**
- * Documents as blocks of the server's own and of stores outside, which are asked in their order, and on Arweave: in one of the
- * two kinds of store, or in both.
+ * Keeps documents as blocks of the server and of an IPFS node, on Arweave, or in both kinds of store.
  *
  * @throws Error without any store.
  */
 export function createContentStore(
   blocks: BlockStore | undefined,
-  outside: readonly OutsideStore[] = [],
+  ipfsNode?: KuboStore,
   arweave?: ArweaveStore,
 ): ContentStore {
   if (!blocks && !arweave) throw new Error('Documents need a store.');
@@ -35,7 +34,7 @@ export function createContentStore(
       const bytes = dagJson.encode(document);
       const cid = CID.create(1, dagJson.code, await sha256.digest(bytes));
       await blocks?.put(cid, bytes);
-      for (const store of outside) await store.put(cid, bytes);
+      await ipfsNode?.put(cid, bytes);
       const address = await arweave?.put(cid, bytes);
       return blocks || address === undefined ? `ipfs://${cid.toString()}` : address;
     },
@@ -44,7 +43,7 @@ export function createContentStore(
       const cid = CID.parse(uri.slice('ipfs://'.length));
       await blocks?.remove(cid);
       // A copy that stays outside is found by its hash alone, and hurts nothing.
-      await Promise.allSettled(outside.map((store) => store.remove(cid)));
+      await ipfsNode?.remove(cid).catch(() => {});
     },
   };
 }

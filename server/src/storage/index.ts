@@ -1,11 +1,8 @@
 export { createDatabaseBlocks } from './blocks/database-blocks.js';
 export { createFolderBlocks } from './blocks/folder-blocks.js';
-export { importFolderBlocks } from './blocks/import-folder.js';
 export { createContentStore, type ContentStore } from './content-store.js';
 export { contentRoutes } from './gateway/routes.js';
 export { arweaveKeyOf, createArweaveStore } from './outside/arweave-store.js';
 export { createKuboStore } from './outside/kubo-store.js';
-export type { OutsideStore } from './outside/outside-store.js';
-export { createPinningService } from './outside/pinning-service.js';
 export { ContentRefusal, ContentUnavailableError } from './reading/content-errors.js';
 export { createContentReader, type ContentReader } from './reading/content-reader.js';

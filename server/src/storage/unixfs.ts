@@ -5,24 +5,29 @@ import type { CID } from 'multiformats/cid';
 import * as json from 'multiformats/codecs/json';
 import * as raw from 'multiformats/codecs/raw';
 
-/** Reads a checked block. */
-export type ReadBlock = (cid: CID) => Promise<Uint8Array>;
+/** Checked blocks. */
+export interface Blocks {
+  /** Reads a block. */
+  get(cid: CID): Promise<Uint8Array>;
+  /** Fetches blocks at the same time, so that the next reads find them. A failure shows at the read. */
+  fetchAhead(cids: readonly CID[]): Promise<void>;
+}
 
-/** What a block is the beginning of. */
+/** Blocks that are fetched at the same time. */
+export const BLOCKS_AT_ONCE = 8;
+
+/** The content that starts with a block. */
 export type ContentNode =
   | { readonly kind: 'file'; readonly sizeBytes: bigint }
   | { readonly kind: 'document'; readonly bytes: Uint8Array }
   | { readonly kind: 'directory' };
 
 /** Blocks that are no file, no directory and no document. */
-export class UnreadableNodeError extends Error {
+class UnreadableNodeError extends Error {
   override readonly name = 'UnreadableNodeError';
 }
 
-/** Leaves that are fetched ahead while a file is read. */
-const AHEAD = 8;
-
-/** What a content is, by its first block. @throws UnreadableNodeError */
+/** The kind of a content, by its first block. @throws UnreadableNodeError */
 export function nodeOf(cid: CID, bytes: Uint8Array): ContentNode {
   switch (cid.code) {
     case raw.code:
@@ -44,25 +49,16 @@ export function nodeOf(cid: CID, bytes: Uint8Array): ContentNode {
  * The bytes of a file, part by part. Unlike the exporter of the library it reads one thing after another, so that an error
  * of a block has one place to go to.
  *
- * @param fetchAhead hears which blocks are needed next, and may fetch them together.
  * @throws UnreadableNodeError
  */
-export async function* fileContent(
-  root: CID,
-  read: ReadBlock,
-  fetchAhead: (cids: readonly CID[]) => Promise<void> = async () => {},
-): AsyncGenerator<Uint8Array> {
+export async function* fileContent(root: CID, blocks: Blocks): AsyncGenerator<Uint8Array> {
   // The next one is at the end.
   const ahead = [root];
-  let fetched = 1;
+  let reads = 0;
   for (let cid = ahead.pop(); cid !== undefined; cid = ahead.pop()) {
-    fetched -= 1;
-    if (fetched < 0) {
-      const next = [cid, ...ahead.slice(-AHEAD + 1)];
-      await fetchAhead(next);
-      fetched = next.length - 1;
-    }
-    const bytes = await read(cid);
+    if (reads % BLOCKS_AT_ONCE === 0) await blocks.fetchAhead([cid, ...ahead.slice(1 - BLOCKS_AT_ONCE)]);
+    reads += 1;
+    const bytes = await blocks.get(cid);
     if (cid.code === raw.code) {
       yield bytes;
       continue;
@@ -73,22 +69,21 @@ export async function* fileContent(
       throw new UnreadableNodeError('a part of the file is no part of a file');
     if (unixfs.data !== undefined && unixfs.data.length > 0) yield unixfs.data;
     for (const { Hash } of links.toReversed()) ahead.push(Hash);
-    if (links.length > 0) fetched = 0;
   }
 }
 
-/** What a directory names, sharded or not; sub-shards are entered. @throws UnreadableNodeError */
+/** The entries of a directory, sharded or not; sub-shards are entered. @throws UnreadableNodeError */
 export async function* directoryEntries(
   root: CID,
-  read: ReadBlock,
+  blocks: Blocks,
 ): AsyncGenerator<{ name: string; cid: CID }> {
   const ahead = [root];
   for (let cid = ahead.pop(); cid !== undefined; cid = ahead.pop()) {
-    const { unixfs, links } = decode(await read(cid));
+    const { unixfs, links } = decode(await blocks.get(cid));
     if (!unixfs.isDirectory()) throw new UnreadableNodeError('a part of the directory is no directory');
     const isSharded = unixfs.type === 'hamt-sharded-directory';
     for (const { Name: name = '', Hash } of links) {
-      // Two characters are a place in the shard; what follows them is a name.
+      // Two characters are a place in the shard; a name follows them.
       if (!isSharded) yield { name, cid: Hash };
       else if (name.length > 2) yield { name: name.slice(2), cid: Hash };
       else ahead.push(Hash);

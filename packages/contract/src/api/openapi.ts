@@ -187,8 +187,8 @@ function describeContent(errorSchema: Schema): Schema {
     operationId: 'getContent',
     summary: 'Public content of this service by its hash, as a trustless IPFS gateway answers',
     description:
-      'A path inside of a directory may follow, at most 64 steps. `Accept: application/vnd.ipld.raw` and ' +
-      '`application/vnd.ipld.car` are the same as `format`. What this service did not store is not here.',
+      'Each document is one block. `Accept: application/vnd.ipld.raw` and `application/vnd.ipld.car` are the same ' +
+      'as `format`. The service serves only its own documents.',
     security: [],
     parameters: [
       { name: 'cid', in: 'path', required: true, schema: text, example: CONTENT_EXAMPLE },
@@ -196,14 +196,14 @@ function describeContent(errorSchema: Schema): Schema {
         name: 'format',
         in: 'query',
         required: false,
-        description: 'One block, a CAR of all blocks, or the JSON document; without it the file itself.',
+        description: 'The block, a CAR of the block, or the JSON document. Documents are JSON by default.',
         schema: { type: 'string', enum: ['raw', 'car', 'json', 'dag-json'] },
       },
       {
         name: 'dag-scope',
         in: 'query',
         required: false,
-        description: 'How much a CAR holds.',
+        description: 'Accepted for a CAR. Every scope has the one block.',
         schema: { type: 'string', enum: ['block', 'entity', 'all'], default: 'all' },
       },
     ],

@@ -81,7 +81,7 @@ async function findSandbox(config: Config): Promise<Finding> {
 }
 
 async function findStorage({ storage, databaseUrl, stateDir }: Config): Promise<Finding> {
-  const { ipfsGateways, arweaveGateways, arweave, ipfsNode, pinningService } = storage;
+  const { ipfsGateways, arweaveGateways, arweave, ipfsNode } = storage;
   const bearer = (token: string | undefined) =>
     token === undefined ? {} : { authorization: `Bearer ${token}` };
   const asked = [
@@ -93,13 +93,6 @@ async function findStorage({ storage, databaseUrl, stateDir }: Config): Promise<
           ask('IPFS_API_URL', ipfsNode.url, '/api/v0/version', {
             method: 'POST',
             headers: bearer(ipfsNode.token),
-          }),
-        ]
-      : []),
-    ...(pinningService
-      ? [
-          ask('IPFS_PINNING_URL', pinningService.url, '/pins?limit=1', {
-            headers: bearer(pinningService.token),
           }),
         ]
       : []),

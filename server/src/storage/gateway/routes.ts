@@ -1,72 +1,54 @@
-import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { CONTENT_PATH } from '@agent-rental/contract';
-import * as dagJson from '@ipld/dag-json';
 import { CarWriter } from '@ipld/car';
+import * as dagJson from '@ipld/dag-json';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CID } from 'multiformats/cid';
 import { identity } from 'multiformats/hashes/identity';
 import { ApiError } from '../../errors/api-error.js';
 import { CorruptBlockError, isCheckable, type BlockStore } from '../blocks/block-store.js';
-import { fileContent, nodeOf, UnreadableNodeError } from '../unixfs.js';
-import { answerForm, UnknownFormError, type AnswerForm } from './answer-form.js';
-import {
-  answerBlocks,
-  blocksOf,
-  ContentTooLargeError,
-  MAX_ANSWER_BYTES,
-  MAX_PATH_STEPS,
-  MissingContentError,
-  resolvePath,
-  type NamedBlock,
-} from './content-dag.js';
 
-const JSON_CODE = 0x02_00;
-/** The empty block that clients ask a gateway for, to see whether it is one (trustless gateway specification, 4.1). */
+/** The empty block, which clients ask for to recognize a gateway (trustless gateway specification, 4.1). */
 const PROBE = 'bafkqaaa';
-/** Enough to see whether a file is text. */
-const LOOKED_AT_BYTES = 4_096;
 
-/** Content is bytes of strangers: it is shown as text, or saved, and never run, framed, or taken for a page of the service. */
+/** The media type of each form, by its name in `?format=`. */
+const FORMATS = {
+  raw: 'application/vnd.ipld.raw',
+  car: 'application/vnd.ipld.car',
+  json: 'application/json',
+  'dag-json': 'application/vnd.ipld.dag-json',
+} as const;
+type Format = keyof typeof FORMATS;
+const FORMAT_NAMES = Object.keys(FORMATS) as Format[];
+
+/** Strangers wrote the content: a browser shows or saves it, and runs nothing of it. */
 const HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
   'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'cross-origin',
   'referrer-policy': 'no-referrer',
   vary: 'Accept',
+  // An address names the same bytes for ever.
+  'cache-control': 'public, max-age=29030400, immutable',
 };
-/** What an address names never changes. */
-const FOR_EVER = 'public, max-age=29030400, immutable';
 const EXPOSED = ['ETag', 'Content-Disposition', 'X-Ipfs-Path', 'X-Ipfs-Roots'];
 
-interface Asked {
-  readonly reply: FastifyReply;
-  readonly request: FastifyRequest;
-  readonly store: BlockStore;
-  readonly path: string;
-  readonly resolved: { cid: CID; roots: CID[]; blocks: NamedBlock[] };
-}
-
 /**
- * Serves the server's own content as a trustless gateway does (specs.ipfs.tech, "Trustless Gateway"): blocks and CARs, which a
- * client checks by itself, and files and JSON for browsers. It reads nothing from elsewhere.
+ * Serves the server's own documents as a trustless gateway does (specs.ipfs.tech, "Trustless Gateway"). Each document is one
+ * block, so a CAR has one block at every scope. The route reads nothing from elsewhere.
  */
-export function contentRoutes(app: FastifyInstance, { blocks: store }: { blocks: BlockStore }): void {
-  const handle = async (request: FastifyRequest, reply: FastifyReply) => {
-    const params = request.params as { cid: string; '*'?: string };
-    const steps = (params['*'] ?? '').split('/').filter((step) => step !== '');
-    if (steps.length > MAX_PATH_STEPS) throw new ApiError('invalid_request', 'The path has too many steps.');
-    try {
-      const root = parseRoot(params.cid);
-      const form = answerForm(request.query as Record<string, unknown>, request.headers.accept);
-      const resolved = await resolvePath(store, root, steps);
-      const path = ['/ipfs', params.cid, ...steps.map(encodeURIComponent)].join('/');
-      return await answer(form, { reply, request, store, path, resolved });
-    } catch (error) {
-      throw toApiError(error);
+export function contentRoutes(app: FastifyInstance, { blocks }: { blocks: BlockStore }): void {
+  app.get(CONTENT_PATH, { config: { auth: 'none' } }, async (request, reply) => {
+    const cid = parseRoot((request.params as { cid: string }).cid);
+    const format = parseFormat(request) ?? (cid.code === dagJson.code ? 'json' : 'raw');
+    const bytes = await readBlock(blocks, cid);
+    if (format !== 'raw' && format !== 'car' && cid.code !== dagJson.code) {
+      throw new ApiError('invalid_request', 'The content is no JSON document.', {
+        next: 'Ask for ?format=raw or ?format=car.',
+      });
     }
-  };
-  for (const path of [CONTENT_PATH, `${CONTENT_PATH}/*`]) app.get(path, { config: { auth: 'none' } }, handle);
+    return send(request, reply, { cid, format, bytes });
+  });
 }
 
 function parseRoot(text: string): CID {
@@ -76,127 +58,82 @@ function parseRoot(text: string): CID {
   } catch {
     throw new ApiError('invalid_request', 'That is no content identifier (CID).');
   }
-  // Content inside of an address would be content of the caller, under the name of this service.
+  // An identity address would show its author's bytes under the name of this service.
   if (!isCheckable(cid) || (cid.multihash.code === identity.code && cid.toString() !== PROBE)) {
     throw new ApiError('invalid_request', 'Only content with a SHA-256 or SHA-512 hash is here.');
   }
   return cid;
 }
 
-async function answer(form: AnswerForm, asked: Asked): Promise<FastifyReply> {
-  const { cid } = asked.resolved;
-  const { read } = answerBlocks(asked.store);
-  switch (form.kind) {
-    case 'raw': {
-      const bytes = await read(cid);
-      return send(asked, {
-        tag: `"${cid.toString()}.raw"`,
-        type: 'application/vnd.ipld.raw',
-        saveAs: `${cid.toString()}.bin`,
-        body: Buffer.from(bytes),
-      });
-    }
-    case 'car': {
-      // An answer that has started can only break off: what is not here at all is told before.
-      await read(cid);
-      const { scope, withRepeats } = form;
-      const variant = createHash('sha256').update(`${asked.path} ${scope} ${withRepeats}`).digest('hex');
-      return send(asked, {
-        tag: `W/"${cid.toString()}.car.${variant.slice(0, 16)}"`,
-        type: `application/vnd.ipld.car; version=1; order=dfs; dups=${withRepeats ? 'y' : 'n'}`,
-        saveAs: `${cid.toString()}.car`,
-        body: () => Readable.from(carOf(cid, blocksOf(asked.store, asked.resolved, form))),
-      });
-    }
-    case 'json':
-      if (cid.code !== dagJson.code && cid.code !== JSON_CODE) {
-        throw new ApiError('invalid_request', 'The content is no JSON document.', {
-          next: 'Ask for ?format=raw or ?format=car.',
-        });
-      }
-      return send(asked, {
-        tag: `"${cid.toString()}.${form.mediaType === 'application/json' ? 'json' : 'dag-json'}"`,
-        type: form.mediaType,
-        body: Buffer.from(await read(cid)),
-      });
-    case 'file':
-      return sendFile(asked);
-    default:
-      return form satisfies never;
+/** `?format=` counts more than `Accept` (trustless gateway specification, section 2.2). A browser names neither. */
+function parseFormat({ query, headers }: FastifyRequest): Format | undefined {
+  const asked = query as Readonly<Record<string, unknown>>;
+  const ranges = (headers.accept ?? '').slice(0, 2_000).toLowerCase().split(',');
+  const [type, ...parameters] =
+    ranges
+      .map((range) => range.split(';').map((part) => part.trim()))
+      .find(([name]) => FORMAT_NAMES.some((one) => FORMATS[one] === name)) ?? [];
+  const name = asked['format'] ?? FORMAT_NAMES.find((one) => FORMATS[one] === type);
+  if (name === undefined) return undefined;
+  const format = FORMAT_NAMES.find((one) => one === name);
+  if (format === undefined)
+    throw new ApiError('invalid_request', 'format is one of raw, car, json, dag-json.');
+  if (format === 'car') requireCar(asked, parameters);
+  return format;
+}
+
+/** @throws ApiError for a CAR that this gateway does not make. */
+function requireCar(query: Readonly<Record<string, unknown>>, parameters: readonly string[]): void {
+  const given = (name: string) =>
+    query[`car-${name}`] ?? parameters.find((one) => one.startsWith(`${name}=`))?.slice(name.length + 1);
+  const known = [
+    ['version', given('version'), ['1']],
+    ['order', given('order'), ['dfs', 'unk']],
+    ['dups', given('dups'), ['y', 'n']],
+    ['dag-scope', query['dag-scope'], ['block', 'entity', 'all']],
+  ] as const;
+  for (const [name, value, values] of known) {
+    if (value !== undefined && !values.some((one) => one === value))
+      throw new ApiError('invalid_request', `The ${name} of a CAR is one of ${values.join(', ')}.`);
   }
 }
 
-async function sendFile(asked: Asked): Promise<FastifyReply> {
-  const { cid } = asked.resolved;
-  const { read } = answerBlocks(asked.store);
-  const node = nodeOf(cid, await read(cid));
-  switch (node.kind) {
-    case 'directory':
-      throw new ApiError('invalid_request', 'That is no file.', {
-        next: 'Name a file inside, or ask for ?format=car.',
-      });
-    case 'document':
-      return send(asked, {
-        tag: `"${cid.toString()}"`,
-        type: 'application/json',
-        body: Buffer.from(node.bytes),
-      });
-    case 'file':
-      break;
-    default:
-      return node satisfies never;
-  }
-  if (node.sizeBytes > MAX_ANSWER_BYTES) {
-    throw new ContentTooLargeError(`it is larger than ${MAX_ANSWER_BYTES} bytes`);
-  }
-  const isText = await looksLikeText(fileContent(cid, read));
-  return send(asked, {
-    tag: `"${cid.toString()}"`,
-    type: isText ? 'text/plain; charset=utf-8' : 'application/octet-stream',
-    ...(isText ? {} : { saveAs: `${cid.toString()}.bin` }),
-    length: Number(node.sizeBytes),
-    body: () => Readable.from(fileContent(cid, read)),
+async function readBlock(blocks: BlockStore, cid: CID): Promise<Uint8Array> {
+  if (cid.multihash.code === identity.code) return cid.multihash.digest;
+  const bytes = await blocks.get(cid).catch((error: unknown) => {
+    if (!(error instanceof CorruptBlockError)) throw error;
+    throw new ApiError('not_found', 'There is no such content: the stored bytes were changed.', {
+      cause: error,
+    });
   });
-}
-
-/** Whether a file begins as a text in UTF-8 does. */
-async function looksLikeText(content: AsyncIterable<Uint8Array>): Promise<boolean> {
-  const start: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of content) {
-    start.push(part.subarray(0, LOOKED_AT_BYTES - size));
-    size += part.length;
-    if (size >= LOOKED_AT_BYTES) break;
-  }
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(start), { stream: true });
-    return !text.includes('\0');
-  } catch {
-    return false;
-  }
+  if (bytes !== undefined) return bytes;
+  throw new ApiError('not_found', 'There is no such content.', {
+    next: 'Ask another gateway: this service serves only its own documents.',
+  });
 }
 
 function send(
-  { request, reply, path, resolved }: Asked,
-  content: { tag: string; type: string; saveAs?: string; length?: number; body: Buffer | (() => Readable) },
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { cid, format, bytes }: { cid: CID; format: Format; bytes: Uint8Array },
 ): FastifyReply {
-  const { tag, type, saveAs, length, body } = content;
+  const tag = `"${cid.toString()}.${format}"`;
   const exposed = [reply.getHeader('access-control-expose-headers'), ...EXPOSED].filter(Boolean).join(', ');
   reply.headers({
     ...HEADERS,
-    'cache-control': FOR_EVER,
     etag: tag,
-    'x-ipfs-path': path,
-    'x-ipfs-roots': resolved.roots.map((cid) => cid.toString()).join(','),
+    'x-ipfs-path': `/ipfs/${(request.params as { cid: string }).cid}`,
+    'x-ipfs-roots': cid.toString(),
     'access-control-expose-headers': exposed,
   });
   if (isSame(request.headers['if-none-match'], tag)) return reply.code(304).send();
-  reply.header('content-type', type);
-  reply.header('content-disposition', saveAs === undefined ? 'inline' : `attachment; filename="${saveAs}"`);
-  // To HEAD the framework sends the length of these bytes, and not the bytes.
-  if (Buffer.isBuffer(body)) return reply.send(body);
-  if (length !== undefined) reply.header('content-length', length);
-  return reply.send(request.method === 'HEAD' ? Readable.from([]) : body());
+  const isCar = format === 'car';
+  reply.header('content-type', isCar ? `${FORMATS.car}; version=1; order=dfs; dups=n` : FORMATS[format]);
+  const name = format === 'raw' ? `${cid.toString()}.bin` : `${cid.toString()}.car`;
+  const isSaved = isCar || format === 'raw';
+  reply.header('content-disposition', isSaved ? `attachment; filename="${name}"` : 'inline');
+  if (!isCar) return reply.send(Buffer.from(bytes));
+  return reply.send(request.method === 'HEAD' ? Readable.from([]) : carOf(cid, bytes));
 }
 
 /** RFC 9110, section 13.1.2: a list of tags, compared weakly. */
@@ -205,43 +142,10 @@ function isSame(given: string | undefined, tag: string): boolean {
   return (given ?? '').split(',').some((one) => one.trim() === '*' || weak(one) === weak(tag));
 }
 
-/** The bytes of a CAR. */
-async function* carOf(root: CID, blocks: AsyncIterable<NamedBlock>): AsyncGenerator<Uint8Array> {
-  const { writer, out } = CarWriter.create([root]);
-  const filled = (async () => {
-    try {
-      for await (const block of blocks) await writer.put(block);
-      return undefined;
-    } catch (error) {
-      return error;
-    } finally {
-      await writer.close();
-    }
-  })();
-  yield* out;
-  const failure = await filled;
-  if (failure !== undefined) throw failure as Error;
-}
-
-function toApiError(error: unknown): unknown {
-  if (error instanceof UnknownFormError) return new ApiError('invalid_request', `${error.message}.`);
-  if (error instanceof UnreadableNodeError)
-    return new ApiError('invalid_request', 'That is no file.', {
-      next: 'Ask for ?format=raw or ?format=car.',
-    });
-  if (error instanceof MissingContentError) {
-    return new ApiError('not_found', `There is no such content: ${error.message}.`, {
-      next: 'Only what this service stored itself is here.',
-    });
-  }
-  if (error instanceof ContentTooLargeError) {
-    return new ApiError('invalid_request', `The content is not served in one answer: ${error.message}.`, {
-      next: 'Ask for its blocks, one by one, with ?format=raw.',
-    });
-  }
-  if (error instanceof CorruptBlockError)
-    return new ApiError('not_found', 'There is no such content: what is stored was changed.', {
-      cause: error,
-    });
-  return error;
+/** A CAR of one block. An identity address holds its own bytes, so its CAR has none. */
+function carOf(cid: CID, bytes: Uint8Array): Readable {
+  const { writer, out } = CarWriter.create([cid]);
+  const puts = cid.multihash.code === identity.code ? [] : [writer.put({ cid, bytes })];
+  void Promise.all([...puts, writer.close()]);
+  return Readable.from(out);
 }

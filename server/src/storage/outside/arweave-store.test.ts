@@ -77,7 +77,7 @@ const memory = (): BlockStore & { kept: Map<string, Uint8Array> } => {
 };
 
 it('gives an ar:// address under which our own reader finds the document [REG-50]', async () => {
-  const uri = await createContentStore(undefined, [], open()).putJson(DOCUMENT);
+  const uri = await createContentStore(undefined, undefined, open()).putJson(DOCUMENT);
   expect(uri).toMatch(/^ar:\/\/[\w-]{43}$/);
   expect(await readerOf(memory()).read(uri, LIMITS)).toEqual({
     kind: 'file',
@@ -88,7 +88,7 @@ it('gives an ar:// address under which our own reader finds the document [REG-50
 
 it('beside IPFS stores in both, and the IPFS address is named in the item [REG-50]', async () => {
   const blocks = memory();
-  const store = createContentStore(blocks, [], open());
+  const store = createContentStore(blocks, undefined, open());
   const uri = await store.putJson(DOCUMENT);
   const cid = CID.parse(uri.slice('ipfs://'.length)).toString();
   expect([...blocks.kept.keys()]).toEqual([cid]);
@@ -120,8 +120,8 @@ it('has an item signed as Arweave asks, and the same one for the same document [
 });
 
 it('sends nothing twice, also not after a start that was cut off [REG-50]', async () => {
-  const first = await createContentStore(undefined, [], open()).putJson(DOCUMENT);
-  expect(await createContentStore(undefined, [], open()).putJson(DOCUMENT)).toBe(first);
+  const first = await createContentStore(undefined, undefined, open()).putJson(DOCUMENT);
+  expect(await createContentStore(undefined, undefined, open()).putJson(DOCUMENT)).toBe(first);
   expect(uploads).toBe(1);
 });
 
@@ -143,7 +143,7 @@ it.each<[string, (request: IncomingMessage, response: ServerResponse) => void]>(
   ['breaks off', (_, response) => response.destroy()],
 ])('fails where the bundler %s, and works when it is tried again [REG-50]', async (_, wrong) => {
   fault = wrong;
-  const store = createContentStore(undefined, [], open());
+  const store = createContentStore(undefined, undefined, open());
   await expect(store.putJson(DOCUMENT)).rejects.toThrow(GatewayError);
   fault = undefined;
   expect(await store.putJson(DOCUMENT)).toMatch(/^ar:/);

@@ -29,7 +29,7 @@ beforeEach(async () => {
   node = await startHttpStandIn(answer);
   outbound = createOutboundHttp(new Set([node.origin]));
   const kubo = createKuboStore(outbound, { url: `${node.origin}/`, token: 'secret' });
-  store = createContentStore(createFolderBlocks(folder), [kubo]);
+  store = createContentStore(createFolderBlocks(folder), kubo);
 });
 afterEach(async () => {
   rmSync(folder, { recursive: true });

@@ -6,7 +6,6 @@ import * as z from 'zod';
 import type { OutboundHttp } from '../../platform/outbound-http.js';
 import { isBlockOf, MAX_BLOCK_BYTES } from '../blocks/block-store.js';
 import { askGateway, GatewayError, readBytes } from '../reading/gateway-requests.js';
-import type { OutsideStore } from './outside-store.js';
 
 const TIMEOUT_MS = 30_000;
 const ANSWER_BYTES = 64 * 1024;
@@ -14,12 +13,13 @@ const ANSWER_BYTES = 64 * 1024;
 const CODEC_NAMES: Readonly<Record<number, string>> = { [raw.code]: 'raw', [dagJson.code]: 'dag-json' };
 
 const stored = z.object({ Key: z.string() });
-const identity = z.object({ Addresses: z.array(z.string()).nullable() });
 
 /** An IPFS node, by the HTTP API of Kubo (docs.ipfs.tech, "RPC API v0"). */
-export interface KuboStore extends OutsideStore {
-  /** Multiaddresses under which the node is found. @throws GatewayError */
-  addresses(): Promise<string[]>;
+export interface KuboStore {
+  /** Stores a block, once the node has given the same bytes back. @throws GatewayError */
+  put(cid: CID, bytes: Uint8Array): Promise<void>;
+  /** Removes the node's pin of a block; other copies of the block stay. @throws GatewayError */
+  remove(cid: CID): Promise<void>;
 }
 
 /** @param node base URL of its API, and the bearer token of `API.Authorizations`, where it has one. */
@@ -62,9 +62,6 @@ export function createKuboStore(
     },
     async remove(cid) {
       await call(`pin/rm?arg=${cid.toString()}`, ANSWER_BYTES);
-    },
-    async addresses() {
-      return parse(identity, await call('id', ANSWER_BYTES)).Addresses ?? [];
     },
   };
 }

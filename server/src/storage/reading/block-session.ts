@@ -1,4 +1,3 @@
-import { CarBlockIterator } from '@ipld/car';
 import * as dagPb from '@ipld/dag-pb';
 import type { CID } from 'multiformats/cid';
 import { identity } from 'multiformats/hashes/identity';
@@ -11,6 +10,7 @@ import {
   MAX_BLOCK_BYTES,
   type BlockStore,
 } from '../blocks/block-store.js';
+import type { Blocks } from '../unixfs.js';
 import { ContentRefusal, ContentUnavailableError } from './content-errors.js';
 import { askGateway, GatewayError, readBytes } from './gateway-requests.js';
 
@@ -24,23 +24,18 @@ export interface ReadLimits {
   readonly depth: number;
 }
 
-/** A block and a CAR come within this time, or another gateway is asked. */
+/** A block comes within this time, or another gateway is asked. */
 const BLOCK_TIMEOUT_MS = 8_000;
-const CAR_TIMEOUT_MS = 15_000;
 /** Links that blocks may have together. */
 const MAX_LINKS = 50_000;
 
 /** Reads the blocks of one content. Every block was checked against its address. */
-export interface BlockSession {
+export interface BlockSession extends Blocks {
   /**
    * @throws ContentRefusal for what is nowhere, is not what its address says, or is beyond a limit.
    * ContentUnavailableError where a gateway that might have it did not answer.
    */
   get(cid: CID): Promise<Uint8Array>;
-  /** Fetches blocks together that {@link get} is asked for next. What fails here fails there. */
-  fetchAhead(cids: readonly CID[]): Promise<void>;
-  /** Fetches what a path leads to in as few requests as a gateway allows. What fails here is fetched block by block. */
-  prefetch(root: CID, path: readonly string[]): Promise<void>;
 }
 
 /** Starts to read a content whose root is `root`. @param signal ends every request. */
@@ -116,23 +111,6 @@ export function openBlockSession(
     );
   };
 
-  /** Takes the blocks of a CAR as long as they are what the root leads to. */
-  const takeCar = async (response: Response): Promise<void> => {
-    const type = response.headers.get('content-type') ?? '';
-    if (!type.startsWith('application/vnd.ipld.car')) {
-      await response.body?.cancel();
-      return;
-    }
-    const car = await CarBlockIterator.fromIterable(bounded(response.body, limits.blockBytes * 2));
-    for await (const { cid, bytes } of car) {
-      if (cid.multihash.code === identity.code) continue;
-      if (!expected.has(blockKey(cid)) || bytes.length > MAX_BLOCK_BYTES || !(await isBlockOf(cid, bytes))) {
-        throw new GatewayError('its CAR holds something else');
-      }
-      keep(cid, bytes);
-    }
-  };
-
   const load = async (cid: CID): Promise<Uint8Array> => {
     if (!isCheckable(cid)) throw new ContentRefusal('it has a hash other than SHA-256 or SHA-512');
     if (cid.multihash.code === identity.code) return cid.multihash.digest;
@@ -145,31 +123,8 @@ export function openBlockSession(
 
   return {
     async fetchAhead(cids) {
-      const missing = new Map(cids.map((cid) => [blockKey(cid), cid]));
-      for (const key of missing.keys()) if (held.has(key)) missing.delete(key);
-      await Promise.allSettled([...missing.values()].map(load));
+      await Promise.allSettled([...new Map(cids.map((cid) => [blockKey(cid), cid])).values()].map(load));
     },
-
-    async prefetch(cid, path) {
-      if ((await ownBlock(cid)) !== undefined) return;
-      const contentPath = [cid.toString(), ...path.map(encodeURIComponent)].join('/');
-      for (const gateway of deps.gateways) {
-        const url = `${gateway}/ipfs/${contentPath}?format=car&dag-scope=all`;
-        const headers = { accept: 'application/vnd.ipld.car; version=1; order=dfs; dups=n' };
-        try {
-          const request = { url, headers, timeoutMs: CAR_TIMEOUT_MS, signal };
-          const answered = await askGateway(outbound, request, async (response) => {
-            await takeCar(response);
-            return true;
-          });
-          if (answered && held.has(blockKey(cid))) return;
-        } catch (error) {
-          // One that lies is found out again, block by block.
-          if (!(error instanceof GatewayError)) throw error;
-        }
-      }
-    },
-
     async get(cid) {
       signal.throwIfAborted();
       reads += 1;
@@ -178,13 +133,4 @@ export function openBlockSession(
       return load(cid);
     },
   };
-}
-
-async function* bounded(body: Response['body'], maxBytes: number): AsyncGenerator<Uint8Array> {
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.length;
-    if (size > maxBytes) throw new GatewayError(`it gives more than ${maxBytes} bytes`);
-    yield chunk;
-  }
 }

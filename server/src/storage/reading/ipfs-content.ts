@@ -10,7 +10,7 @@ import type { OutboundHttp } from '../../platform/outbound-http.js';
 import { isCheckable, type BlockStore } from '../blocks/block-store.js';
 import { openBlockSession, type BlockSession } from './block-session.js';
 import { ContentRefusal, ContentUnavailableError } from './content-errors.js';
-import { directoryEntries, fileContent, nodeOf } from '../unixfs.js';
+import { BLOCKS_AT_ONCE, directoryEntries, fileContent, nodeOf } from '../unixfs.js';
 import type { ContentLimits, ReadContent, ReadFile } from './read-content.js';
 
 const READABLE_CODES: readonly number[] = [raw.code, dagPb.code, dagJson.code, json.code];
@@ -47,10 +47,8 @@ export async function readIpfs(
   };
   try {
     const session = openBlockSession(deps, root, readLimits, signal);
-    await session.prefetch(root, path);
     const cid = await follow(session, root, path);
-    const read = (block: CID) => session.get(block);
-    const node = nodeOf(cid, await read(cid));
+    const node = nodeOf(cid, await session.get(cid));
     switch (node.kind) {
       case 'document':
         return {
@@ -115,12 +113,7 @@ async function readFile(
   if (saidBytes > BigInt(maxBytes)) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const parts = fileContent(
-    cid,
-    (block) => session.get(block),
-    (blocks) => session.fetchAhead(blocks),
-  );
-  for await (const part of parts) {
+  for await (const part of fileContent(cid, session)) {
     size += part.length;
     if (size > maxBytes) throw tooLarge();
     chunks.push(part);
@@ -128,21 +121,27 @@ async function readFile(
   return Buffer.concat(chunks);
 }
 
-/** Reads a directory and all below it. */
+/** Reads a directory and everything below it. */
 async function readDirectory(session: BlockSession, root: CID, limits: ContentLimits): Promise<ReadFile[]> {
-  const read = (block: CID) => session.get(block);
   const files: ReadFile[] = [];
   const folders = [{ cid: root, steps: [] as string[] }];
-  let entries = 0;
+  let count = 0;
   let size = 0;
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for await (const { name, cid } of directoryEntries(folder.cid, read)) {
-      entries += 1;
-      if (entries > limits.directoryEntries)
+    const entries: { cid: CID; steps: string[] }[] = [];
+    for await (const { name, cid } of directoryEntries(folder.cid, session)) {
+      count += 1;
+      if (count > limits.directoryEntries)
         throw new ContentRefusal(`it has more than ${limits.directoryEntries} entries`);
       const steps = [...folder.steps, name];
       if (steps.length > MAX_PATH_STEPS) throw new ContentRefusal('it has a path that is too deep');
-      const node = nodeOf(cid, await read(cid));
+      entries.push({ cid, steps });
+    }
+    for (const [index, { cid, steps }] of entries.entries()) {
+      if (index % BLOCKS_AT_ONCE === 0) {
+        await session.fetchAhead(entries.slice(index, index + BLOCKS_AT_ONCE).map((entry) => entry.cid));
+      }
+      const node = nodeOf(cid, await session.get(cid));
       if (node.kind === 'directory') {
         folders.push({ cid, steps });
         continue;
