@@ -2,7 +2,7 @@ import { Keypair, type PublicKey } from '@solana/web3.js';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createAccountReader, type AccountsAtSlot } from './account-reader.js';
 
-/** Stands for an account: what is looked at is whose it is. */
+/** Represents an account: the tests look at its owner. */
 const accountOf = (address: PublicKey) => ({ owner: address }) as AccountsAtSlot['accounts'][number];
 const newAddresses = (count: number) => Array.from({ length: count }, () => Keypair.generate().publicKey);
 
@@ -28,7 +28,7 @@ describe('reads of accounts', () => {
     expect(calls).toEqual([[shared, ...others]]);
   });
 
-  it('are never answered with what an earlier call found', async () => {
+  it('are never answered with the result of an earlier call', async () => {
     const addresses = newAddresses(1);
     const first = read(addresses);
     await expect(first).resolves.toMatchObject({ slot: 1n });

@@ -18,15 +18,15 @@ interface Reading {
 }
 
 /**
- * Reads accounts. Reads of one turn of the event loop, by runs that start together, go out as one call;
- * nothing is remembered: each call is made after it was asked for.
+ * Reads accounts. Reads of one turn of the event loop go out as one call: runs that start together share it. Nothing is
+ * remembered: each call is made after it was asked for.
  */
 export function createAccountReader(
   read: (addresses: PublicKey[]) => Promise<AccountsAtSlot>,
 ): (addresses: PublicKey[]) => Promise<AccountsAtSlot> {
   let waiting: Reading[] = [];
 
-  /** As many of those that wait as one call has room for, the first at least. */
+  /** As many waiting reads as one call has room for, the first at least. */
   function nextTogether(): { readings: Reading[]; places: Map<string, number>; addresses: PublicKey[] } {
     const places = new Map<string, number>();
     const addresses: PublicKey[] = [];

@@ -102,7 +102,7 @@ describe('the authority signs', () => {
     expect(await isSignedBy(httpSigner(), messageOf(present), present)).toBe(true);
   });
 
-  it('neither token nor message is in what it throws', async () => {
+  it('neither token nor message is in its errors', async () => {
     const refused: unknown = await httpSigner({ token: 'secret-of-another' })
       .sign(messageOf(present))
       .catch((error: unknown) => error);

@@ -93,7 +93,7 @@ export interface Chain {
 }
 
 /**
- * Connects to one RPC endpoint, or to several, which then check each other and stand in for each other.
+ * Connects to one RPC endpoint, or to several, which then check and replace each other.
  *
  * @param logger is told when one of several is left and when it comes back
  */

@@ -94,7 +94,7 @@ describe('transactions that are waited for', () => {
     expect(await Promise.all(both)).toEqual([CONFIRMED, CONFIRMED]);
   });
 
-  it('keep what one poll said when the question after it fails', async () => {
+  it('keep the result of one poll when the next question fails', async () => {
     known.set('a', CONFIRMED);
     let heights = 0;
     wait = createConfirmations(

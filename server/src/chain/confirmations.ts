@@ -39,7 +39,7 @@ export function createConfirmations(
     status?.confirmationStatus === 'confirmed' ||
     status?.confirmationStatus === 'finalized';
 
-  /** Asks about some; gives those of which nothing is known yet. */
+  /** Asks about some; gives the ones without an answer yet. */
   async function ask(some: Waiting[]): Promise<Waiting[]> {
     try {
       const statuses = await source.statuses(some.map(({ signature }) => signature));
@@ -57,7 +57,7 @@ export function createConfirmations(
       });
     } catch (error) {
       onPollFailed(error);
-      // Those that were settled before the failure have been resolved; a second resolve has no effect.
+      // Transactions that were settled before the failure have been resolved; a second resolve has no effect.
       return some.filter(({ signal }) => !signal.aborted);
     }
   }

@@ -77,7 +77,7 @@ describe('runs that are charged', () => {
     ]);
   });
 
-  it('go by what was last read while the chain is out of reach', async () => {
+  it('go by the last read while the chain is out of reach', async () => {
     lamports.set(authority.toBase58(), 0n);
     expect(await isRefused()).toBe(true);
     isReachable = false;

@@ -26,7 +26,7 @@ function world() {
   return { state, reader: createProtocolReader(chain, () => state.time) };
 }
 
-it('reads the protocol again when what it knows is 30 s old, and at once when asked to [MON-20]', async () => {
+it('reads the protocol again after 30 s, and at once when asked to [MON-20]', async () => {
   const { state, reader } = world();
   await reader.current();
   state.time = 29_999;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { collectingGarbage } from '../testing/index.js';
 import { createRpc, postJson, type Rpc } from './rpc.js';
 
-/** What the node answers next. */
+/** The node's next answer. */
 let answer: unknown;
 let rpc: Rpc;
 const node = createServer((_, response) => {

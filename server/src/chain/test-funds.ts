@@ -9,7 +9,7 @@ const GIVEN_LAMPORTS = 10 * LAMPORTS_PER_SOL;
 const POLL_MS = 100;
 const MOST_POLLS = 150;
 
-/** Gives SOL of a test network to a wallet that has little, and tells what it then holds, in lamports. */
+/** Gives SOL of a test network to a wallet that has little. Returns the wallet's lamports. */
 export type TestFunds = (wallet: PublicKey) => Promise<bigint>;
 
 /** Takes them from the faucet of a local chain. It throws ApiError `service_unavailable` when that gives nothing. */

@@ -32,7 +32,7 @@ const credential = account('AccessCredential', {
 const GRANTED = [listing, credential, null];
 const NONE = [listing, null, null];
 
-/** What the two endpoints answer, call by call; the last stays. */
+/** The answers of the two endpoints, call by call; the last one stays. */
 let answers: Found[];
 let asked: (bigint | undefined)[];
 const read = () =>
@@ -58,7 +58,7 @@ describe('access that two endpoints show differently', () => {
   ])('is not granted by a credential in %s answer alone [MON-40]', async (_, [accounts = [], other = []]) => {
     answers = [{ slot: 9n, accounts, second: { slot: 8n, accounts: other } }];
     await expect(read()).rejects.toMatchObject({ code: 'service_unavailable', retryAfterSeconds: 5 });
-    // The second was asked for what it shows at the slot of the first.
+    // The second was asked at the slot of the first.
     expect(asked).toEqual([undefined, 9n]);
   });
 
@@ -70,7 +70,7 @@ describe('access that two endpoints show differently', () => {
     expect(await read()).toMatchObject({ credential: { valid: true } });
   });
 
-  it('with one endpoint is what it says', async () => {
+  it('with one endpoint is its word', async () => {
     answers = [{ slot: 9n, accounts: GRANTED }];
     expect(await read()).toMatchObject({ credential: { valid: true } });
     expect(asked).toEqual([undefined]);

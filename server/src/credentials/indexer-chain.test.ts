@@ -176,7 +176,7 @@ describe('the index, on a chain that forks', () => {
     expect(await rental()).toMatchObject({ valid: true, balance_lamports: DEPOSIT });
   });
 
-  it('undoes what was dropped while no server ran, once that is final [CRD-30]', async () => {
+  it('undoes a drop that happened while no server ran, once it is final [CRD-30]', async () => {
     const dropped = await send([purchase()], [buyer]);
     await indexer.catchUp();
     await drop(dropped);
@@ -189,7 +189,7 @@ describe('the index, on a chain that forks', () => {
     expect(await unfinalized()).toEqual([]);
   });
 
-  it('brings back what a dropped revoke had taken, balance included [CRD-30]', async () => {
+  it('brings back the rental and balance that a dropped revoke had taken [CRD-30]', async () => {
     await send([purchase()], [buyer]);
     await finalize();
     await indexer.catchUp();
@@ -207,7 +207,7 @@ describe('the index, on a chain that forks', () => {
     }
   });
 
-  it('keeps what a later transaction did when an earlier one is dropped', async () => {
+  it('keeps the effect of a later transaction when an earlier one is dropped', async () => {
     await send([purchase()], [buyer]);
     await finalize();
     const topUp = (amountLamports: bigint) =>
@@ -352,7 +352,7 @@ describe('the index, where it knows no place in the history', () => {
     expect(await rental()).toMatchObject({ valid: false, balance_lamports: null });
   });
 
-  it('follows what is confirmed and not final when the snapshot is taken [CRD-30]', async () => {
+  it('follows confirmed changes that are not final when the snapshot is taken [CRD-30]', async () => {
     await forget();
     const dropped = await send([purchase()], [buyer]);
     const { indexer: started, read } = counting();
@@ -364,7 +364,7 @@ describe('the index, where it knows no place in the history', () => {
     expect(await rental()).toBeUndefined();
   });
 
-  it('removes what is gone from the chain', async () => {
+  it('removes accounts that are gone from the chain', async () => {
     await send([purchase()], [buyer]);
     await finalize();
     await indexer.catchUp();

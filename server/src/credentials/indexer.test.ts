@@ -26,11 +26,11 @@ import { windowBytes } from './indexed-account.js';
 import { createIndexer, type Indexer } from './indexer.js';
 import { createCredentialRepository, type CredentialRepository } from './repository.js';
 
-/** Accounts and transactions as the chain has them at the moment. Stands in for an RPC node. */
+/** The present accounts and transactions of the chain. Replaces an RPC node. */
 const state = {
   slot: 10n,
   accounts: new Map<string, AccountInfo<Buffer>>(),
-  /** Signatures, oldest first, with what they wrote. */
+  /** Signatures, oldest first, with their writes. */
   transactions: [] as { signature: string; wrote: PublicKey[] }[],
 };
 const chain = {

@@ -51,8 +51,8 @@ export interface IndexerShortcuts {
  * accounts themselves, checked for owner and address, because anyone can log our bytes or imitate our layout.
  *
  * A confirmed change is shown at once and is provisional: a fork may take it back. So every account is read again at
- * `finalized` once the slot that it was read at is, and the cursor, from which catching up begins after a gap, only
- * ever stands on a finalized transaction.
+ * `finalized` once the slot that it was read at is, and the cursor, from which catching up starts after a gap, always
+ * names a finalized transaction.
  */
 export function createIndexer(
   chain: Chain,
@@ -146,7 +146,7 @@ export function createIndexer(
       if (signatures.has(signature)) continue;
       // Otherwise another server moved the cursor past it; final accounts are read again anyway.
       if (slot > finalizedSlot) {
-        logger.info({ signature }, 'a fork dropped a transaction; what it did is undone in the index');
+        logger.info({ signature }, 'a fork dropped a transaction; its effect is undone in the index');
         await indexAccounts(addresses);
       }
       unfinalized.delete(signature);

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** A rental with all that decides about it; the ends and amounts stand on both sides of every bound. */
+/** A rental with everything that decides about it; ends and amounts are on both sides of every bound. */
 const rental = fc.record({
   model: fc.constantFrom(...RENTAL_MODELS),
   valid: fc.boolean(),
@@ -206,7 +206,7 @@ it('looks at a bounded number of rentals to count a list, and at none twice', as
   const { wallet } = await storeMany(looked + 100);
   const fromStart = { seen: 0, after: undefined };
   expect(await rentals.count(wallet, 'current', NOW, fromStart)).toEqual({ total: looked, isMinimum: true });
-  // None of them is in this list, and what was not looked at may be.
+  // None of them is in this list, and a row that was not read may be.
   expect(await rentals.count(wallet, 'expired', NOW, fromStart)).toEqual({ total: 0, isMinimum: true });
   const [last] = await rentals.page(wallet, undefined, NOW, { limit: 1, offset: 49 });
   const after = { timeUs: last?.purchased_at_us ?? 0n, id: last?.address ?? '' };

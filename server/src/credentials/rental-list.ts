@@ -138,7 +138,7 @@ const countText = ofEachFilter((filter, isAfter) => {
 export interface RentalList {
   page(wallet: string, filter: RentalFilter, now: Date, range: ListRange): Promise<ListedRental[]>;
   /**
-   * Counts the rentals of the list: those that the caller has seen, and those that follow. It looks at no more than
+   * Counts the rentals of the list: the seen ones, and the ones that follow. It looks at no more than
    * {@link COUNTED_FOR_TOTAL} rentals in all.
    */
   count(wallet: string, filter: RentalFilter, now: Date, shown: ShownPart): Promise<ListCount>;

@@ -6,7 +6,7 @@ import { storeAccounts } from './store-accounts.js';
 
 /** PostgreSQL's code for a transaction that it ended so that another can go on. */
 const DEADLOCK_DETECTED = '40P01';
-/** Each time one of those that met has gone on. */
+/** Each time one of the waiting transactions has gone on. */
 const MAX_RETRIES = 5;
 
 /** The index's record of a rental that the chain may have changed. */

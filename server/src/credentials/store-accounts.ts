@@ -6,7 +6,7 @@ import type { IndexedAccount } from './indexed-account.js';
 const TABLES = { credential: 'credentials', balance: 'balances', escrow: 'escrows' } as const;
 
 /**
- * Stores accounts as they were at a slot, each unless the index has it newer; those of a kind in one statement.
+ * Stores accounts as they were at a slot, each unless the index has it newer. Accounts of a kind share one statement.
  *
  * @param accounts in the order in which all transactions store them
  */

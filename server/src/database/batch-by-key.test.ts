@@ -29,7 +29,7 @@ describe('work that is asked for at the same time', () => {
     expect(await others).toMatchObject([{ value: 20 }, { reason: new RangeError('-3') }, { value: 40 }]);
   });
 
-  it('goes on beside that of another key, and anew when it was over', async () => {
+  it('goes on beside the batch of another key, and again after its end', async () => {
     const { rounds, ask } = heldWork();
     const [a, b] = [ask('a', 1), ask('b', 2)];
     expect(rounds.map(({ key }) => key)).toEqual(['a', 'b']);

@@ -37,7 +37,7 @@ const SETS: readonly ((
   ({ isOpen, isPaid, isSigned }) => !isPaid && !(isOpen && isSigned),
 ];
 
-it('the states of a charge are those that the database allows', async () => {
+it('the states of a charge are the states that the database allows', async () => {
   const { db, close } = await openTestDatabase();
   onTestFinished(close);
   const { rows } = await sql<{ rule: string }>`

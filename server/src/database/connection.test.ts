@@ -78,7 +78,7 @@ it('a connection is free and set up when it is handed out, also to a callback as
   expect(warnings).toEqual([]);
 });
 
-it('what is prepared is planned once by each connection, in and outside of transactions, and nothing else is', async () => {
+it('a prepared statement is planned once by each connection, in and outside of transactions, and no other is', async () => {
   const doubled = prepare('select $1::integer * 2 as doubled');
   const one = openDatabase(database.url, () => undefined, 1);
   const plans = async () =>

@@ -52,7 +52,7 @@ describe('reading functions', () => {
 });
 
 describe('installing functions', () => {
-  it('creates what is missing, although its tables are not there yet, and replaces nothing', async () => {
+  it('creates missing functions, although their tables are not there yet, and replaces nothing', async () => {
     const { db } = database;
     await installFunctions(db, [giving('early', 'amount from later_table')], 'missing');
     await sql`create table later_table as select 7 as amount`.execute(db);

@@ -46,7 +46,7 @@ export function readFunctions(folder = FOLDER): SqlFunction[] {
 /**
  * Creates functions in one transaction. The caller holds the lock of `migrate`.
  *
- * @param which `missing`: those of whose name there is none; `changed`: those whose text is not the one that was installed.
+ * @param which `missing`: functions whose name the database lacks; `changed`: functions with another text than the installed one.
  */
 export async function installFunctions(
   db: Db,

@@ -31,7 +31,7 @@ beforeAll(async () => {
   listings = createListingService(createListingRepository(database));
   await insert('invoices', {
     title: 'Invoice reader',
-    description: 'Reads invoices and finds what is due.',
+    description: 'Reads invoices and finds due amounts.',
     price_lamports: 1_000_000n,
     published_at: day(1),
     rating_sum: 9,
@@ -75,13 +75,13 @@ async function search(query: Record<string, string | number> = {}) {
 }
 
 describe('a search', () => {
-  it('without filters gives what is on sale, newest first [LST-28, LST-29, LST-33]', async () => {
+  it('without filters gives the listings on sale, newest first [LST-28, LST-29, LST-33]', async () => {
     const found = await search();
     expect(found).toMatchObject({ names: ['code', 'contracts', 'invoices'], total: 3, limit: 20, offset: 0 });
     for (const summary of found.listings) listingSummary.parse(summary);
   });
 
-  it('shows of each listing what the specification says [LST-9, LST-11, LST-13, LST-43]', async () => {
+  it('shows the fields of the specification for each listing [LST-9, LST-11, LST-13, LST-43]', async () => {
     const { listings: found } = await search({ category: 'finance' });
     expect(found).toHaveLength(1);
     expect(found[0]).toMatchObject({
@@ -166,10 +166,10 @@ describe('a search', () => {
     expect(found[0]?.description).toBe(`${'ü'.repeat(277)}...`);
     expect((await listings.detail(ids['code'] ?? '')).description).toBe(LONG);
     const { listings: short } = await search({ category: 'finance' });
-    expect(short[0]?.description).toBe('Reads invoices and finds what is due.');
+    expect(short[0]?.description).toBe('Reads invoices and finds due amounts.');
   });
 
-  it('has stable pages: each listing stands on one of them, also where the order has ties [LST-36]', async () => {
+  it('has stable pages: each listing is on one of them, also where the order has ties [LST-36]', async () => {
     const same = Array.from({ length: 25 }, () => newTestListingId());
     for (const id of same) {
       await insertListing(database.db, { id, creator, category: ['research'], published_at: day(9) });

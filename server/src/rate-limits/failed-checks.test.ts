@@ -23,7 +23,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Stands for the look-up in the database. */
+/** Represents the look-up in the database. */
 async function lookUp(bearer: string): Promise<string> {
   lookUps.push(bearer);
   mostAtOnce = Math.max(mostAtOnce, ++atOnce);

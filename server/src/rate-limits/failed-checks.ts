@@ -30,7 +30,7 @@ export interface FailedChecks {
 interface AddressState {
   /** Checks that are being made. */
   pending: number;
-  /** Wait until one of them is over. */
+  /** Wait until one of them has ended. */
   readonly waiting: (() => void)[];
   /** Where the address stood after its last failure. */
   rate: RateState | undefined;

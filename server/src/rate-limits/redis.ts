@@ -86,7 +86,7 @@ async function inTime<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const refuse = () => reject(new Error(`Redis did not answer within ${ANSWER_TIMEOUT_MS} ms.`));
-    // Timers come before what the sockets hold, immediates after it.
+    // Timers come before the data of the sockets, immediates after it.
     timer = setTimeout(() => setImmediate(refuse), ANSWER_TIMEOUT_MS);
   });
   try {

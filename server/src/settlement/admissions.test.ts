@@ -177,7 +177,7 @@ it('50 concurrent runs on three replicas are admitted exactly as often as the ba
         for (let turns = at % 7; turns > 0; turns -= 1) await setImmediate();
       }
       await Promise.all(started);
-      // Then as many again, which take what is left. Before them the index takes in the balance at a later slot: the local
+      // Then as many again, which take the rest. Before them the index takes in the balance at a later slot: the local
       // chain's newest slot takes transactions after it was read, so of two reads at it the older may have been stored last.
       await market.finalize();
       await market.index(listing, renter.publicKey);
@@ -189,7 +189,7 @@ it('50 concurrent runs on three replicas are admitted exactly as often as the ba
       const paid = ended.reduce((sum, each) => sum + ('paid' in each ? each.paid : 0n), 0n);
       const total = deposit + topUps.reduce((sum, amount) => sum + amount, 0n);
       const left = await balanceOf(listing, renter);
-      // What was admitted was paid on-chain, to the lamport, and what is left pays for no more runs.
+      // Admitted runs were paid on-chain, to the lamport, and the rest pays for no more runs.
       expect(total - paid).toBe(left?.balanceLamports);
       expect(left?.totalSpentLamports).toBe(paid);
       expect(left?.balanceLamports).toBeLessThan(newPrice);

@@ -153,7 +153,7 @@ async function releaseAny(account: BalanceAccount, charge: ChargeRow | undefined
   expect(after?.state).toBe(charge.state === 'reserved' ? undefined : charge.state);
 }
 
-/** What the balance of the index still promises to open charges. */
+/** Lamports that the balance of the index still promises to open charges. */
 async function expectConserved(account: BalanceAccount): Promise<void> {
   const snapshot = await database.db
     .selectFrom('balances')
@@ -301,7 +301,7 @@ describe('the open charges of a balance', () => {
     expect((await reserved(account, 1n)).sequence).toBe(257n);
   });
 
-  it('stay as near to what the chain has seen as the program wants it', async () => {
+  it('stay as near to the sequences of the chain as the program wants it', async () => {
     const account = new BalanceAccount(10_000n);
     await account.index();
     const { run_id: failed } = await reserved(account, 1n);
@@ -317,7 +317,7 @@ describe('the open charges of a balance', () => {
     expect((await reserved(account, 1n)).sequence).toBe(1_024n);
   });
 
-  it('begin after what the chain has seen, when the chain is ahead of the database', async () => {
+  it('start after the sequences of the chain, when the chain is ahead of the database', async () => {
     const account = new BalanceAccount(1000n);
     account.highestSequence = 41n;
     account.window = 1n;
@@ -474,7 +474,7 @@ describe('a charge', () => {
     expect(due.map(({ signatures }) => signatures)).toEqual([[pack], [pack]]);
   });
 
-  it('that was set aside for a run which is over is given back, and no other', async () => {
+  it('that was reserved for an ended run is given back, and no other', async () => {
     const signed = await reserved(account, 10n);
     const running = await reserved(account, 10n);
     await states.sign([signed.run_id], newSignature());

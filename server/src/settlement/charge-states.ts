@@ -53,11 +53,11 @@ export interface ChargeStates {
   recordTaken(runId: string): Promise<void>;
   /** Credits a finalized charge whose run was not delivered; the run keeps the state `finalized` where it may not have one. */
   credit(runId: string): Promise<void>;
-  /** The same for the undelivered runs that are due, also those that a process which ended has left. */
+  /** The same for the undelivered runs that are due, also runs of an ended process. */
   creditUndelivered(): Promise<void>;
   /** Deletes a charge that was never signed. */
   release(runId: string): Promise<void>;
-  /** Deletes the charges that were never signed and whose run is over or gone. */
+  /** Deletes the charges that were never signed and whose run has ended or is gone. */
   releaseAbandoned(): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ export function createChargeStates(
     return runIds.map((id) => ({ value: released.has(id) }));
   });
 
-  /** Those that become final together share a statement, too. Rows are locked in one order, as by `confirm_charges`. */
+  /** Charges that become final together share a statement, too. Rows are locked in one order, as by `confirm_charges`. */
   const finalizeTogether = batchByKey<string, undefined>(async (_, runIds) => {
     const { numAffectedRows } = await sql`
       with confirmed as materialized (

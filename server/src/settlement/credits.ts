@@ -18,7 +18,7 @@ export interface Credits {
   has(wallet: string, listingId: string): Promise<boolean>;
   /** Gives a used credit back, when the new run has no answer either and no output of it has left. */
   giveBack(runId: string): Promise<void>;
-  /** The same for undelivered runs that are due, also those of processes that have ended. */
+  /** The same for undelivered runs that are due, also runs of ended processes. */
   giveBackUndelivered(): Promise<void>;
 }
 

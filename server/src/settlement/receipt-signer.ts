@@ -36,7 +36,7 @@ interface PublishedJwk {
 export interface ReceiptSigner {
   /** A compact JWS (RFC 7515, EdDSA). The same receipt and key always give the same text. */
   sign(receipt: Receipt): string;
-  /** The public keys as a JWK set, which verify receipts: also those that sign no more, and the next one. */
+  /** The public keys as a JWK set, which verify receipts: also former keys, and the next one. */
   jwks(): { keys: PublishedJwk[] };
 }
 

@@ -165,7 +165,7 @@ export function createSettlement(deps: {
   }
 
   /**
-   * Signs a charge whose pack failed in a transaction of its own. At most one of the two can take effect, by their
+   * Signs a charge whose pack failed in a separate transaction. At most one of the two can take effect, by their
    * sequence.
    *
    * @throws ApiError with the program's reason where it refuses this charge, too; ChargePendingError when it is not known.

@@ -56,7 +56,7 @@ const stateOf = async (runId: string) =>
 const queued = async (on = database) =>
   (await on.db.selectFrom('undelivered_runs').select('run_id').execute()).map(({ run_id: id }) => id);
 
-/** Makes what is queued due, as if time had passed. */
+/** Makes queued runs due, as if time had passed. */
 const passTime = (minutes: number) =>
   database.db
     .updateTable('undelivered_runs')

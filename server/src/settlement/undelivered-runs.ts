@@ -26,7 +26,7 @@ export async function takeUndeliveredRuns(db: Db): Promise<string[]> {
   return rows.map(({ run_id: runId }) => runId);
 }
 
-/** Looks no more at those of these runs of which nothing is owed any more. Triggers note a run again that is. */
+/** Looks no more at runs without a pending credit. Triggers note a run again that needs one. */
 export async function closeUndeliveredRuns(db: Db, runIds: readonly string[]): Promise<void> {
   await sql`
     delete from undelivered_runs

@@ -77,7 +77,7 @@ async function newPayer() {
       await states.sign([runId], transaction());
       return runId;
     },
-    /** What has left and no finality backs. */
+    /** Lamports of delivered output that is not final. */
     async exposedLamports(): Promise<bigint> {
       const rows = await db
         .selectFrom('charges')
@@ -122,7 +122,7 @@ describe('the unfinalized charges of a wallet', () => {
     const second = await sign();
     expect(await states.confirm(first)).toBe(true);
     expect(await states.confirm(second)).toBe(false);
-    // The decision stands: only finality releases it.
+    // The decision is kept: only finality releases it.
     expect(await states.confirm(second)).toBe(false);
     await states.finalize(first);
     expect(await states.confirm(second)).toBe(false);
@@ -164,7 +164,7 @@ describe('the unfinalized charges of a wallet', () => {
           const { sign, states, resign, exposedLamports, charges } = await newPayer();
           const runs: string[] = [];
           for (const price of prices) runs.push(await sign(price));
-          // Three steps are made at once, but for forks: what is final is not dropped any more.
+          // Three steps are made at once, but for forks: a final transaction is not dropped any more.
           for (let place = 0; place < steps.length; place += 3) {
             const together = steps.slice(place, place + 3).map((taken) => ({
               ...taken,

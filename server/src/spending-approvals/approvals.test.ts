@@ -24,7 +24,7 @@ afterAll(() => database.close());
 
 const digestOf = (call: string) => createHash('sha256').update(call).digest();
 
-/** A wallet with an API key that asks above an amount, and what it asks. */
+/** A wallet with an API key that asks above an amount, and its question. */
 async function keyOwner(policy: SpendingPolicy = { ask_above_lamports: 100 }) {
   const { db } = database;
   const keypair = nacl.sign.keyPair();
@@ -130,7 +130,7 @@ describe('a key that asks above an amount', () => {
     expect((await errorOf(allowance.reserve({ ...run(200n), id: randomUUID() }))).approval?.id).toBe(id);
   });
 
-  it('does what was approved once, and asks anew for the same call after it [ID-70]', async () => {
+  it('makes an approved call once, and asks again for the same call after it [ID-70]', async () => {
     const { allowance, run, approve, approvals, principal } = await keyOwner();
     const id = await askedBy(allowance, run(200n));
     expect(await approve(id)).toMatchObject({ state: 'approved' });
@@ -145,7 +145,7 @@ describe('a key that asks above an amount', () => {
     expect(other.policyRule).toBe('ask_above_lamports');
   });
 
-  it('has the approval back when what it was for did not happen [ID-70]', async () => {
+  it('has the approval back when its spend did not happen [ID-70]', async () => {
     const { allowance, run, approve } = await keyOwner();
     await approve(await askedBy(allowance, run(200n)));
     const runId = randomUUID();
@@ -257,7 +257,7 @@ describe('a key that asks above an amount', () => {
     await askedBy(other, run(200n));
   });
 
-  it('asks nothing about what its policy refuses anyway', async () => {
+  it('asks nothing about a call that its policy refuses anyway', async () => {
     const { allowance, run, approvals, wallet } = await keyOwner({
       ask_above_lamports: 100,
       max_run_lamports: 150,

@@ -9,7 +9,7 @@ import { sql } from 'kysely';
 import type { Db } from '../database/connection.js';
 import type { SpendingQuestion } from '../identity/index.js';
 
-/** A question as it stands. */
+/** A question in its present state. */
 export interface ApprovalRow {
   id: string;
   kind: 'run' | 'rental';
@@ -22,7 +22,7 @@ export interface ApprovalRow {
   expires_at: Date;
 }
 
-/** What is known of a call that asks. */
+/** The known facts of a call that asks. */
 export interface KnownApproval {
   id: string;
   state: 'open' | 'approved' | 'refused';

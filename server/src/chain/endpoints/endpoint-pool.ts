@@ -109,7 +109,7 @@ export function createEndpointPool(
   const inUse = () => members.filter(({ health }) => health.isInUse);
   const newestSlot = () => Math.max(0, ...inUse().map(({ health }) => health.slot));
   const isBehind = ({ health }: Member) => newestSlot() - health.slot > LAG_SLOTS;
-  /** In the order of the configuration; those that are behind last. */
+  /** In the order of the configuration; lagging ones last. */
   const inOrder = () => inUse().toSorted((a, b) => Number(isBehind(a)) - Number(isBehind(b)));
 
   function leave(member: Member, cause: unknown): void {

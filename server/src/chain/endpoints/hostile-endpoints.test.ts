@@ -29,7 +29,7 @@ let chain: Chain;
 let nowMs: number;
 let logged: { level: string; fields: object; text: string }[];
 
-/** Logs to the present test: what is under way of an earlier one goes to its own list. */
+/** Logs to the present test: open calls of an earlier one go to its own list. */
 function testLogger(lines = logged): Parameters<typeof createCrossCheckedSource>[1] {
   const at = (level: string) => (fields: object, text: string) => void lines.push({ level, fields, text });
   return { info: at('info'), warn: at('warn'), error: at('error') } as never;
@@ -205,7 +205,7 @@ describe('confirmations are cross-checked', () => {
 });
 
 describe('an endpoint that is lost does not stop the others', () => {
-  it('what one alone calls confirmed counts once the other has been out for 5 s, and is never final [MON-40]', async () => {
+  it('a confirmation by one alone counts once the other has been out for 5 s, and is never final [MON-40]', async () => {
     const { signature, wire, lastValidBlockHeight } = await transfer();
     second.fault = rpcFaults.serverError;
     first.fault = rpcFaults.claims('finalized');
@@ -233,7 +233,7 @@ describe('an endpoint that is lost does not stop the others', () => {
     ['answers 502', rpcFaults.serverError, 'status 502'],
     ['answers 429', rpcFaults.tooManyRequests(7), 'status 429'],
     ['answers half a body', rpcFaults.halfABody, 'unreachable'],
-    ['answers what is not JSON', rpcFaults.notJson, 'not JSON'],
+    ['answers other text than JSON', rpcFaults.notJson, 'not JSON'],
     ['answers another request', rpcFaults.wrongId, 'the answer to another request'],
     ['answers in another form', rpcFaults.wrongForm, 'a malformed answer'],
     ['says that it is behind', rpcFaults.unhealthy, 'error -32005'],
@@ -245,7 +245,7 @@ describe('an endpoint that is lost does not stop the others', () => {
     const reads = () => chain.getAccounts([payer.publicKey]);
     expect((await reads()).accounts).toHaveLength(1);
     expect(logged[0]).toMatchObject({ level: 'warn', fields: { reason } });
-    // It gets no call until its backoff is over, however many are made meanwhile.
+    // It gets no call before its backoff ends, however many are made meanwhile.
     const before = first.calls.length;
     await Promise.all(Array.from({ length: 20 }, reads));
     expect(first.calls.length).toBe(before);

@@ -104,7 +104,7 @@ describe('a review', () => {
     });
   });
 
-  it('stands on one page, the newest first', async () => {
+  it('is on one page, the newest first', async () => {
     const { id, wallet } = await reviewable();
     const listing = await database.db
       .selectFrom('listings')

@@ -12,7 +12,7 @@ export interface Runner {
 /** The runner that a caller is. */
 export const runnerOf = ({ wallet, apiKey }: Principal): Runner => ({ wallet, apiKeyId: apiKey?.id });
 
-/** SQL: the pin of an API key wins over that of its wallet, whose key is the empty text. */
+/** SQL: the pin of an API key wins over its wallet's pin, whose key is the empty text. */
 export const PIN = (listing: string) => `(select version from version_pins
   where wallet = $1 and listing_id = ${listing} and api_key_id in ('', $2) order by api_key_id desc limit 1)`;
 

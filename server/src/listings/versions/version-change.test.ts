@@ -76,7 +76,7 @@ describe('an update is breaking where', () => {
       'input_schema.properties.a.items',
     ],
     [
-      'what is not understood changes',
+      'a part that is not understood changes',
       [{ anyOf: [TEXT] }, { anyOf: [TEXT, { type: 'number' }] }],
       undefined,
       'input_schema.anyOf',

@@ -27,7 +27,7 @@ function newCharge(wallet = newWallet(), listingId = LISTING): Charge {
 const treasury = Keypair.generate().publicKey;
 const terms = { treasury, authorities: [], minQueryPriceLamports: 1n };
 
-/** What the simulation of an instruction says that the program does not have. */
+/** The simulation's answer for an instruction that the program does not have. */
 const NO_SUCH_INSTRUCTION = { InstructionError: [2, { Custom: 101 }] };
 
 /** The real signer, over a chain whose priority fees are as given, and whose program may be of the version before. */
@@ -160,7 +160,7 @@ describe('charges of one listing', () => {
     expect(gatherings).toHaveLength(2);
   });
 
-  it('are never in one transaction with those of another listing', async () => {
+  it('are never in one transaction with charges of another listing', async () => {
     const { packs, sent } = packing();
     const [one, other] = [newCharge(), newCharge(newWallet(), 'agent-bbbbbb')];
     await Promise.all([packs.sign(one), packs.sign(other)]);
@@ -182,7 +182,7 @@ describe('charges of one listing', () => {
     expect(sent).toEqual([[kept.run_id]]);
   });
 
-  it('are each in a transaction of their own where one is the most', async () => {
+  it('are each in a separate transaction where one is the most', async () => {
     const { packs, sent } = packing({ maxCharges: 1 });
     const charges = [newCharge(), newCharge()];
     await Promise.all(charges.map((charge) => packs.sign(charge)));
@@ -192,9 +192,9 @@ describe('charges of one listing', () => {
 
 describe('the transaction of a pack', () => {
   it.each([
-    ['buyers of their own', true, () => newWallet(), 8],
+    ['different buyers', true, () => newWallet(), 8],
     ['one buyer', true, (wallet: string) => wallet, 23],
-    ['buyers of their own, for a program of the version before', false, () => newWallet(), 6],
+    ['different buyers, for a program of the version before', false, () => newWallet(), 6],
     ['one buyer, for a program of the version before', false, (wallet: string) => wallet, 15],
   ])('of charges with %s is as large as it may be, and no larger', async (_, hasBatches, walletOf, most) => {
     const wallet = newWallet();

@@ -15,7 +15,7 @@ const UNPACKED_TRANSACTIONS = 2;
 /** How long they wait for further ones: little beside a confirmation, which takes 400 ms and more on a cluster. */
 const GATHER_MS = 10;
 
-/** A charge that was given back or ended, because its run was over, before it could be signed. */
+/** A charge that was given back or ended, because its run had ended, before it could be signed. */
 class ChargeEndedError extends Error {
   constructor(runId: string) {
     super(`The charge of run ${runId} was given back before it was signed.`);
@@ -34,9 +34,9 @@ type Signing = { sent: SentTransaction } | { unsigned: unknown };
 /** Signs charges, writes them down, and sends them. */
 export interface ChargePacks {
   /**
-   * Signs a charge together with those of its listing that are to be signed at the same time: those of one turn of the
-   * event loop, those that came while the ones before were written, and under load those of a few milliseconds. A charge
-   * that comes alone is signed alone, at once.
+   * Signs a charge together with other charges of its listing. Charges of one turn of the event loop go together, and so do
+   * charges that came while earlier ones were written. Under load, charges of a few milliseconds do. A single charge is
+   * signed at once.
    *
    * @returns `unsigned` with the reason when it is certain that no transaction of it exists.
    * @throws the database's error where it is not known whether the transaction was written.

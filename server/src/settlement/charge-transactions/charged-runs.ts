@@ -4,7 +4,7 @@ import { PublicKey, VersionedTransaction, type TransactionError } from '@solana/
 /** A run that a transaction charges, and where in it. */
 interface ChargedRun {
   runId: string;
-  /** The place of the instruction among those of the transaction. */
+  /** The place of the instruction in the transaction. */
   instruction: number;
   /** The place among the charges of a `consume_queries`; undefined for the one of a `consume_query`. */
   place: number | undefined;

@@ -64,7 +64,7 @@ it('the bytes of a charge are dropped once it is final, and its signatures stay 
   await states.end(failed, undefined);
   expect(await wiresOf(final)).toEqual([null, null]);
   expect(await charges.signaturesOf(final)).toHaveLength(2);
-  // What may still be sent again, and what the program refused, stays.
+  // Bytes that may be sent again, and refused ones, stay.
   expect(await wiresOf(open)).toEqual([300, 300]);
   expect(await wiresOf(failed)).toEqual([300, 300]);
   // A final transaction of a charge that had ended was found.

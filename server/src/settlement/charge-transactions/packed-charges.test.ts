@@ -137,7 +137,7 @@ describe('a pack of charges on the program', () => {
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
     for (const renter of renters.slice(1)) expect(await spentBy(listing, renter)).toBe(PRICE);
     const signatures = await Promise.all(charges.map(({ run_id: id }) => market.charges.signaturesOf(id)));
-    // The pack, and a transaction of its own for each that the program takes.
+    // The pack, and a separate transaction for each charge that the program takes.
     expect(signatures.map((each) => each.length)).toEqual([1, 2, 2, 2]);
     expect(new Set(signatures.map(([pack]) => pack)).size).toBe(1);
     expect(new Set(signatures.flat()).size).toBe(4);

@@ -24,7 +24,7 @@ const LONG_INSTRUCTION_BYTES = 1 + 1 + 2;
 const BATCH_BYTES = 8 + 4;
 const DISCRIMINATOR_BYTES = 8;
 
-/** A part of a transaction: accounts that it names, and bytes beside those of their addresses. */
+/** A part of a transaction: accounts that it names, and bytes beside their addresses. */
 interface Part {
   readonly keys: readonly PublicKey[];
   readonly bytes: number;

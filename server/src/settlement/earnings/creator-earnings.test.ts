@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** What the rows of escrows, charges and listings add up to. */
+/** The sums of the rows of escrows, charges and listings. */
 async function addedUp(creator: string) {
   const rows = await earnings.page(creator, { limit: 1_000, offset: 0 });
   const sumOf = (name: 'earned' | 'withdrawable' | 'pending') =>
@@ -50,7 +50,7 @@ const change = fc.oneof(
   // A fork dropped the publication, and with it the escrow.
   fc.record({ kind: fc.constant('draft' as const), listing }),
 );
-/** A listing goes to another creator, in a transaction of its own. */
+/** A listing goes to another creator, in a separate transaction. */
 const move = fc.record({ kind: fc.constant('moves' as const), listing, to: fc.nat({ max: 1 }) });
 const transaction = fc.oneof(
   { weight: 4, arbitrary: fc.array(change, { minLength: 1, maxLength: 3 }) },
@@ -189,7 +189,7 @@ it('a sum and a page read as much for a creator of two thousand listings as of f
   }
 });
 
-it('what a listing earns is counted in its hour and day, by each change of its escrow after the first [SVC-30]', async () => {
+it('earnings of a listing are counted in their hour and day, by each change of its escrow after the first [SVC-30]', async () => {
   const { id, address } = await insertListing(database.db);
   const escrow = (earned: bigint, withdrawable: bigint) => ({
     address: `escrow ${id}`,
@@ -204,7 +204,7 @@ it('what a listing earns is counted in its hour and day, by each change of its e
       .set(escrow(earned, withdrawable))
       .where('listing_address', '=', address)
       .execute();
-  // What is in it when the index sees it first may be of any time.
+  // Its first amount may be of any time.
   await database.db.insertInto('escrows').values(escrow(5_000_000_000n, 0n)).execute();
   await change(5_000_000_700n, 700n);
   await change(8_000_000_700n, 3_000_000_700n);

@@ -57,7 +57,7 @@ async function openCharges(prefix: string, count: number, secondsDue: number): P
     select ${prefix} || run_id, run_id, '', 100 from charged`.execute(database.db);
 }
 
-/** A reconciler over a chain on which transactions stand as their signatures begin. */
+/** A reconciler over a chain where a signature's first letters tell its status. */
 function reconcilerOver(db: Db, { send = async () => undefined }: { send?: () => Promise<void> } = {}) {
   return createReconciler({
     chain: {
@@ -129,7 +129,7 @@ it('charges that are stuck come later each time, and what became due since comes
     );
     delays.push(2 ** Math.round(Math.log2(rows[0]?.seconds ?? 0)));
     await openCharges(`new ${randomUUID()}`, 1, 0);
-    // Those that are stuck are not due yet.
+    // Stuck charges are not due yet.
     expect(await charges.takeDue(1_000)).toHaveLength(1);
     await sql`delete from charge_signatures where signature like 'new%'`.execute(database.db);
     await sql`delete from charges where not exists (

@@ -14,7 +14,7 @@ type ChargeVerdict =
   | { is: 'open'; unseen: SignedCharge[] }
   /** None can land any more, and the program refused the charge in one. */
   | { is: 'failed'; failureCode: number | undefined }
-  /** None can land any more; none left a trace, or those that did failed because of another charge in them. */
+  /** None can land any more. None left a trace, or the traced ones failed because of another charge in them. */
   | { is: 'dead' };
 
 interface JudgedCharge extends OpenCharge {

@@ -186,7 +186,7 @@ describe('a charge that was confirmed and that a fork dropped', () => {
     expect(await hasCredit()).toBe(true);
     chain.drop();
     await round();
-    // A credit stands for it, so it is charged again.
+    // It has a credit, so it is charged again.
     expect(await charge()).toMatchObject({ state: 'signed' });
     chain.drop();
     chain.refusal = INSUFFICIENT;

@@ -10,7 +10,7 @@ import { createReconciler } from './reconciler.js';
 
 type Status = 'confirmed' | 'finalized' | null;
 
-/** Charges in memory, each with one transaction that stands on the chain as the test says. */
+/** Charges in memory, each with one transaction of the given status. */
 function world() {
   const charges = new Map<string, ChargeRow>();
   const statuses = new Map<string, Status>();
@@ -70,7 +70,7 @@ function world() {
       statuses.set(runId, stands);
     },
     becomes: (runId: string, stands: Status) => statuses.set(runId, stands),
-    /** What one round does. */
+    /** The effect of one round. */
     round: async () => {
       done.length = 0;
       await reconciler.reconcile();
@@ -79,7 +79,7 @@ function world() {
   };
 }
 
-it('indexes what is paid once for all charges of a balance, before any of them is final', async () => {
+it('indexes a balance once for all its paid charges, before any of them is final', async () => {
   const { add, round } = world();
   add('a', 'confirmed', 'finalized');
   add('b', 'signed', 'confirmed');
@@ -103,7 +103,7 @@ it('sends a charge again that left no trace, also one that was confirmed before'
 
 const REBUILT = {};
 
-/** A charge whose transactions stand as given, each with the last block it is valid at. */
+/** A charge whose transactions have the given status, each with the last block it is valid at. */
 function stuck(
   transactions: { status: Partial<SignatureStatus> | null; lastValid: bigint }[],
   {
@@ -120,7 +120,7 @@ function stuck(
     isUndelivered?: boolean;
     wasConfirmed?: boolean;
     hasEnded?: boolean;
-    /** What a simulation says once the protocol account was read anew and had changed. */
+    /** A simulation's answer once the protocol account was read again and had changed. */
     rebuilt?: object | null;
     finalizedHeight?: bigint;
   } = {},
@@ -227,7 +227,7 @@ describe('a charge none of whose transactions can land any more', () => {
     expect(await stuck([expired], { isUndelivered: true })()).toEqual(['unpaid', 'is failed', 'settled']);
   });
 
-  it('is signed anew for such a run where it was confirmed once: a credit stands for it', async () => {
+  it('is signed again for such a run where it was confirmed once: it has a credit', async () => {
     const round = stuck([expired], { isUndelivered: true, wasConfirmed: true });
     expect(await round()).toEqual(['sign', 'record', 'send']);
   });

@@ -40,7 +40,7 @@ export interface ChargedRuns {
   wasUndelivered(runId: string): Promise<boolean>;
 }
 
-/** Follows every open charge to its end, also those of processes that have ended. */
+/** Follows every open charge to its end, also charges of ended processes. */
 export interface Reconciler {
   /** One round over the open charges whose next attempt is due, or over all of them. */
   reconcile(which?: 'due' | 'all'): Promise<void>;
@@ -72,7 +72,7 @@ export function createReconciler(deps: {
   async function conclude({ charge, signatures, verdict }: UnpaidCharge, resent: Set<string>): Promise<void> {
     switch (verdict.is) {
       case 'open':
-        // The same bytes, while they can still land; those of several charges once.
+        // The same bytes, while they can still land; shared bytes once.
         for (const { signature, wire } of verdict.unseen) {
           if (resent.has(signature)) continue;
           resent.add(signature);
@@ -146,7 +146,7 @@ export function createReconciler(deps: {
   async function chargeAnew(charge: ChargeRow, transactions: number): Promise<void> {
     const runId = charge.run_id;
     // The run was neither delivered nor charged, so no new transaction is signed. One that was confirmed before is
-    // charged again: a credit stands for it.
+    // charged again: it has a credit.
     const isNeedless =
       charge.state === 'signed' && charge.confirmed_at === null && (await runs.wasUndelivered(runId));
     if (isNeedless || transactions >= MOST_TRANSACTIONS) return recordUnpaid(charge, undefined);

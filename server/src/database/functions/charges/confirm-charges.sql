@@ -1,7 +1,7 @@
--- Confirms charges of which a transaction has landed, and decides for each whether its output may leave now: as long as
--- the wallet's confirmed charges that no finality backs yet stay within the cap. What is above waits until its own charge
--- is final. A wallet's charges are decided one after the other, on all replicas, so that the cap is exact. A decision
--- stands, also for a charge that a fork drops and that is confirmed anew.
+-- Confirms charges with a landed transaction, and decides for each whether its output may leave now. It may while the
+-- wallet's confirmed charges that are not final stay within the cap. Above the cap, output waits until its charge is final.
+-- A wallet's charges are decided one after the other, on all replicas, so that the cap is exact. A decision is kept, also
+-- for a charge that a fork drops and that is confirmed again.
 create or replace function confirm_charges(runs uuid[], cap_lamports bigint, is_final boolean)
 returns table (run_id uuid, has_moved boolean, is_released boolean) language plpgsql set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column

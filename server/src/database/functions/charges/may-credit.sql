@@ -1,4 +1,4 @@
--- Whether another credit may be given for this wallet and listing. In PL/pgSQL its plan is kept; that of a function in SQL
+-- Whether another credit may be given for this wallet and listing. In PL/pgSQL its plan is kept; the plan of a function in SQL
 -- is made for each call.
 create or replace function may_credit(renter text, listing text) returns boolean
 language plpgsql stable set plan_cache_mode = force_generic_plan as $$

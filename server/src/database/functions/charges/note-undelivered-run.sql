@@ -1,5 +1,5 @@
--- Trigger of `runs`: a run that was not delivered, and of which no output has left, may be owed a credit, and gives back
--- the credit that it used.
+-- Trigger of `runs`: queues an undelivered run without any delivered output. It may get a credit, or give back the credit
+-- that it used.
 create or replace function note_undelivered_run() returns trigger language plpgsql as $$
 begin
   insert into undelivered_runs (run_id) values (new.id)

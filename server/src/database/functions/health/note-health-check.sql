@@ -1,4 +1,4 @@
--- Notes what a nightly run of a listing came to; a failure says why. Nothing where another version runs by now.
+-- Notes the result of a nightly run of a listing; a failure says why. Nothing where another version runs by now.
 create or replace function note_health_check(listing text, version uuid, failure text) returns void language plpgsql as $$
 declare
   noted record;

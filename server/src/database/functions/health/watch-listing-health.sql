@@ -1,4 +1,4 @@
--- Trigger of `listings`: a listing on sale is checked every night. One that was paused meanwhile keeps what is known of it.
+-- Trigger of `listings`: a listing on sale is checked every night. A listing that was paused meanwhile keeps its state.
 create or replace function watch_listing_health() returns trigger language plpgsql as $$
 begin
   insert into listing_health (listing_id, due_at) values (new.id, next_health_check(new.id))
