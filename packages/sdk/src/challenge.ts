@@ -6,7 +6,7 @@ const CLOCK_SKEW_SECONDS = 300;
 const FORM = /^agent-rental:auth:(\d{1,12}):([0-9a-f]{64})$/;
 
 /**
- * What a service asks a wallet to sign is not a login to that service, now. Nothing was signed. Recognise it with
+ * The text that a service asks a wallet to sign is no present login to that service. Nothing was signed. Recognise it with
  * {@link isUntrustedChallenge}, which holds across copies of this package.
  */
 export class UntrustedChallengeError extends Error {

@@ -26,7 +26,7 @@ const json = (status: number, value: unknown, headers: Record<string, string> = 
 const failure = (status: number, code: string, headers: Record<string, string> = {}) =>
   json(status, { error: { code, message: 'no', status, request_id: 'req_1' } }, headers);
 
-/** A fetch that gives the answers in turn and remembers what it was asked. */
+/** A fetch that gives the answers in turn and remembers its requests. */
 function scripted(...answers: (Response | Error)[]) {
   const requests: { init: RequestInit }[] = [];
   const doFetch: typeof fetch = async (_input, init) => {
@@ -103,7 +103,7 @@ describe('a run', () => {
     expect(keys[0]).toBeTruthy();
   });
 
-  test('has a key of its own for every call', async () => {
+  test('has another key for every call', async () => {
     const http = scripted(json(200, finished), json(200, finished));
     const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
     await client.execute(body);
@@ -127,26 +127,23 @@ describe('a run', () => {
   test.each([
     ['another refusal', failure(503, 'service_unavailable', { 'retry-after': '0' }), 'service_unavailable'],
     ['a lost connection', new TypeError('socket hang up'), undefined],
-  ])(
-    'that fails in the end with %s keeps the first run and what was said of it [EXE-87]',
-    async (_, last, code) => {
-      const started = {
-        run_id: 'run-1',
-        message: 'It was not reached. Your next run of it is free. Try again.',
-      };
-      const reason = 'It was not reached. Your next run of it is free.';
-      const error = { code: 'service_unavailable', status: 503, ...started, reason };
-      const http = scripted(json(503, { error }, { 'retry-after': '0' }), last);
-      const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch, retries: 1 });
-      const thrown: unknown = await client.execute(body).catch((each: unknown) => each);
-      expect(thrown).toMatchObject({
-        runId: 'run-1',
-        message: expect.stringContaining(`The first try began run run-1: ${reason}`) as string,
-        ...(code === undefined ? { name: 'ConnectionError' } : { code }),
-      });
-      expect(http.requests).toHaveLength(2);
-    },
-  );
+  ])('that fails in the end with %s keeps the first run and its error [EXE-87]', async (_, last, code) => {
+    const started = {
+      run_id: 'run-1',
+      message: 'It was not reached. Your next run of it is free. Try again.',
+    };
+    const reason = 'It was not reached. Your next run of it is free.';
+    const error = { code: 'service_unavailable', status: 503, ...started, reason };
+    const http = scripted(json(503, { error }, { 'retry-after': '0' }), last);
+    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch, retries: 1 });
+    const thrown: unknown = await client.execute(body).catch((each: unknown) => each);
+    expect(thrown).toMatchObject({
+      runId: 'run-1',
+      message: expect.stringContaining(`The first try began run run-1: ${reason}`) as string,
+      ...(code === undefined ? { name: 'ConnectionError' } : { code }),
+    });
+    expect(http.requests).toHaveLength(2);
+  });
 
   test('is given up when aborted while it waits to try again [SDK-1]', async () => {
     const http = scripted(failure(503, 'service_unavailable', { 'retry-after': '60' }));

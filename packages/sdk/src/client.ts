@@ -53,7 +53,7 @@ export interface ClientOptions {
   domain?: string | undefined;
   /**
    * Address of the marketplace program in base58, where it is not the published default: wallets sign transactions of this
-   * program alone. Know it from the marketplace's operator; what the service itself says is not taken for it.
+   * program alone. Know it from the marketplace's operator; the word of the service does not count.
    */
   programId?: string | undefined;
   /** Replaces the global `fetch`. */
@@ -76,7 +76,7 @@ export interface ConfirmedOptions extends CallOptions {
 /** Options of a run. */
 export interface ExecuteOptions extends CallOptions {
   /**
-   * Two requests with the same key are one run, paid once. By default every call gets a key of its own, so
+   * Two requests with the same key are one run, paid once. By default every call gets another key, so
    * that the retries inside the call are one run and two calls are two.
    */
   idempotencyKey?: string | undefined;
@@ -154,7 +154,7 @@ export interface RentalClient {
     changes: z.input<typeof operations.updateAgent.body>,
     options?: ConfirmedOptions,
   ): Promise<z.output<typeof operations.updateAgent.response>>;
-  /** Makes what an earlier version of an own agent was its next version. Confirmed as `updateAgent` is. */
+  /** Makes an earlier version of an own agent its next version. Confirmed as `updateAgent` is. */
   rollbackAgent(
     listingId: string,
     version: number,
@@ -179,7 +179,7 @@ export interface RentalClient {
     listingId: string,
     options?: ConfirmedOptions,
   ): Promise<z.output<typeof operations.rotateWebhookSecret.response>>;
-  /** What the caller's listings earn, in lamports and SOL. */
+  /** The earnings of the caller's listings, in lamports and SOL. */
   getEarnings(query?: Query<typeof operations.getEarnings>, options?: CallOptions): Promise<Earnings>;
   /** The caller's own agents, drafts included, and which of them cannot be reached. */
   listAgents(
@@ -192,7 +192,7 @@ export interface RentalClient {
     query?: Query<typeof operations.listAgentRuns>,
     options?: CallOptions,
   ): Promise<z.output<typeof operations.listAgentRuns.response>>;
-  /** How runs of an own listing ended within 24 hours, 7 or 30 days, how long they took, and what was refused. */
+  /** How runs of an own listing ended within 24 hours, 7 or 30 days, how long they took, and the refused requests. */
   getAgentStats(
     listingId: string,
     query?: Query<typeof operations.getAgentStats>,
@@ -245,7 +245,7 @@ export interface RentalClient {
    * loop early, cancels the run.
    */
   executeStream(body: ExecuteBody, options?: ExecuteOptions): AsyncGenerator<RunEvent, void, undefined>;
-  /** What has become of a run; waits up to `waitSeconds` for its end. Results are kept for 24 hours. */
+  /** The state of a run; waits up to `waitSeconds` for its end. Results are kept for 24 hours. */
   getRun(runId: string, options?: WaitOptions): Promise<RunState>;
   /** Waits for the end of a run, however long it takes. */
   waitForRun(runId: string, options?: CallOptions): Promise<EndedRun>;
@@ -277,7 +277,7 @@ export interface RentalClient {
     runId: string,
     options?: CallOptions & Query<typeof operations.getReceipt>,
   ): Promise<SignedReceipt>;
-  /** Stops a run; gives what it came to. */
+  /** Stops a run; gives its result. */
   cancelRun(runId: string, options?: CallOptions): Promise<Cancellation>;
   /** Stops the run of an idempotency key; a request that comes later under the key is refused, uncharged. */
   cancelRunByKey(idempotencyKey: string, options?: CallOptions): Promise<Cancellation>;
@@ -352,7 +352,7 @@ export function createClient(options: ClientOptions): RentalClient {
       () => undefined,
     );
   };
-  /** An answer, if it is about the listing that was asked for: what is decided by it is decided about that one. */
+  /** An answer, if it is about the requested listing: a decision by it concerns that one. */
   const about = <T>(asked: string, answer: T, listingOf: (answer: T) => string): T => {
     if (listingOf(answer) === asked) return answer;
     throw new ConnectionError(`The marketplace at ${baseUrl} answered about another listing than ${asked}.`);

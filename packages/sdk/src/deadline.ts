@@ -1,4 +1,4 @@
-/** A signal that aborts when a time is over or when another signal aborts, until it is cleared. */
+/** A signal that aborts when a time has passed or when another signal aborts, until it is cleared. */
 export interface Deadline {
   readonly signal: AbortSignal;
   /** True when the time ran out before another signal aborted. */

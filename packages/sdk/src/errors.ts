@@ -20,7 +20,7 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   /** HTTP status. */
   readonly status: number;
-  /** What happened, without what a caller over HTTP does next, which `message` may say beside it. */
+  /** The cause alone. `message` may also tell a caller over HTTP the next step. */
   readonly reason: string;
   /** Give this to support. */
   readonly requestId: string | undefined;
@@ -32,7 +32,7 @@ export class ApiError extends Error {
   readonly policyRule: PolicyRule | undefined;
   /** The scopes of which the API key needs one; absent where it does not lack a scope. */
   readonly requiredScopes: readonly ApiKeyScope[] | undefined;
-  /** Where the owner of the wallet approves what the API key may not spend by itself; then the same call goes on. */
+  /** The page where the owner of the wallet approves the call; then the same call goes on. */
   readonly approval: ApprovalOffer | undefined;
   /** Seconds to wait before trying again, from `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
@@ -81,7 +81,7 @@ export class ConnectionError extends Error {
   }
 }
 
-/** The last error of a request that was tried again, with the first run that it began and what was said of that. */
+/** The last error of a request that was tried again, with the first run that it started and the error of that run. */
 export function afterRetries(
   last: ApiError | ConnectionError,
   first: ApiError | undefined,

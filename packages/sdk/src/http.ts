@@ -14,7 +14,7 @@ export interface RequestInput {
   params?: Record<string, string>;
   query?: Record<string, string | number | undefined>;
   body?: unknown;
-  /** Bytes to send as they are, in place of `body`; `headers` say what they are. */
+  /** Bytes to send as they are, in place of `body`; `headers` name their type. */
   upload?: Blob | Uint8Array<ArrayBuffer> | string;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
@@ -51,7 +51,7 @@ export async function sendRequest<T>(
   const url = http.baseUrl + pathOf(operation, input);
   const repeatable = operation.method === 'GET' || input.repeatable === true;
   let renewed = false;
-  /** The first try that began a run: it may have been charged, and what it said of that must not be lost. */
+  /** The first try that began a run: it may have been charged, and its error must not be lost. */
   let first: ApiError | undefined;
   for (let attempt = 0; ; attempt += 1) {
     const answer = await tryOnce(http, operation, input, url, read);

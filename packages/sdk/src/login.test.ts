@@ -16,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** What a wallet signs to log in to a service that offers `offered`; undefined where it is not asked. */
+/** The text that a wallet signs to log in to a service that offers `offered`; undefined where it is not asked. */
 async function signedFor(
   offered: unknown,
   options: Partial<ClientOptions> = {},
@@ -207,7 +207,7 @@ describe('a login that is kept', () => {
     ...changes,
   });
 
-  /** Calls the API with a store, and gives the bearer of the call, the signatures that it took and what is kept then. */
+  /** Calls the API with a store, and gives the bearer of the call, the signatures that it took and the kept login. */
   async function callWith(login: KeptLogin | undefined, expired: readonly string[] = []) {
     let stored = login;
     let signatures = 0;
@@ -255,7 +255,7 @@ describe('a login that is kept', () => {
     });
   });
 
-  it('is made anew where the service says that it is over [SVC-21]', async () => {
+  it('is made again where the service says that it has ended [SVC-21]', async () => {
     expect(await callWith(kept(), ['kept'])).toMatchObject({
       bearers: ['Bearer kept', 'Bearer new'],
       signatures: 1,
@@ -265,7 +265,7 @@ describe('a login that is kept', () => {
 });
 
 describe('a wallet that offers Sign In With Solana', () => {
-  it('is handed what was checked, and its message is sent as it signed it [SVC-21]', async () => {
+  it('gets the checked message, and its message is sent as it signed it [SVC-21]', async () => {
     const offered = good();
     const message = new TextEncoder().encode('market.example wants you to sign in, as the wallet writes it');
     const signIn = vi.fn(async () => ({ message, signature: new Uint8Array(64).fill(2) }));
@@ -334,7 +334,7 @@ describe('the messages that a wallet signs', () => {
     ...(/^[^\n]* wants you to sign in with your Solana account:\n/.test(text) ? ['sign-in'] : []),
     ...(text.startsWith('agent-rental: create API key "') ? ['API key'] : []),
     ...(text.startsWith('agent-rental: connect the app "') ? ['app'] : []),
-    // As the service signs receipts: with a key of its own, and in a form of its own.
+    // As the service signs receipts: with a separate key, and in a separate form.
     ...(/^[\w-]+\.[\w-]+$/.test(text) ? ['receipt'] : []),
   ];
 

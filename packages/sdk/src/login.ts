@@ -29,7 +29,7 @@ export interface KeptLogin {
 /** Keeps a login between clients, for instance in the session storage of a browser's tab. */
 export interface LoginStore {
   read(): KeptLogin | undefined;
-  /** Undefined: the login is over. */
+  /** Undefined: the login has ended. */
   write(login: KeptLogin | undefined): void;
 }
 
@@ -56,7 +56,7 @@ const RENEW_BEFORE_MS = 60_000;
 
 /**
  * Authenticates by signing in; keeps the token and logs in again, silently, before it ends. Concurrent requests share
- * one login. What is signed names the domain, so that no service can use it at another.
+ * one login. The signed text names the domain, so that no service can use it at another.
  *
  * @param http.domain host and port that a sign-in message has to name
  * @param store keeps the login; one of another wallet, or that is about to end, is not used

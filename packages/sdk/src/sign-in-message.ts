@@ -17,7 +17,7 @@ export interface SignInSite {
 }
 
 /**
- * What a wallet is asked to sign in with, for this site, this wallet and one challenge: `solana:signIn` takes it as it is. Of what
+ * The message that a wallet signs in with, for this site, this wallet and one challenge: `solana:signIn` takes it as it is. Of what
  * the service offered only what was checked is in it. One for another marketplace would let this one log in there.
  *
  * @throws UntrustedChallengeError where the offer is for another site, wallet, challenge or time
@@ -94,7 +94,7 @@ function isOrigin(uri: string, domain: string): boolean {
   return host === domain && (protocol === 'https:' || protocol === 'http:');
 }
 
-/** Another's words in an error: short, and without what a terminal would obey. */
+/** Another's words in an error: short, and without control characters for a terminal. */
 function shown(text: string): string {
   return JSON.stringify(text.slice(0, 100));
 }

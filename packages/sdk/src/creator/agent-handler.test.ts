@@ -94,7 +94,7 @@ describe('the handler of an agent', () => {
   it.each([
     ['JSON Schema', JSON_SCHEMA],
     ['zod', z.strictObject({ total: z.int() })],
-  ])('checks input and output by %s, and tells its creator what is wrong [SDK-10]', async (_, schema) => {
+  ])('checks input and output by %s, and tells its creator the faults [SDK-10]', async (_, schema) => {
     const run = vi.fn<AgentHandlerOptions['run']>(() => ({ total: 3 }));
     const both = { inputSchema: schema, outputSchema: schema };
     expect(await send({ run, ...both }, { input: { total: 1 } })).toMatchObject({
@@ -125,13 +125,13 @@ describe('the handler of an agent', () => {
     expect(streamed.errors[0]).toContain('output');
   });
 
-  it('gives the agent what its schema makes of the input', async () => {
+  it('gives the agent the input as its schema converts it', async () => {
     const inputSchema = z.object({ total: z.int().default(7) });
     const answer = await send({ run: ({ input }) => input ?? null, inputSchema }, { input: {} });
     expect(answer.text).toBe('{"total":7}');
   });
 
-  it('aborts the work when the time of the task is over [SDK-10]', async () => {
+  it('aborts the work when the time of the task has passed [SDK-10]', async () => {
     const answer = await send(
       {
         run: (_, { signal }) =>

@@ -11,9 +11,9 @@ export interface AgentHandlerOptions {
    */
   webhookSecret: string | (() => string | undefined | Promise<string | undefined>);
   run: AgentFunction;
-  /** Checks each input before `run` gets it, and makes it what the schema says. The marketplace has checked it before. */
+  /** Checks each input before `run` gets it, and converts it by the schema. The marketplace has checked it before. */
   inputSchema?: AgentSchema;
-  /** Checks each output before it leaves: `onError` says what is wrong with it, which the marketplace does not. */
+  /** Checks each output before it leaves: `onError` tells its faults, which the marketplace does not. */
   outputSchema?: AgentSchema;
   /** Called with every error of a task; the caller only learns that the run failed. */
   onError?: (error: unknown) => void;
@@ -35,7 +35,7 @@ interface Answering {
  * Workers, Deno, Bun. It verifies the Standard Webhooks signature, so that only the marketplace can make it work, checks
  * input and output, and answers with what `run` returns. `GET` says that the agent is there, and a signed handshake is answered
  * without `run`. The signal of `run` aborts
- * when the caller is gone or the time of the task is over.
+ * when the caller is gone or the time of the task has passed.
  */
 export function createAgentHandler(options: AgentHandlerOptions): (request: Request) => Promise<Response> {
   const checkInput = schemaCheck(options.inputSchema, 'input');
@@ -79,7 +79,7 @@ async function secretOf(secret: AgentHandlerOptions['webhookSecret']): Promise<s
   return typeof secret === 'string' ? secret : secret();
 }
 
-/** What was sent, if the marketplace signed it lately. */
+/** The request's content, if the marketplace signed it lately. */
 function verifiedBody(request: Request, body: string, secret: string): unknown {
   try {
     new Webhook(secret).verify(body, {

@@ -12,7 +12,7 @@ export const agentTask = z.object({
 });
 export type AgentTask = z.infer<typeof agentTask>;
 
-/** What the marketplace sends to learn whether an agent takes what it signs. */
+/** The handshake: the marketplace learns whether an agent takes its signature. */
 export const handshake = z.object({ type: z.literal('handshake'), challenge: z.string() });
 
 /**
@@ -21,7 +21,7 @@ export const handshake = z.object({ type: z.literal('handshake'), challenge: z.s
 export type AnswerPieces = AsyncIterable<string> | AsyncGenerator<string, Json | void, undefined>;
 
 /**
- * Does the work: gets the task, returns what the agent's output schema declares. An `async function*` yields an answer in
+ * Does the work: gets the task, returns a value of the agent's output schema. An `async function*` yields an answer in
  * free text while it is written; a renter who streams reads it as it comes.
  */
 export type AgentFunction = (

@@ -29,7 +29,7 @@ async function run(agent: AgentFunction, signal = new AbortController().signal) 
   }
 }
 
-/** A model of the AI SDK that writes these pieces and remembers what it was asked. */
+/** A model of the AI SDK that writes these pieces and remembers its requests. */
 function writingModel(pieces: readonly string[], asked: unknown[] = []): MockLanguageModelV3 {
   return new MockLanguageModelV3({
     doStream: async ({ prompt }) => {

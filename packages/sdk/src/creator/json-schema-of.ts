@@ -9,7 +9,7 @@ type JsonSchema = Record<string, unknown>;
 const NOT_CONVERTED = 'The schema cannot be told as JSON Schema';
 
 /**
- * The JSON Schema of a validator, for `input_schema` and `output_schema` of a manifest, so that an agent declares what it checks.
+ * The JSON Schema of a validator, for `input_schema` and `output_schema` of a manifest, so that an agent declares its checks.
  * Takes schemas of zod 4 and, where the package `zod-to-json-schema` is installed beside it, of zod 3; other validators that tell
  * their JSON Schema by Standard Schema; and a JSON Schema as it is.
  *
@@ -41,7 +41,7 @@ function isZod3(schema: object): boolean {
   return typeof definition?.typeName === 'string';
 }
 
-/** A package of its own: those who use zod 4, or none, do not need it. */
+/** A separate package: users of zod 4, or of none, do not need it. */
 async function zod3Converter(): Promise<Zod3Converter> {
   try {
     const { zodToJsonSchema } = await import('zod-to-json-schema');
@@ -54,7 +54,7 @@ async function zod3Converter(): Promise<Zod3Converter> {
   }
 }
 
-/** What a converter gave. An empty schema accepts everything, and is what one gives for a schema that it does not know. */
+/** The result of a converter. It is empty, and so accepts everything, for a schema that the converter does not know. */
 function converted(convert: () => unknown): JsonSchema {
   let given: unknown;
   try {

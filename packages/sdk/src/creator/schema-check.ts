@@ -26,10 +26,10 @@ type OlderResult =
   | { readonly success: true; readonly data: unknown }
   | { readonly success: false; readonly error: { readonly issues: readonly StandardIssue[] } };
 
-/** A JSON Schema, as it stands in the manifest, or a validator that checks the same. */
+/** A JSON Schema, as in the manifest, or a validator that checks the same. */
 export type AgentSchema = StandardSchema | { readonly [keyword: string]: unknown };
 
-/** A value is not what a schema declares; the message says where and why. */
+/** A value breaks its schema; the message says where and why. */
 export class AgentSchemaError extends Error {
   override readonly name = 'AgentSchemaError';
 }
@@ -38,7 +38,7 @@ export class AgentSchemaError extends Error {
 const NAMED_FAULTS = 5;
 
 /**
- * Makes the check of one schema. What it gives is the value that the schema makes of it: with defaults, where the schema is
+ * Makes the check of one schema. It gives the value that the schema makes of it: with defaults, where the schema is
  * a validator that adds them.
  *
  * @param what names the value in errors: `input` or `output`

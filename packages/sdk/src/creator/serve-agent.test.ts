@@ -36,7 +36,7 @@ function send(signal?: AbortSignal, secret = SECRET): Promise<Response> {
 }
 
 describe('an agent that is served', () => {
-  it('answers with what it returns, and only to signed requests', async () => {
+  it('answers with its returned value, and only to signed requests', async () => {
     run = ({ task }) => ({ said: task });
     const answer = await send();
     expect(answer.headers.get('content-type')).toBe('application/json');
@@ -44,7 +44,7 @@ describe('an agent that is served', () => {
     expect((await send(undefined, `whsec_${Buffer.alloc(24, 6).toString('base64')}`)).status).toBe(401);
   });
 
-  it('lets what it yields out while it works, and ends with what it returns', async () => {
+  it('lets yielded values out while it works, and ends with its returned value', async () => {
     let goOn: () => void = () => undefined;
     const told = new Promise<void>((resolve) => (goOn = resolve));
     run = async function* () {

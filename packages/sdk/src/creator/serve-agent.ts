@@ -14,7 +14,7 @@ export const WEBHOOK_SECRET_FILE = '.webhook-secret';
 
 export interface ServeAgentOptions extends Omit<AgentHandlerOptions, 'webhookSecret'> {
   /**
-   * Default: `WEBHOOK_SECRET` of the environment, else what stands in the file `WEBHOOK_SECRET_FILE`, else in
+   * Default: `WEBHOOK_SECRET` of the environment, else the content of the file `WEBHOOK_SECRET_FILE`, else of
    * `.webhook-secret` of the working folder. It is read at each task: an agent may start before it is registered.
    */
   webhookSecret?: AgentHandlerOptions['webhookSecret'];

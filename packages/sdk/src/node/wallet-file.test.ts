@@ -42,7 +42,7 @@ describe('readWalletFile', () => {
     '{"a":1}',
     JSON.stringify(bytes(SEED)),
     JSON.stringify([...bytes(SEED + PUBLIC_KEY).slice(1), 256]),
-  ])('refuses what is no keypair, without showing it (%#)', async (content) => {
+  ])('refuses a file without a keypair, and does not show it (%#)', async (content) => {
     const path = await write('bad.json', content);
     expect(() => readWalletFile(path)).toThrow(`${path} is not a keypair file: a JSON array of 64 numbers.`);
   });

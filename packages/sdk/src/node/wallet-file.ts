@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { WalletSigner } from '../solana/wallets/signer.js';
 import { signWire } from './sign-wire.js';
 
-/** A wallet file cannot be used; the message never shows what is in it. */
+/** A wallet file cannot be used; the message never shows its content. */
 export class WalletFileError extends Error {
   override readonly name = 'WalletFileError';
 }
@@ -14,7 +14,7 @@ const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
 /**
  * Reads a keypair file as the Solana tools write it (a JSON array of 64 numbers) into a signer. Done with Node's own
- * cryptography, because loading the chain's library would triple the start-up time of what only logs in.
+ * cryptography, because loading the chain's library would triple the start-up time of programs that only log in.
  *
  * @throws WalletFileError when there is no such file or it holds no keypair.
  */

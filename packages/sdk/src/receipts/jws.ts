@@ -4,7 +4,7 @@ import { WrongPart } from './verification.js';
 
 /** Tells a receipt from every other signed thing. */
 const TYPE = 'agent-rental-receipt';
-/** Far above what a receipt takes. */
+/** Far above the size of a receipt. */
 const MAX_JWS_CHARACTERS = 65_536;
 const KEY_BYTES = 32;
 
@@ -12,7 +12,7 @@ const header = z.object({
   alg: z.literal('EdDSA'),
   typ: z.literal(TYPE),
   kid: z.string(),
-  // A reader that does not know what is critical must refuse (RFC 7515, section 4.1.11).
+  // A reader must refuse critical members that it does not know (RFC 7515, section 4.1.11).
   crit: z.never().optional(),
 });
 const jwkSet = z.object({ keys: z.array(z.unknown()).max(1_000) });
@@ -25,7 +25,7 @@ const jwk = z.object({
   revoked: z.unknown().optional(),
 });
 
-/** What a receipt's JWS says, once its signature is right. */
+/** The content of a receipt's JWS, once its signature is right. */
 interface VerifiedJws {
   /** As it was signed. */
   payload: Uint8Array;

@@ -1,7 +1,7 @@
 const LEAF_PREFIX = 0;
 const NODE_PREFIX = 1;
 
-/** What a proof says: a leaf of a tree of that many leaves, and the hashes from its neighbour up. */
+/** A proof: a leaf of a tree of that many leaves, and the hashes from its neighbour up. */
 export interface MerkleProof {
   leafIndex: number;
   count: number;

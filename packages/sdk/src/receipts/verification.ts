@@ -2,7 +2,7 @@ import type { Receipt } from '@agent-rental/contract';
 
 /** The part of a receipt's evidence that a verification found wrong. */
 export type ReceiptPart =
-  /** The answer of `GET /v1/runs/:run_id/receipt`: it is not one, or its `receipt` is not what was signed. */
+  /** The answer of `GET /v1/runs/:run_id/receipt`: it is not one, or its `receipt` was not signed. */
   | 'answer'
   /** The JWS: its form, its key, or its signature. */
   | 'jws'
@@ -21,7 +21,7 @@ export type ReceiptPart =
   /** The transaction charges no such run, or not this price of this wallet for this listing. */
   | 'charge';
 
-/** Where a verified run stands on-chain. */
+/** The place of a verified run on-chain. */
 export type VerifiedLog =
   | { by: 'charge'; signature: string; lamports: bigint }
   | {
@@ -34,7 +34,7 @@ export type VerifiedLog =
       previousRoot: string;
     };
 
-/** What a verification found: the receipt and where its run stands on-chain, or the first part that is wrong. */
+/** The result of a verification: the receipt and its run's place on-chain, or the first wrong part. */
 export type ReceiptVerification =
   | { ok: true; receipt: Receipt; log: VerifiedLog; authority: string }
   | { ok: false; part: ReceiptPart; reason: string };

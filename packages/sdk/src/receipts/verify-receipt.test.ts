@@ -279,7 +279,7 @@ describe('a receipt is refused, with the part that is wrong', () => {
     }
   });
 
-  it('jws: a key that has leaked, and one that had ended when the run did; a former key is good for what it signed [OPS-105]', async () => {
+  it('jws: a key that has leaked, and one that had ended when the run did; a former key is good for its signatures [OPS-105]', async () => {
     const given = batched();
     const endedAt = Date.parse(freeReceipt.finished_at) / 1_000;
     const withKey = (fields: object) => ({
@@ -297,7 +297,7 @@ describe('a receipt is refused, with the part that is wrong', () => {
     await fails({ ...batched(), programId: Keypair.generate().publicKey.toBase58() }, 'program');
   });
 
-  it('log: a run that is not on-chain yet, or stands in the wrong kind of log [MON-32]', async () => {
+  it('log: a run that is not on-chain yet, or is in the wrong kind of log [MON-32]', async () => {
     const given = batched();
     const pending = { status: 'pending', expected_at: '2026-01-05T10:01:00.000Z' };
     await fails({ ...given, answer: { ...given.answer, log: pending } }, 'log');
@@ -418,7 +418,7 @@ it('a transaction with any one byte changed is refused', async () => {
   }
 });
 
-it('what the caller says wrong is an exception', async () => {
+it('a wrong argument of the caller is an exception', async () => {
   const given = batched();
   await expect(verifyReceipt({ ...given, programId: 'x' })).rejects.toThrow(TypeError);
   await expect(verifyReceipt({ ...given, authorities: ['0'] })).rejects.toThrow(TypeError);

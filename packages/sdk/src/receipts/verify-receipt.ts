@@ -20,7 +20,7 @@ import { readLanded, signerOf } from './landed-transaction.js';
 import { rootOf } from './merkle-proof.js';
 import { WrongPart, type ReceiptVerification, type VerifiedLog } from './verification.js';
 
-/** What a receipt is verified by. Nothing is asked of the service. */
+/** The evidence for a receipt. Nothing is asked of the service. */
 export interface ReceiptEvidence {
   /** The answer of `GET /v1/runs/:run_id/receipt`. */
   answer: unknown;
@@ -44,7 +44,7 @@ type Batched = Extract<RunLogEntry, { status: 'logged' }>;
  * it or by the proof of its place in a batch of the run log. The transaction's own signature is checked, so an RPC can make up
  * none; whether it landed is what the RPC says.
  *
- * @throws TypeError where `authorities` or `programId` are no addresses; what is wrong with evidence is a value.
+ * @throws TypeError where `authorities` or `programId` are no addresses; a fault of the evidence is a value.
  */
 export async function verifyReceipt(evidence: ReceiptEvidence): Promise<ReceiptVerification> {
   const authorities = evidence.authorities.map(addressOf);
@@ -111,7 +111,7 @@ function verifyCharge(
   throw new WrongPart('charge', 'It charges no run of this id.');
 }
 
-/** A run in a batch: its proof leads to the root that stands in a memo of the authority. */
+/** A run in a batch: its proof leads to the root in a memo of the authority. */
 async function verifyBatch(
   receipt: Receipt,
   payload: Uint8Array,

@@ -20,7 +20,7 @@ import { makeMessage } from './send/unsigned-message.js';
 import type { WalletSigner } from './wallets/signer.js';
 import { quoteOfSpend, type DecodedQuote, type WalletSpend } from './verify/wallet-spend.js';
 
-/** What is used of a web3.js `Connection`. */
+/** The used part of a web3.js `Connection`. */
 export type WalletConnection = SendingConnection &
   Pick<
     Connection,
@@ -41,7 +41,7 @@ export interface MarketplaceWalletOptions {
 /** Options of one action. */
 export interface ActionOptions extends CallOptions {
   /**
-   * Shown what the transaction can take before it is signed; anything but true ends it. Asked again where the wallet
+   * Shown the most that the transaction can take before it is signed; anything but true ends it. Asked again where the wallet
    * changes that while it signs.
    */
   approve?: ((quote: DecodedQuote) => boolean | Promise<boolean>) | undefined;
@@ -56,7 +56,7 @@ export interface ConfirmedTransaction {
 }
 
 /**
- * Everything that a wallet signs, with an RPC endpoint alone: built here from what the chain says, simulated, signed,
+ * Everything that a wallet signs, with an RPC endpoint alone: built here from the chain's state, simulated, signed,
  * sent again until it is confirmed. Where terms name no `max_price_lamports`, the price that the chain has when the
  * transaction is built is the most that is paid.
  *
@@ -81,7 +81,7 @@ export interface MarketplaceWallet {
   update(listingId: string, changes: ListingChanges, options?: ActionOptions): Promise<ConfirmedTransaction>;
   pause(listingId: string, options?: ActionOptions): Promise<ConfirmedTransaction>;
   resume(listingId: string, options?: ActionOptions): Promise<ConfirmedTransaction>;
-  /** Withdraws what was earned and closes for ever, in one transaction. */
+  /** Withdraws the earnings and closes for ever, in one transaction. */
   close(listingId: string, options?: ActionOptions): Promise<ConfirmedTransaction>;
   withdraw(listingId: string, terms?: WithdrawTerms, options?: ActionOptions): Promise<ConfirmedTransaction>;
   /** Ends a buyer's Per-Task rental of a listing of this wallet, for ever; balance and rent go back to the buyer. */
@@ -115,7 +115,7 @@ export function createMarketplaceWallet(options: MarketplaceWalletOptions): Mark
     const [signature = new Uint8Array()] = signed.transaction.signatures;
     const sent = { wire: signed.wire, signature: bs58.encode(signature), lastValidBlockHeight, programId };
     if (signed.transaction.blockhash !== blockhash) {
-      // The wallet chose a blockhash of its own, which is no newer than the newest there is now.
+      // The wallet chose another blockhash, which is no newer than the newest there is now.
       sent.lastValidBlockHeight = (
         await reach(() => connection.getLatestBlockhash('confirmed'))
       ).lastValidBlockHeight;

@@ -2,16 +2,16 @@ import type { TransactionRequest, TransactionRequestOf } from '@agent-rental/con
 
 type TermsOf<A extends TransactionRequest['action']> = Omit<TransactionRequestOf<A>, 'action' | 'listing_id'>;
 
-/** Terms of a rental; what is absent is the listing's own. */
+/** Terms of a rental; absent ones are the listing's. */
 export type RentTerms = TermsOf<'rent'>;
 
 /** Which window a subscription is extended by, and at what price. */
 export type RenewTerms = TermsOf<'renew'>;
 
-/** What is added to a prepaid balance, and the price per task that is accepted. */
+/** The addition to a prepaid balance, and the accepted price per task. */
 export type TopUpTerms = TermsOf<'topup'>;
 
-/** What changes about a listing; what is absent stays. */
+/** Changes of a listing; absent members stay. */
 export type ListingChanges = TermsOf<'update'>;
 
 /** How much is withdrawn; all of it when nothing is named. */

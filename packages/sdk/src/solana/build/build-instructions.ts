@@ -13,19 +13,19 @@ import {
 } from '@agent-rental/program-client';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 
-/** What an action's instructions hold that wallet, listing id and request do not say. */
+/** Values in an action's instructions beside wallet, listing id and request. */
 export interface Particulars {
   /** Of the listing. */
   rentalModel: RentalModel;
   /** The protocol's. */
   treasury: PublicKey;
-  /** What the payer agrees to: in all, or per task. */
+  /** The agreed most of the payer: in all, or per task. */
   maxPriceLamports: bigint;
   /** Per-Task: the first deposit. */
   depositLamports: bigint;
   /** Closing: whether there are earnings to withdraw first. */
   hasEarnings: boolean;
-  /** Publishing: what the reviewed listing holds, and who says that it was reviewed. */
+  /** Publishing: the content of the reviewed listing, and the key that confirms its review. */
   published: {
     authority: PublicKey;
     rentalModel: RentalModel;
@@ -39,7 +39,7 @@ export interface Particulars {
 export type KnownParticulars = { [K in keyof Particulars]?: Particulars[K] | undefined };
 
 /**
- * Builds exactly the instructions that do what was asked for; every address is derived from wallet and listing id.
+ * Builds exactly the instructions of the request; every address is derived from wallet and listing id.
  *
  * @throws TypeError when a value is missing that the action needs.
  */

@@ -15,7 +15,7 @@ interface ActionPlan {
 }
 
 /**
- * Finds in the chain's state what an action's instructions hold beside its request, and what it brings back.
+ * Finds in the chain's state the values of an action's instructions beside its request, and the returned lamports.
  *
  * @throws ApiError `invalid_request` when a subscription's terms name no duration.
  */

@@ -13,7 +13,7 @@ import {
 import type { Connection, PublicKey } from '@solana/web3.js';
 import { apiError, reach } from '../send/chain-errors.js';
 
-/** What a wallet needs to know of a listing to build a transaction. */
+/** Facts of a listing that a wallet needs for a transaction. */
 export interface MarketState {
   protocol: Protocol;
   listing: Listing;

@@ -2,7 +2,7 @@ import type { Connection, PublicKey, SignatureStatus } from '@solana/web3.js';
 import { ConnectionError, isApiError } from '../../errors.js';
 import { apiError, apiErrorOfTransaction, reach } from './chain-errors.js';
 
-/** What is used of a web3.js `Connection` to land a transaction. */
+/** The part of a web3.js `Connection` that lands a transaction. */
 export type SendingConnection = Pick<
   Connection,
   'sendRawTransaction' | 'getSignatureStatuses' | 'getBlockHeight' | 'getTransaction'
@@ -10,7 +10,7 @@ export type SendingConnection = Pick<
 
 const POLL_MS = 400;
 const REBROADCAST_MS = 2_000;
-/** Failed polls in a row after which the endpoint counts as gone: about half a minute with timeouts of its own. */
+/** Failed polls in a row after which the endpoint counts as gone: about half a minute with its timeouts. */
 const MAX_FAILED_POLLS = 20;
 
 /** A signed transaction on its way. */
@@ -46,7 +46,7 @@ export async function sendAndConfirm(
         sinceSentMs = 0;
       }
       const height = await connection.getBlockHeight('confirmed');
-      // In this order: what is not there after the height has passed will never be.
+      // In this order: a transaction that is not there after the height has passed will never be.
       const status = await statusOf(connection, signature, height > sent.lastValidBlockHeight);
       failedPolls = 0;
       if (status?.err) throw await failureOf(connection, sent, status.err);

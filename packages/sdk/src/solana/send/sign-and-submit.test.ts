@@ -21,7 +21,7 @@ const transfer = SystemProgram.transfer({
   lamports: 1,
 });
 
-/** A client of a server that proposes what a test wants. */
+/** A client of a server that proposes a transaction of the test. */
 function serverOf(
   instructions: Parameters<typeof proposalOf>[0],
   quote: Partial<TransactionProposal['quote']> = {},
@@ -45,7 +45,7 @@ function serverOf(
   return { client, submitted, wire: new Uint8Array(Buffer.from(proposal.transaction, 'base64')) };
 }
 
-/** A signer that signs what it makes of the transaction. */
+/** A signer that signs its own change of the transaction. */
 function changing(change: (wire: Uint8Array) => Uint8Array): WalletSigner {
   return { ...own, signTransaction: async (wire) => own.signTransaction(change(wire)) };
 }
@@ -59,7 +59,7 @@ describe('a signer', () => {
   const replacedBy = (others: typeof instructions) => () =>
     new Uint8Array(Buffer.from(proposalOf(others).transaction, 'base64'));
 
-  test('signs what was proposed, and that is submitted', async () => {
+  test('signs the proposal, and that is submitted', async () => {
     const { sent, submitted, wire } = attempt(own);
     await sent;
     const [bytes = new Uint8Array()] = submitted;

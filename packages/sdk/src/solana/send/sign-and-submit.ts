@@ -20,8 +20,8 @@ export interface SignOptions extends CallOptions {
   /** Address of the marketplace program. Default: the client's, or the published one. */
   programId?: PublicKey | string | undefined;
   /**
-   * Shown what the transaction can take, once it is known to do what was asked for; anything but true ends it. The
-   * amounts are those of the transaction itself. Asked again where the wallet changes them while it signs.
+   * Shown the most that the transaction can take, once it is known to follow the request; anything but true ends it. The
+   * amounts come from the transaction itself. Asked again where the wallet changes them while it signs.
    */
   approve?: ((quote: DecodedQuote) => boolean | Promise<boolean>) | undefined;
   /**
@@ -36,11 +36,11 @@ export interface SignOptions extends CallOptions {
 /** Answer of a submitted transaction: confirmed, and seen by the index. */
 export type SubmittedTransaction = z.output<typeof operations.submitTransaction.response>;
 
-/** What a proposal was found to be. */
+/** A checked proposal. */
 export interface CheckedProposal {
-  /** What the transaction says. */
+  /** The decoded transaction. */
   transaction: WireTransaction;
-  /** What it can take out of the wallet. */
+  /** The most that it can take out of the wallet. */
   quote: DecodedQuote;
 }
 
@@ -109,7 +109,7 @@ export async function signAndSubmit(
   return client.submitTransaction(btoa(String.fromCharCode(...signed.wire)), { signal: options.signal });
 }
 
-/** Checks a proposal and its quote, and says how what is signed in its place is to be checked. */
+/** Checks a proposal and its quote, and gives the check of a transaction that is signed in its place. */
 function judge(
   proposal: Pick<TransactionProposal, 'transaction' | 'quote'>,
   request: TransactionRequest,
@@ -144,7 +144,7 @@ function wireOf({ transaction }: Pick<TransactionProposal, 'transaction'>): Uint
   }
 }
 
-/** What the caller agrees to: what the terms say; what they leave open, as `approve` says. */
+/** The caller's agreement: the terms, and for open amounts the answer of `approve`. */
 function agreementOf(request: TransactionRequest, options: CheckOptions): Agreement {
   const { treasury, authorities, maxPriorityFeeLamports } = options;
   const isApproved = options.approve !== undefined;

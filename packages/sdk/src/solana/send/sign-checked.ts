@@ -13,7 +13,7 @@ import {
 interface Judgement {
   /** Throws when a transaction may not be signed. */
   check(wire: Uint8Array): CheckedTransaction;
-  /** Asked about what a checked transaction can take; anything but true ends it. */
+  /** Asked about the most that a checked transaction can take; anything but true ends it. */
   approve?: ((spend: WalletSpend) => boolean | Promise<boolean>) | undefined;
 }
 

@@ -108,7 +108,7 @@ export async function resume(
   return signAndSubmit(client, signer, { action: 'resume', listing_id: listingId }, options);
 }
 
-/** Withdraws what a listing earned and closes it for ever, in one transaction. */
+/** Withdraws a listing's earnings and closes it for ever, in one transaction. */
 export async function close(
   client: RentalClient,
   signer: WalletSigner,
@@ -118,7 +118,7 @@ export async function close(
   return signAndSubmit(client, signer, { action: 'close', listing_id: listingId }, options);
 }
 
-/** Withdraws what a listing earned; all of it when the terms name no amount. */
+/** Withdraws a listing's earnings; all of them when the terms name no amount. */
 export async function withdraw(
   client: RentalClient,
   signer: WalletSigner,
