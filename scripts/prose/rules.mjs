@@ -17,7 +17,7 @@ const TERMS = { adoption: 'equal call', catalogue: 'listings', impatience: 'wait
 export const LINE_RULES = [
   {
     name: 'indirect',
-    limit: 2_068,
+    limit: 1_926,
     find: (line) => INDIRECT.exec(line)?.[0],
     advice: (found) => `'${found}': name the thing by a noun, or make it the subject.`,
   },

@@ -139,7 +139,7 @@ describe('rentedToolset', () => {
     expect(await selected(ids)).toEqual(['agent_3_aaaaaa', 'agent_1_aaaaaa']);
   });
 
-  it('tells of rentals that have no tool of their own, by their words', async () => {
+  it('tells of rentals without a direct tool, by their words', async () => {
     const rented = Array.from({ length: 130 }, (_, index) => listing(index));
     const standIn = createStandIn([
       ...rented,
@@ -195,7 +195,7 @@ describe('rentedToolset', () => {
     // A name with a hash tells no listing: the rentals are looked through.
     const hashed = await toolName('9-lives-aaaaaa');
     expect(await found(hashed)).toMatchObject({ agentId: '9-lives-aaaaaa' });
-    // What is not rented is refused when it is called, by the service, with what to do.
+    // The service refuses a call of an agent that is not rented, with the next step.
     const stranger = await rentedToolset(clientOf(standIn)).find('agent_300_aaaaaa');
     const refused = await stranger?.invoke({ task: 't' });
     expect(refused).toMatchObject({ status: 'error', error: { code: 'credential_not_found' } });
@@ -267,7 +267,7 @@ describe('rentedToolset', () => {
     expect(none).toMatchObject({ tools: { length: FIXED.length }, total: FIXED.length });
   });
 
-  it('goes on where a page ended, without reading what stands before it', async () => {
+  it('goes on where a page ended, without reading the items before it', async () => {
     const standIn = createStandIn(Array.from({ length: 130 }, (_, index) => listing(index)));
     const toolset = rentedToolset(clientOf(standIn), { limit: 120 });
     const all = (await toolset.list()).map(({ name }) => name);

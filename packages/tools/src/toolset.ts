@@ -30,13 +30,13 @@ const DIRECT_TOOLS_MAX = 1_000;
 export interface ToolsetOptions {
   /** Most direct tools, 0 to 1000; the most recent rentals. Default 30. */
   readonly limit?: number | undefined;
-  /** Which rentals have a tool of their own. Default: the most recent ones, up to `limit`. */
+  /** The rentals with a direct tool. Default: the most recent ones, up to `limit`. */
   readonly select?: ToolSelection | undefined;
   /** Shared by toolsets that should not each fetch the same listings. Default: one per client. */
   readonly cache?: DirectToolCache | undefined;
-  /** What may be spent, on rentals and on runs. Absent: nothing limits runs here, and `wallet` pays nothing. */
+  /** The spending limits for rentals and runs. Absent: nothing limits runs here, and `wallet` pays nothing. */
   readonly policy?: SpendingPolicy | undefined;
-  /** Where is kept what was spent. Default: in memory, so that a restart begins a new day. */
+  /** Keeps the spends. Default: in memory, so that a restart begins a new day. */
   readonly ledger?: SpendingLedger | undefined;
   /** Pays for rentals inside `policy`. Absent: `rent_listing` says where a person can pay. */
   readonly wallet?: PayingWallet | undefined;

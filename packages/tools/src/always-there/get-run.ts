@@ -14,7 +14,7 @@ import {
 import { alwaysThereTool } from './always-there-tool.js';
 import { answer, READ_ONLY } from './answer.js';
 
-/** A run that goes on is waited for so long, where the caller has no patience of its own. */
+/** A run that goes on is waited for so long, where the caller sets no wait. */
 const WAIT_SECONDS = 20;
 
 /** `get_run`: the result of an earlier run again, from any place in it. */

@@ -80,7 +80,7 @@ describe('hire', () => {
     expect(standIn).toMatchObject({ paid: 10_000_000, charged: 4_000_000 });
   });
 
-  it('with dry_run says what it would take and cost, and spends nothing [ADP-7]', async () => {
+  it('with dry_run names the agent and its cost, and spends nothing [ADP-7]', async () => {
     const standIn = market();
     const { hire } = hiring(standIn);
     const quoted = await hire({ task: 'contract deadlines', dry_run: true });
@@ -110,7 +110,7 @@ describe('hire', () => {
     expect((await hire({ task: 'contract', budget_sol: 0.01388868 })).status).toBe('completed');
   });
 
-  it('covers a run out of what was prepaid earlier, where only its price has to be agreed to [ADP-7]', async () => {
+  it('covers a run from an earlier deposit, where only its price has to be agreed to [ADP-7]', async () => {
     const standIn = createStandIn([{ id: 'sums-aaaaaa', title: 'Sums', rental: 'low_balance' }]);
     const credential = {
       listing_id: 'sums-aaaaaa',
@@ -155,7 +155,7 @@ describe('hire', () => {
     expect((await hire({ task: 'contract' }, { approve: () => true })).status).toBe('completed');
   });
 
-  it('rents nothing that does not take the input, and shows what it takes', async () => {
+  it('rents no agent that does not take the input, and shows its schema', async () => {
     const input_schema = { type: 'object', properties: { csv: { type: 'string' } }, required: ['csv'] };
     const standIn = createStandIn([{ id: 'sums-aaaaaa', title: 'Sums', rental: 'none', input_schema }]);
     const { hire } = hiring(standIn);
@@ -180,7 +180,7 @@ describe('hire', () => {
     expect((await hire({ task: 'Echo' })).structured).toEqual({ task: 'Echo', input: null });
   });
 
-  it('without a wallet runs what is rented, and says where a person pays for the rest [ADP-7]', async () => {
+  it('without a wallet runs rented agents, and says where a person pays for the rest [ADP-7]', async () => {
     const standIn = market();
     const { hire } = hiring(standIn, {});
     expect((await hire({ task: 'contract' })).structured).toMatchObject({

@@ -158,7 +158,7 @@ async function engage(
   }
 }
 
-/** The run's result with its receipt, and one line that says what was hired and paid. */
+/** The run's result with its receipt, and one line about the hired agent and the payment. */
 async function withReceipt(
   { client }: ToolContext,
   result: ToolResult,

@@ -14,7 +14,7 @@ const TITLE_LENGTH = 120;
 /** Rentals that are looked through; a wallet with more searches the marketplace instead. */
 const MAX_LOOKED_THROUGH = 1_000;
 
-/** `list_rentals`: what this wallet has rented, also what has no tool of its own in the list. */
+/** `list_rentals`: the rentals of this wallet, also rentals without a direct tool in the list. */
 export function listRentalsTool(client: RentalClient): RentedTool {
   return alwaysThereTool({
     name: 'list_rentals',

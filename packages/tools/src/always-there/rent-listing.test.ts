@@ -128,7 +128,7 @@ describe('rent_listing with a wallet', () => {
     expect((await direct?.invoke({ task: 't' }))?.status).toBe('completed');
   });
 
-  it('does not pay again for what is rented; renews and tops up what has ended [REN-6]', async () => {
+  it('does not pay again for a rented agent; renews and tops up an ended rental [REN-6]', async () => {
     const active = createStandIn([{ id: ID }]);
     expect(structured(await toolsOf(active, withWallet()).rent({}))).toMatchObject({
       already: true,
@@ -194,7 +194,7 @@ describe('rent_listing with a wallet', () => {
     expect(standIn.paid).toBe(0);
   });
 
-  it('asks the approver of the call before that of the toolset; refuses without either [REN-4]', async () => {
+  it('asks the approver of the call before the toolset’s; refuses without either [REN-4]', async () => {
     const policy = { askAboveLamports: 1_000_000n };
     const asked: SpendingRequest[] = [];
     const approve = (request: SpendingRequest) => Boolean(asked.push(request));
@@ -347,7 +347,7 @@ describe('rent_listing with a wallet', () => {
     expect(new Set(sent).size).toBe(1);
     expect(standIn.paid).toBe(10_000_000);
 
-    // It is done with: what has to be paid later is another payment, and nothing else is sent.
+    // It has ended: a later payment is another one, and nothing else is sent.
     standIn.add({ id: ID, rental: 'low_balance' });
     expect(structured(await rent({}))).toMatchObject({ rented: true });
     standIn.add({ id: ID, rental: 'low_balance' });
@@ -428,7 +428,7 @@ describe('a run under a policy', () => {
     },
   );
 
-  it('counts what was charged, and not what was refused', async () => {
+  it('counts charges, and not refusals', async () => {
     const standIn = createStandIn([{ id: ID }]);
     const { run } = toolsOf(standIn, { policy: { maxDayLamports: BigInt(2 * PRICE) } });
     standIn.failNextRun = { code: 'rate_limit_exceeded', message: 'Slow down.' };

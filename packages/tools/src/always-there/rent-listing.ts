@@ -118,7 +118,7 @@ async function rentListing(
   }
 }
 
-/** Returns the result for a rented agent: how to call it, and what was paid. */
+/** Returns the result for a rented agent: how to call it, and the payment. */
 async function rented(agentId: string, facts: JsonObject): Promise<ToolResult> {
   return objectResult({
     agent_id: agentId,

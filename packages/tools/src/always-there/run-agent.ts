@@ -102,7 +102,7 @@ async function plainInput(
   return definition.input.read(input);
 }
 
-/** What is known of an agent that may not be rented; nothing when there is no such agent. */
+/** Facts about an agent that may not be rented; nothing when there is no such agent. */
 async function definitionOf(
   client: RentalClient,
   cache: DirectToolCache,

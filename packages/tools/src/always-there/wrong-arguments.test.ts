@@ -25,7 +25,7 @@ async function said(name: string, args: unknown): Promise<string> {
 
 describe('a tool that needs no rental', () => {
   it.each(market().tools.map((tool) => [tool.name] as const))(
-    '%s refuses an unknown member, and says what it takes [ADP-15]',
+    '%s refuses an unknown member, and names its members [ADP-15]',
     async (name) => {
       const text = await said(name, { xyzzy: 1 });
       expect(text).toMatch(
@@ -75,12 +75,12 @@ describe('a tool that needs no rental', () => {
     ['search_listings', { limit: 'ten' }, '"limit" is the text "ten": it must be a number.'],
     ['search_listings', { sort: 'best' }, '"sort" is the text "best": it must be one of '],
     ['get_run', { run_id: {} }, '"run_id" is an object: it must be a text.'],
-  ])('%s %j: says what a value is that cannot be meant [ADP-15]', async (name, args, words) => {
+  ])('%s %j: names the type of a wrong value [ADP-15]', async (name, args, words) => {
     expect(await said(name, args)).toContain(words);
   });
 
   it.each([
-    ['null for what is left out', { query: null, sort: null }],
+    ['null for an absent member', { query: null, sort: null }],
     ['what hosts add by themselves', { query: 'echo', tool: 'search_listings', toolCallId: 'call_1' }],
     ['numbers as text', { limit: '3' }],
   ])('takes %s [ADP-15]', async (_what, args) => {

@@ -19,7 +19,7 @@ export interface DirectToolDefinition {
   readonly input: CompiledInput;
 }
 
-/** What is known of a rented listing; of one that could not be fetched, only what the credential says. */
+/** A rented listing; of one that could not be fetched, only the facts of the credential. */
 export type RentedListing =
   | DescribedListing
   | Pick<Credential, 'listing_id' | 'listing_title' | 'rental_model'>;

@@ -18,7 +18,7 @@ describe("a direct tool's definition", () => {
     expect(await defineDirectTool(structuredClone(LISTING))).toBe(first);
   });
 
-  it('says that an agent fails, in the words of the marketplace, before those of its creator [REG-142]', async () => {
+  it('says that an agent fails, in the words of the marketplace, before its creator’s [REG-142]', async () => {
     const { description } = await defineDirectTool({ ...LISTING, failing_since: '2026-01-05T10:00:00.000Z' });
     expect(description).toMatch(/have failed since 2026-01-05\. Its creator says: /);
     expect((await defineDirectTool(LISTING)).description).not.toContain('It fails');

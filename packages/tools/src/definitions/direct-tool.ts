@@ -34,7 +34,7 @@ async function describeRental(rented: RentedListing): Promise<DirectToolDefiniti
   };
 }
 
-/** The marketplace's own words, before those of the creator. */
+/** The marketplace's own words, before the creator's. */
 function healthText(listing: Pick<DescribedListing, 'failing_since'> | undefined): string {
   const text = listing && failingText(listing);
   return text === undefined ? '' : ` ${text}`;

@@ -6,7 +6,7 @@ import type { ToolResult } from './rented-tool.js';
 import { ApprovalRequiredError, SpendingRefusedError, type SpendingRequest } from '../spending/policy.js';
 
 /**
- * An error result for what a call threw.
+ * An error result for an exception of a call.
  *
  * @param unanswered what to say when no answer came.
  */

@@ -5,7 +5,7 @@ const SET_UP =
   'Do not call again before the user has seen to it: tell them that the API key or the wallet of these tools';
 
 /**
- * What a model does next about each error, in the terms of the tools; the one list of it. A new code of the contract does
+ * The next step of a model after each error, in the terms of the tools; the only list of it. A new code of the contract does
  * not compile before it has a line here.
  */
 export function nextStep(code: ToolError['code']): string {
@@ -56,6 +56,6 @@ export function nextStep(code: ToolError['code']): string {
   }
 }
 
-/** What to do where the API key may not do what its wallet may. */
+/** The next step where an API key lacks a right of its wallet. */
 export const NEXT_STEP_OF_POLICY =
   'Nothing was charged. Do not call again: the owner of the API key decides what it may do and spend; tell the user.';

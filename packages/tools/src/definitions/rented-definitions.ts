@@ -34,7 +34,7 @@ interface RentalPage extends PageEnd {
 }
 
 /**
- * Fetches definitions, the most recent rental first. What the cache lacks comes with the list itself, unless it is
+ * Fetches definitions, the most recent rental first. Listings that the cache lacks come with the list itself, unless it is
  * little: a request per rental would run into the limit of requests. Where more than a page is wanted, the next ones are on
  * their way while one is worked on.
  *

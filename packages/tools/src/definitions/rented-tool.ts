@@ -24,7 +24,7 @@ export interface ToolCallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Which call this is; a repeated call of the same identity and arguments is one run, paid once. */
   readonly call?: ToolCallIdentity | undefined;
-  /** The run's key, where the caller has one of its own. Wins over `call`. Default: a fresh key per call. */
+  /** The run's key, where the caller sets one. Wins over `call`. Default: a fresh key per call. */
   readonly idempotencyKey?: string | undefined;
   /**
    * Names the caller, for callers without stable call ids. An equal call of the same caller that still runs, or ended within
@@ -58,7 +58,7 @@ export interface OwnerApproval {
   readonly url: string;
   /** Until when it can be answered. */
   readonly expiresAt: string;
-  /** What it is about, in the marketplace's words. */
+  /** Its subject, in the marketplace's words. */
   readonly reason: string;
 }
 
@@ -71,9 +71,9 @@ export interface ToolError {
     | 'spending_refused'
     /** A person has to approve: `approval` says what, where none could be asked; `ownerApproval` where. Nothing was spent. */
     | 'approval_required'
-    /** What the marketplace proposed to sign is not what was asked for. Nothing was signed. */
+    /** The marketplace proposed another transaction than the requested one. Nothing was signed. */
     | 'untrusted_transaction'
-    /** What the marketplace gave the wallet to sign is no login to it. Nothing was signed. */
+    /** The text to sign from the marketplace is no login to it. Nothing was signed. */
     | 'untrusted_challenge';
   /** The rule of the tools' own policy that refused. */
   readonly rule?: SpendingRule;
@@ -88,15 +88,15 @@ export interface ToolError {
 }
 
 /**
- * What a call came to. Plain JSON, because frameworks store and stream it.
+ * The result of a call. Plain JSON, because frameworks store and stream it.
  *
- * `completed`: what was asked for. `failed`: the agent ran, could not do the task, and may have charged.
+ * `completed`: the requested output. `failed`: the agent ran, could not do the task, and may have charged.
  * `error`: nothing ran for this call, or its outcome is not known. `running`: the run goes on, and `get_run` gives its
  * end; only where the call had a `patienceMs`.
  */
 export interface ToolResult {
   readonly status: 'completed' | 'failed' | 'error' | 'running';
-  /** What the model reads. For an object output, that object as JSON. */
+  /** The text for the model. For an object output, that object as JSON. */
   readonly text: string;
   /** One line from the marketplace about the run: its id, its cost, and where the rest of a long output is. */
   readonly note?: string;
@@ -108,7 +108,7 @@ export interface ToolResult {
   /** Where the marketplace's API gives the run's signed receipt. */
   readonly receiptPath?: string;
   readonly agentId?: string;
-  /** What was charged, in lamports; exact as a JSON number. */
+  /** The charge in lamports; exact as a JSON number. */
   readonly costLamports?: number;
   readonly durationMs?: number;
   /** What happened, signed by the service; where the tool fetches it. */
@@ -116,11 +116,11 @@ export interface ToolResult {
   readonly error?: ToolError;
 }
 
-/** What a call will spend, as far as it can be told before it. */
+/** The spend of a call, as far as it is known before it. */
 export interface ToolSpending {
   /** `nothing`: it only looks something up. `run`: a run of a rented agent. `rental`: it may rent an agent. */
   readonly kind: 'nothing' | 'run' | 'rental';
-  /** Of a run: what it charges, in lamports. Absent where that is not known. */
+  /** Of a run: its charge in lamports. Absent where it is not known. */
   readonly lamports?: number;
 }
 
@@ -132,16 +132,16 @@ export interface RentedTool {
   readonly title: string;
   /** For the model; at most 1024 characters. */
   readonly description: string;
-  /** Portable JSON Schema: accepted by every large model provider as it stands. */
+  /** Portable JSON Schema: accepted unchanged by every large model provider. */
   readonly inputSchema: JsonSchema;
   readonly annotations: ToolAnnotations;
   /** The listing that a direct tool is bound to. */
   readonly agentId?: string;
-  /** Tells what a call would spend, before it is decided on. Never throws for bad arguments. */
+  /** Tells the spend of a call, before it is decided on. Never throws for bad arguments. */
   spending(args: unknown, options?: CallOptions): Promise<ToolSpending>;
   /**
-   * What a call with these arguments would have to be approved for, for frameworks that ask before they call; absent
-   * where no approval is needed. What is asked inside the call is `approve`'s.
+   * The spend that a call with these arguments needs approval for, for frameworks that ask before they call; absent
+   * where no approval is needed. `approve` gets the questions inside the call.
    */
   approvalOf?(args: unknown, options?: CallOptions): Promise<SpendingRequest | undefined>;
   /**
@@ -153,7 +153,7 @@ export interface RentedTool {
   invoke(args: unknown, options?: InvokeOptions): Promise<ToolResult>;
 }
 
-/** A tool without what is the same for every tool; without `spending` it is judged by its name. */
+/** A tool without the parts that all tools share; without `spending` it is judged by its name. */
 type RentedToolDefinition = Omit<RentedTool, 'invoke' | 'spending'> & Partial<Pick<RentedTool, 'spending'>>;
 
 /** Completes a tool. */
@@ -177,7 +177,7 @@ export function defineTool(definition: RentedToolDefinition): RentedTool {
   };
 }
 
-/** What a tool spends by its name; a dry run only quotes. */
+/** The kind of spend of a tool, by its name; a dry run only quotes. */
 function spendingByName(name: string, args: unknown): ToolSpending {
   const isDry = typeof args === 'object' && args !== null && 'dry_run' in args && args.dry_run === true;
   if (isDry || !Object.hasOwn(ALWAYS_THERE_TOOLS, name)) return { kind: 'nothing' };

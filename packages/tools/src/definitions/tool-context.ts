@@ -4,21 +4,21 @@ import type { InspectProposal, PayingWallet } from '../renting/paying-wallet.js'
 import type { Approve } from '../spending/policy.js';
 import type { Spending } from '../spending/spending.js';
 
-/** What the tools of one caller act with. */
+/** The parts that the tools of one caller work with. */
 export interface ToolContext {
   readonly client: RentalClient;
   readonly cache: DirectToolCache;
   /** Where people reach the marketplace. */
   readonly publicUrl: string;
-  /** Absent: nothing limits what is spent here. */
+  /** Absent: nothing limits the spends here. */
   readonly spending?: Spending | undefined;
   /** Absent: rentals are paid elsewhere. */
   readonly wallet?: PayingWallet | undefined;
-  /** Decodes what a proposed transaction can take. */
+  /** Decodes the most that a proposed transaction can take. */
   readonly inspect: InspectProposal;
   /** The marketplace program that is paid; absent: the published default. */
   readonly programId?: string | undefined;
-  /** Asked above the policy's amount, where a call brings no `approve` of its own. */
+  /** Asked above the policy's amount, where a call has no `approve`. */
   readonly approve?: Approve | undefined;
   /** Called after each rental that was made. */
   readonly onRented?: ((agentId: string) => void) | undefined;

@@ -1,9 +1,9 @@
 import { ALWAYS_THERE_TOOLS, listingId } from '@agent-rental/contract';
 
-/** Longest tool name: clients put a prefix of their own before it and providers stop at 64. */
+/** Longest tool name: clients put a prefix before it and providers stop at 64. */
 export const TOOL_NAME_MAX_LENGTH = 40;
 
-/** Names that no tool of a rental has: those of the tools that need none. */
+/** Names that no tool of a rental has: the names of the fixed tools. */
 export const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set(Object.keys(ALWAYS_THERE_TOOLS));
 
 const HASH_LENGTH = 10;

@@ -1,4 +1,4 @@
-/** Which rented agents have a tool of their own: all, none, or those of some ids. */
+/** The rented agents with a direct tool: all, none, or some by their ids. */
 export type ToolSelection = 'all' | 'none' | readonly string[];
 
 /** More ids are not taken from a setting: each is looked up. */

@@ -8,7 +8,7 @@ const MEANING: Record<RentalUpdate['kind'], string> = {
 
 /**
  * A definition whose description says that the agent has changed since its renter used it last; the same one where it has
- * not. Words of the marketplace alone: what the creator says stays in its quotation.
+ * not. Words of the marketplace alone: the creator's words stay in their quotation.
  */
 export function withUpdate(
   definition: DirectToolDefinition,

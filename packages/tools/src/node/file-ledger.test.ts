@@ -32,7 +32,7 @@ async function ruleOf(attempt: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** Another process that spends, and is killed before it can say what it came to. */
+/** Another process that spends, and is killed before it can record the result. */
 async function spendAndDie(folder: string, id: string, lamports: number): Promise<string> {
   const entry = new URL('../../dist/', import.meta.url);
   const code = `
@@ -73,7 +73,7 @@ describe('a ledger in a folder', () => {
     expect(kept.reduce((sum, entry) => sum + entry.lamports, 0n)).toBeLessThanOrEqual(100n);
   });
 
-  it('keeps the same money once, settles it, and forgets what is older than asked for', async () => {
+  it('keeps the same money once, settles it, and forgets older entries than asked for', async () => {
     const folder = await newFolder();
     const ledger = fileLedger(folder);
     const entry = {
@@ -217,7 +217,7 @@ describe('agreed prices in a folder', () => {
 });
 
 describe('an entry of an earlier version', () => {
-  it('counts, and allows what it counts for', async () => {
+  it('counts, and allows its spend', async () => {
     const folder = await newFolder();
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, `5.run.60.a-aaaaaa.${'a'.repeat(32)}`), '');

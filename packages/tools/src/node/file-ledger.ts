@@ -5,7 +5,7 @@ import { fileAgreedPrices } from './file-agreed-prices.js';
 import { fileQuestions } from './file-questions.js';
 import { digestOf, keep, namesIn } from './ledger-folder.js';
 
-/** Time, kind, amount, listing, what the id comes to, and the most that was allowed: the name is the entry, the file is empty. */
+/** Time, kind, amount, listing, hash of the id, and the most that was allowed: the name is the entry, the file is empty. */
 const NAME = /^(\d{1,16})\.(rental|run)\.(\d{1,20})\.([a-z0-9-]{1,64})\.([0-9a-f]{32})(?:\.(\d{1,20}))?$/;
 
 /** An entry as its file names it. */

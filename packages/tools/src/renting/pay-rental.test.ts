@@ -41,7 +41,7 @@ function listingWith(id: string): fc.Arbitrary<StandInListing> {
   });
 }
 
-/** What is changed on the way, for one call of a tool. */
+/** Changes on the way, for one call of a tool. */
 const lies = fc.record({
   listing: rarely(
     fc.record(
@@ -65,7 +65,7 @@ const lies = fc.record({
       { requiredKeys: [] },
     ),
   ),
-  /** What is asked of the service in place of what was asked for. */
+  /** The request to the service in place of the original one. */
   request: rarely(
     fc.record(
       { max_price_lamports: lamports, deposit_lamports: lamports, amount_lamports: lamports },
@@ -154,7 +154,7 @@ function lyingMarket(market: readonly StandInListing[], current: () => Lies | un
 interface Witness {
   readonly signed: Outflow[];
   readonly approved: SpendingRequest[];
-  /** What was signed by each hire, and its budget. */
+  /** Transactions that each hire signed, and its budget. */
   readonly hires: { signed: Outflow[]; budgetLamports: number }[];
 }
 
@@ -210,7 +210,7 @@ async function play(
   return witness;
 }
 
-/** The most that can leave the wallet by signed transactions: of those that rent one listing, one lands. */
+/** The most that can leave the wallet by signed transactions: of several that rent one listing, one lands. */
 function mostOf(signed: readonly Outflow[]): number {
   const rents = new Map<string, number>();
   let rest = 0;
@@ -222,7 +222,7 @@ function mostOf(signed: readonly Outflow[]): number {
 }
 
 describe('what leaves the wallet', () => {
-  it('never exceeds what the policy allowed, whatever a marketplace says and proposes [REN-13]', async () => {
+  it('never exceeds the policy, whatever a marketplace says and proposes [REN-13]', async () => {
     let signedInAll = 0;
     let approvedInAll = 0;
     await fc.assert(

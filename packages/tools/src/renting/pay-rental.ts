@@ -24,7 +24,7 @@ export function spendingOfRental({ listing }: RentalQuote, { quote }: QuotedPaym
 }
 
 /**
- * Pays for a rental inside the policy. What was signed stays counted, also when the marketplace says that it was
+ * Pays for a rental inside the policy. A signed payment stays counted, also when the marketplace says that it was
  * refused: it cannot be known here that it will not land.
  *
  * @returns undefined where another call has paid for it meanwhile
@@ -48,7 +48,7 @@ export async function payRental(
     signal,
     question: `rental ${key}`,
   });
-  // One after the other for each agent, so that a call whose quote is older finds what the one before came to.
+  // One after the other for each agent, so that a call with an older quote finds the result of the one before.
   const paying = payInTurn(context.paying.get(id));
   context.paying.set(
     id,
@@ -167,7 +167,7 @@ function isRefusal(error: unknown): boolean {
   return isApiError(error) && REFUSALS.has(error.code);
 }
 
-/** Keeps what was signed until its outcome is known, and the price per run that it agrees to. */
+/** Keeps a signed payment until its outcome is known, and the price per run that it agrees to. */
 function rememberingClient(
   context: ToolContext,
   agentId: string,

@@ -5,7 +5,7 @@ import type { DecodedQuote, SignOptions, WalletSigner } from '@agent-rental/sdk/
 /** A payment that is confirmed, and seen by the marketplace. */
 export type Payment = Awaited<ReturnType<RentalClient['submitTransaction']>>;
 
-/** Says what a proposed transaction can take out of the wallet that pays it, by the transaction itself. */
+/** Tells the most that a proposed transaction takes out of its payer, by the transaction itself. */
 export type InspectProposal = (
   proposal: TransactionProposal,
   request: TransactionRequest,
@@ -13,9 +13,9 @@ export type InspectProposal = (
   programId?: string,
 ) => Promise<DecodedQuote>;
 
-/** How one payment is judged, and what is told about it. */
+/** The judgement of one payment, and the facts told about it. */
 export interface PayOptions {
-  /** Gets what the transaction can take before it is signed; any result but true ends the payment. */
+  /** Gets the most that the transaction can take before it is signed; any result but true ends the payment. */
   approve(quote: DecodedQuote): boolean;
   /** Called as soon as there is a signature: from then on the amount may leave the wallet. */
   onSigned(): void;
@@ -29,13 +29,13 @@ export interface PayingWallet {
   /** Base58. */
   readonly address: string;
   /**
-   * Checks that a proposal does what was asked for from this wallet, and decodes what it can take.
+   * Checks that a proposal follows the request of this wallet, and decodes the most that it can take.
    *
    * @throws UntrustedTransactionError
    */
   readonly inspect: InspectProposal;
   /**
-   * Signs and submits what a request asks for, and nothing else.
+   * Signs and submits the transaction of a request, and nothing else.
    *
    * @throws ApiError, ConnectionError, UntrustedTransactionError
    */
@@ -46,7 +46,7 @@ export interface PayingWallet {
 export type PayingWalletOptions = Pick<SignOptions, 'programId' | 'connection' | 'maxPriorityFeeLamports'>;
 
 /**
- * Lets a signer pay for rentals, by the sdk: what the marketplace proposes is rebuilt and compared before it is
+ * Lets a signer pay for rentals, by the sdk: the marketplace's proposal is rebuilt and compared before it is
  * signed. The chain's library is loaded with the first payment and not before.
  */
 export function payingWallet(signer: WalletSigner, options: PayingWalletOptions = {}): PayingWallet {

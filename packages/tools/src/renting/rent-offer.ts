@@ -8,11 +8,11 @@ const LINK_MS = 15 * 60_000;
 /** How long the chain takes a transaction's blockhash: 150 slots of 0.4 s. */
 const TRANSACTION_MS = 60_000;
 
-/** What is told before an agent is paid for that nothing has reached yet. */
+/** The warning before a payment for an agent that nothing has reached yet. */
 const UNVERIFIED =
   'Its creator published this agent although the marketplace could not reach it, and no run of it has succeeded yet.';
 
-/** What a person needs to pay for a rental: a link, the price, and, if it is asked for, the transaction to sign. */
+/** The facts that a person needs to pay for a rental: a link, the price, and, if it is asked for, the transaction to sign. */
 export function rentOffer(
   { publicUrl }: Pick<ToolContext, 'publicUrl'>,
   { listing }: RentalQuote,

@@ -11,9 +11,9 @@ import type { CallOptions } from '@agent-rental/sdk';
 import type { DecodedQuote } from '@agent-rental/sdk/solana';
 import type { ToolContext } from '../definitions/tool-context.js';
 
-/** Terms that a caller may choose; what is absent is the listing's own. */
+/** Terms that a caller may choose; absent ones are the listing's. */
 export interface RentalTerms {
-  /** Per-Task: what is prepaid, or added to a balance that is too low. */
+  /** Per-Task: the deposit, or the addition to a balance that is too low. */
   readonly depositLamports?: number | undefined;
   /** Subscription: its window. Default 2,592,000, which is 30 days. */
   readonly durationSeconds?: 2_592_000 | 7_776_000 | 31_536_000 | undefined;
@@ -27,12 +27,12 @@ export interface RentalQuote {
   readonly payment?: QuotedPayment;
 }
 
-/** A transaction that rents, renews or tops up, and what it takes out of the wallet. */
+/** A transaction that rents, renews or tops up, and the lamports that it takes out of the wallet. */
 export interface QuotedPayment {
   /** The request with every amount fixed, so that nothing dearer can be signed. */
   readonly request: TransactionRequest;
   readonly proposal: TransactionProposal;
-  /** What can leave the wallet, decoded from the transaction; nothing that the marketplace only says. */
+  /** The most that can leave the wallet, decoded from the transaction and not from the quote. */
   readonly quote: DecodedQuote;
 }
 

@@ -68,7 +68,7 @@ export function bindDirectTool(context: ToolContext, definition: DirectToolDefin
   });
 }
 
-/** Returns what a run at a price spends; the price may be unknown. */
+/** Returns the spend of a run at a price; the price may be unknown. */
 export function spendingOfRun(lamports: number | undefined): ToolSpending {
   return { kind: 'run', ...(lamports === undefined ? {} : { lamports }) };
 }

@@ -1,7 +1,7 @@
 /** Most that two names may differ by to be taken for one with a slip. */
 const MAX_EDITS = 2;
 
-/** The name that a wrong one stands for, as far as its letters tell; undefined where none is near. */
+/** The name that a wrong one means, as far as its letters tell; undefined where none is near. */
 export function nearestName(wrong: string, names: readonly string[]): string | undefined {
   const given = plain(wrong);
   if (given === '') return undefined;

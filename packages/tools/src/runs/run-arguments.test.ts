@@ -8,6 +8,6 @@ it.each([
   [undefined, '"task" is missing'],
   [null, '"task" is missing'],
   ['  ', '"task" is missing'],
-])('a task that is %j is told as what it is', (task, told) => {
+])('a task that is %j is named by its type', (task, told) => {
   expect(() => taskArgument({ task })).toThrow(told);
 });

@@ -2,7 +2,7 @@ import type { ExecuteBody, Json, JsonObject } from '@agent-rental/contract';
 import type { ToolCallOptions } from '../definitions/rented-tool.js';
 import { creatorLine } from '../text/creator-text.js';
 
-/** What is to be run. */
+/** The run to be made. */
 export interface RunTask {
   readonly agentId: string;
   readonly task: string;
@@ -92,7 +92,7 @@ export function flagArgument(args: Record<string, unknown>, name: string): boole
   throw new BadArgumentsError(`"${name}" is ${kindOf(value)}: it must be true or false.`);
 }
 
-/** What a value is, in words that name no more of it than is needed to find it. */
+/** The type of a value, in words that help to find it and tell no more of it. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';

@@ -8,7 +8,7 @@ export interface ToolCallIdentity {
   readonly toolCallId: string;
 }
 
-/** What a run's idempotency key is made of. */
+/** The parts of a run's idempotency key. */
 export interface RunKeyInput extends ToolCallIdentity {
   readonly agentId: string;
   readonly args: unknown;

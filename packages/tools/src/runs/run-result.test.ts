@@ -81,7 +81,7 @@ describe('a direct tool', () => {
     expect(result.structured).toBeUndefined();
   });
 
-  it('says what a failed run cost, and that the next costs again', async () => {
+  it('tells the cost of a failed run, and that the next costs again', async () => {
     const standIn = createStandIn([{ id: ID, run: agentSaying('No table found.', 'failed') }]);
     const result = await (await toolOf(standIn)).invoke({ task: 't' });
     expect(result.status).toBe('failed');
@@ -259,7 +259,7 @@ describe('the tools that look things up', () => {
     expect(last.structured).not.toHaveProperty('next_offset');
   });
 
-  it('report what the service refuses', async () => {
+  it('report a refusal of the service', async () => {
     const tool = await toolOf(createStandIn(), 'search_listings');
     expect(await tool.invoke({ category: 'cooking' })).toMatchObject({
       status: 'error',

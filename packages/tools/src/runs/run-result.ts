@@ -3,7 +3,7 @@ import { cleanOutput, MARKETPLACE_MARK, outputJson } from '../text/creator-text.
 import { lamportsText } from '../text/lamports-text.js';
 import type { ToolResult } from '../definitions/rented-tool.js';
 
-/** Longest text of a result, in bytes of UTF-8; what is longer is read on with `get_run`. */
+/** Longest text of a result, in bytes of UTF-8; `get_run` reads on. */
 export const RESULT_MAX_BYTES = 40 * 1024;
 
 /** Longest text of a failed run, which is an explanation and not a result. */
@@ -80,7 +80,7 @@ export function continuation(runId: string, start: number, end: number, total: n
     : part;
 }
 
-/** Says what a run was charged, and of a run that the call joined where it comes from. */
+/** Tells the charge of a run, and the origin of a run that the call joined. */
 export function chargeText(run: Pick<Run, 'cost_lamports' | 'joined'>): string {
   if (run.joined !== undefined) {
     return (

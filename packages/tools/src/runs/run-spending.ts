@@ -30,7 +30,7 @@ export async function reserveRun(
   return { ...reservation, lamports: BigInt(request.lamports) };
 }
 
-/** What a run would have to be approved for. */
+/** The spend that a run needs approval for. */
 export async function approvalOfRun(
   context: ToolContext,
   agentId: string,
@@ -41,7 +41,7 @@ export async function approvalOfRun(
   return request && context.spending.asks(BigInt(request.lamports)) ? request : undefined;
 }
 
-/** What a call charged for certain: nothing where it was refused, the whole price where that is not known. */
+/** The certain charge of a call: nothing after a refusal, the whole price where it is not known. */
 export function chargeOf(result: ToolResult, reserved: bigint): bigint {
   if (result.costLamports !== undefined) return BigInt(result.costLamports);
   const status = result.runId === undefined ? result.error?.status : undefined;

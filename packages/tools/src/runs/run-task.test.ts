@@ -196,7 +196,7 @@ describe('a run that takes longer than its call waits', () => {
     await expect(running).rejects.toThrow('hung up');
   });
 
-  it('leaves no timer behind once the call is over', async () => {
+  it('leaves no timer behind once the call has ended', async () => {
     vi.useFakeTimers();
     const result = await run(clientOf(createStandIn([{ id: ID }])), { patienceMs: 60_000 });
     expect(result.status).toBe('completed');
@@ -242,10 +242,10 @@ describe('equal calls of one caller', () => {
   });
 });
 
-describe('what a run counts for under a policy', () => {
+describe('the count of a run under a policy', () => {
   const twoRuns = { policy: { maxDayLamports: BigInt(2 * PRICE) } };
 
-  it('is what it was charged', async () => {
+  it('is its charge', async () => {
     const client = clientOf(createStandIn([{ id: ID }]), {
       async *executeStream() {
         const { agent_id: _, ...done } = ENDED;

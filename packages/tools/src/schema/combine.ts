@@ -4,8 +4,8 @@ import { anyNode, bareNode, isAny, optionsOf, unionOf, type SchemaNode, type Typ
 const MAX_OBJECTS = 8;
 
 /**
- * What holds when both hold (`allOf`, `$ref`, and keywords that stand beside each other). Never narrower than both
- * together: what cannot be said of both is said of one. Where they contradict, nothing holds, and the first stands.
+ * What holds when both hold (`allOf`, `$ref`, and keywords beside each other). Never narrower than both
+ * together: a rule that cannot be told of both is told of one. Where they contradict, nothing holds, and the first counts.
  */
 export function intersectNodes(first: SchemaNode, second: SchemaNode): SchemaNode {
   const description = first.description ?? second.description;

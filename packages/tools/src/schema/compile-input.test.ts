@@ -188,7 +188,7 @@ describe('compileInput', () => {
     });
   });
 
-  it('gives objects among other values a level of their own, and says around them what they are', () => {
+  it('gives objects among other values a separate level, and describes them around it', () => {
     const place = {
       type: 'object',
       properties: { id: { type: 'string' }, at: { type: 'number' } },
@@ -375,7 +375,7 @@ describe('compileInput', () => {
     expect(read({ mode: 'null' })).toEqual({ mode: null });
   });
 
-  it('reads what is inside of the one alternative that an object can be', () => {
+  it('reads the inside of the only alternative that fits an object', () => {
     const { read } = compileInput({
       anyOf: [
         {
@@ -395,7 +395,7 @@ describe('compileInput', () => {
     expect(read({ at: '5' })).toEqual({ at: '5' });
   });
 
-  it('reads each place of a tuple as what it is', () => {
+  it('reads each place of a tuple by its type', () => {
     const { read } = compileInput({
       type: 'object',
       properties: { row: { prefixItems: [{ type: 'number' }, { type: 'string' }, { type: 'object' }] } },

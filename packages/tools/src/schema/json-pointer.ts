@@ -22,7 +22,7 @@ function unescape(step: string): string {
   try {
     decoded = decodeURIComponent(step);
   } catch {
-    // Not percent-encoded: the step is what it says.
+    // Not percent-encoded: the step is literal.
   }
   return decoded.replaceAll('~1', '/').replaceAll('~0', '~');
 }

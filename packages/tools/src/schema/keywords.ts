@@ -92,12 +92,12 @@ export function limitsOf(kind: NodeKind, schema: SchemaObject): Record<string, n
   return limits;
 }
 
-/** Whether what a keyword says is put into words. */
+/** Whether a keyword is put into words. */
 export function isPutIntoWords(keyword: string): boolean {
   return SPOKEN.has(keyword);
 }
 
-/** What a schema says in keywords that are put into words. */
+/** The keywords of a schema that are put into words. */
 export function wordsFor(schema: SchemaObject): string[] {
   return IN_WORDS.flatMap((keyword) =>
     schema[keyword] === undefined

@@ -18,7 +18,7 @@ export interface TypedNode {
   readonly open: boolean;
   /** Of an array: what any of its items may be; absent: anything. */
   readonly items?: SchemaNode | undefined;
-  /** Of a tuple: what is in each place. */
+  /** Of a tuple: the node of each place. */
   readonly places?: readonly SchemaNode[] | undefined;
   /** Something of the creator's schema is not in this node, or only in words. */
   readonly loose: boolean;

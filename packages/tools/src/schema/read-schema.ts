@@ -38,7 +38,7 @@ const PROPERTY_NAME = /^(?!_)[a-zA-Z0-9_.-]{1,64}$/;
 /** Keywords of which one of several schemas holds. */
 const ALTERNATIVES = ['anyOf', 'oneOf'] as const;
 
-/** A page of rentals has thousands of places: what is read of each makes as little garbage as it can. */
+/** A page of rentals has thousands of places: reading each makes as little garbage as it can. */
 interface Reading {
   readonly root: unknown;
   /** The references and combinations that led to where the reading is. */
@@ -81,7 +81,7 @@ function readObject(schema: SchemaObject, reading: Reading): SchemaNode {
   return description === undefined || node.description === description ? node : { ...node, description };
 }
 
-/** What stands for a schema that contains itself, or lies too deep: its type and no more. */
+/** Replaces a schema that contains itself, or is too deep: its type and no more. */
 function stub(schema: SchemaObject): SchemaNode {
   const { type } = schema;
   const notes = ['nested as above'];
@@ -118,7 +118,7 @@ function saysNothing(node: TypedNode): boolean {
   );
 }
 
-/** Notes what the schema says in keywords that are not published as they are. */
+/** Notes the keywords that are not published as they are. */
 function withWords(node: SchemaNode, schema: SchemaObject, description: string | undefined): SchemaNode {
   let { loose } = node;
   let isSpoken = false;

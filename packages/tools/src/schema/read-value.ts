@@ -65,7 +65,7 @@ function readItem({ items }: TypedNode, place: SchemaNode | undefined, item: unk
   return node === undefined ? item : readValue(node, item);
 }
 
-/** Text stays what it is wherever it can be meant. */
+/** Text stays text wherever it can be meant. */
 function readText(node: SchemaNode, text: string): unknown {
   const options = optionsOf(node);
   const takesText = options.some(({ kind, values }) => kind === 'string' && values?.includes(text) !== false);

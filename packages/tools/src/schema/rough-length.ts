@@ -1,4 +1,4 @@
-/** What a key, a number or a bracket adds, with what stands around it. */
+/** The length that a key, a number or a bracket adds, with the characters around it. */
 const AROUND = 4;
 
 /**

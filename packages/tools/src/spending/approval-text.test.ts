@@ -10,7 +10,7 @@ const request: SpendingRequest = {
   lamports: 12_345_678,
   maxRunLamports: 1,
 };
-/** What a title may try: quotation marks of all kinds, line ends, blanks, changes of direction, our own words. */
+/** Tricks of a title: quotation marks of all kinds, line ends, blanks, changes of direction, our own words. */
 const nasty = fc.constantFrom(
   '"',
   '\u201d',
@@ -31,7 +31,7 @@ const titles = fc
   .array(fc.oneof(nasty, fc.string({ unit: 'binary' })), { maxLength: 12 })
   .map((parts) => parts.join(''));
 
-describe('what a person is asked', () => {
+describe('the question to a person', () => {
   it('begins with the amounts, for a rental and for a run [REN-4]', () => {
     expect(approvalText(request)).toBe(
       'Pay up to 12345678 lamports (0.012345678 SOL) out of the wallet, fees included?\n' +

@@ -6,8 +6,8 @@ const TITLE_LENGTH = 80;
 const AGENT_ID_LENGTH = 64;
 
 /**
- * What a person is asked before something is spent, for every place that asks. The amounts come first; what the agent's
- * creator wrote comes last, on a line of its own, in quotation marks that it cannot close.
+ * The question to a person before a spend, for every place that asks. The amounts come first; the words of the agent's
+ * creator come last, on a separate line, in quotation marks that they cannot close.
  */
 export function approvalText({ kind, agentId, title, lamports, maxRunLamports }: SpendingRequest): string {
   const id = creatorLine(agentId, AGENT_ID_LENGTH);

@@ -7,7 +7,7 @@ export interface SpendingEntry {
   readonly id: string;
   readonly kind: 'rental' | 'run';
   readonly listingId: string;
-  /** What it counts for. */
+  /** The kind that it counts for. */
   readonly lamports: bigint;
   /** The most that was allowed for it. */
   readonly allowedLamports: bigint;
@@ -15,7 +15,7 @@ export interface SpendingEntry {
 }
 
 /**
- * What a wallet has spent within the last day. Entries are written before the money moves, so that a process that
+ * The spends of a wallet within the last day. Entries are written before the money moves, so that a process that
  * ends in between leaves them counted. Processes that spend for one wallet share one ledger.
  */
 export interface SpendingLedger {
@@ -35,7 +35,7 @@ export interface SpendingLedger {
   release(id: string, timeMs: number): Promise<void>;
   /** Counts an entry from a later time on: its money may move now, and not when it was written down. */
   move(id: string, timeMs: number): Promise<void>;
-  /** Questions to a person about what may be spent. */
+  /** Questions to a person about spends. */
   readonly questions: QuestionLedger;
   /** The prices per run that this wallet's own transactions agreed to. */
   readonly agreedPrices: AgreedPrices;

@@ -1,5 +1,5 @@
 /**
- * What the tools may spend. What a policy does not name, it does not limit. Amounts are lamports.
+ * The spending limits of the tools. A policy limits only by the rules that it names. Amounts are lamports.
  *
  * It is kept on the side of the tools, for the wallet whose key they hold: the holder of that key may sign past it,
  * so the hard limit is what the wallet holds.
@@ -23,7 +23,7 @@ export interface SpendingPolicy {
 /** A rule of a policy. */
 export type SpendingRule = keyof SpendingPolicy;
 
-/** What is about to be spent, as a person who approves it is told. Plain JSON. */
+/** A planned spend, as a person who approves it is told. Plain JSON. */
 export interface SpendingRequest {
   /** `rental`: leaves the wallet. `run`: is drawn from a prepaid balance. */
   readonly kind: 'rental' | 'run';

@@ -118,7 +118,7 @@ describe('a question to a person', () => {
     expect(await ledger.since(0)).toHaveLength(2);
   });
 
-  it('is not put about what a limit refuses anyway', async () => {
+  it('is not put about a spend that a limit refuses anyway', async () => {
     const spending = createSpending({ policy: { ...policy, maxDayLamports: 150n } });
     const { asked, approve } = person();
     expect(await outcomeOf(spending.reserve('one', run, { approve }))).toBe('maxDayLamports');

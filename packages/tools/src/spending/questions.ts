@@ -1,4 +1,4 @@
-/** How a question stands: `opened` by this call, `open` by another one, or answered. */
+/** The state of a question: `opened` by this call, `open` by another one, or answered. */
 export type QuestionState = 'opened' | 'open' | 'yes' | 'no';
 
 /** How long an answer holds for a repeated call. */

@@ -72,7 +72,7 @@ describe('a spending policy', () => {
     expect(await ruleOf(keeping({ listingIds: [] }).spend(run(1)))).toBe('listingIds');
   });
 
-  it('counts what a run came to, and nothing for one that did not happen', async () => {
+  it('counts the charge of a run, and nothing for one that did not happen', async () => {
     const { spend } = keeping({ maxDayLamports: 100n });
     await (await spend(run(100))).settle(30n);
     await (await spend(run(70))).settle(0n);
@@ -124,7 +124,7 @@ describe('a spending policy', () => {
 describe('above the amount that is asked for', () => {
   const policy = { askAboveLamports: 100n, maxDayLamports: 200n };
 
-  it('a yes pays, and the approver sees what it is for [REN-4]', async () => {
+  it('a yes pays, and the approver sees its purpose [REN-4]', async () => {
     const { spending } = keeping(policy);
     const asked: unknown[] = [];
     const approve = (request: unknown) => Boolean(asked.push(request));

@@ -29,10 +29,10 @@ interface AuthorizeOptions {
   readonly question?: string | undefined;
 }
 
-/** Decides what the tools of one wallet may spend. */
+/** Decides about the spends of one wallet's tools. */
 export interface Spending {
   /**
-   * Reserves what is about to be spent, once a person has approved it where the policy asks for that. A repeated call
+   * Reserves a planned spend, once a person has approved it where the policy asks for that. A repeated call
    * joins the open question of the first one, and has its answer.
    *
    * @param id the same id is the same money, and counted once
@@ -146,7 +146,7 @@ export function createSpending(options: SpendingOptions): Spending {
         timeMs: now(),
       };
       if (!isAllowed) {
-        // A person is not asked about what the policy refuses anyway.
+        // A person is not asked about a spend that the policy refuses anyway.
         const refused = await excessOf(entry, lamports);
         if (refused !== undefined) throw refused;
         if (asks(lamports)) await requireApproval(authorize.question ?? id, request, authorize);

@@ -1,6 +1,6 @@
 import type { ListingSummary } from '@agent-rental/contract';
 
-/** What a model is told of an agent that fails, in the marketplace's words; undefined for one that works. */
+/** The marketplace's words to a model about an agent that fails; undefined for one that works. */
 export function failingText({
   failing_since: since,
 }: Pick<ListingSummary, 'failing_since'>): string | undefined {

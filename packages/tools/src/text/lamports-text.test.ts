@@ -10,7 +10,7 @@ describe('an amount of SOL in lamports', () => {
     [0.29, 290_000_000n],
     [1e-9, 1n],
     [999_999.123456789, 999_999_123_456_789n],
-    // Below the next lamport: a budget is never more than what was said.
+    // Below the next lamport: a budget is never more than its text.
     [0.0120049999, 12_004_999n],
     [9.99e-10, 0n],
     [0.9999999999, 999_999_999n],
@@ -22,7 +22,7 @@ describe('an amount of SOL in lamports', () => {
     expect(lamportsOfSol(sol)).toBeUndefined();
   });
 
-  it('is what it was written as, for every number of lamports, and never more than was said', () => {
+  it('equals its text, for every number of lamports, and is never more', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 15n }), (lamports) => {
         expect(lamportsOfSol(Number.parseFloat(formatSol(lamports)))).toBe(lamports);

@@ -7,7 +7,7 @@ export function lamportsText(amount: number | bigint): string {
   return `${amount} lamports (${formatSol(amount)})`;
 }
 
-/** An amount of SOL as a model writes it, in lamports, never rounded up; `undefined` for what is no amount. */
+/** An amount of SOL as a model writes it, in lamports, never rounded up; `undefined` for other text. */
 export function lamportsOfSol(sol: number): bigint | undefined {
   if (!(sol >= 0 && sol <= 1_000_000)) return undefined;
   // By its decimal digits: 0.1 means a tenth, whatever the nearest binary number is.

@@ -11,7 +11,7 @@ import { misfitOf, type GivenInput } from './fits-input.js';
 /** How many found agents are looked at: each costs two requests. */
 const MOST_CANDIDATES = 5;
 
-/** What is to be done, and for how much. */
+/** The task and its budget. */
 export interface HireRequest {
   readonly task: string;
   readonly input: GivenInput;
@@ -26,9 +26,9 @@ export interface ChosenAgent {
   readonly quote: RentalQuote;
   /** The input as this agent takes it. */
   readonly input: GivenInput;
-  /** What one run draws from the balance, lamports. */
+  /** Lamports that one run draws from the balance. */
   readonly runLamports: number;
-  /** What leaves the wallet, and what the run draws from what was prepaid earlier: what the budget has to cover. */
+  /** Lamports that the budget has to cover: those from the wallet, and the run's draw from an earlier deposit. */
   readonly neededLamports: bigint;
 }
 
@@ -37,15 +37,15 @@ interface PassedOver {
   readonly agentId: string;
   readonly title: string;
   readonly reason: string;
-  /** The creator's schema, where the input is what was wrong. */
+  /** The creator's schema, where the input was wrong. */
   readonly inputSchema?: JsonObject;
 }
 
-/** What was found for a task. */
+/** The agents found for a task. */
 export interface Choice {
   readonly chosen: ChosenAgent | undefined;
   readonly passedOver: readonly PassedOver[];
-  /** What was searched for; absent where the agent was named. */
+  /** The words of the search; absent where the agent was named. */
   readonly words?: string;
 }
 
@@ -102,14 +102,14 @@ async function judge(
   return { quote, input, runLamports, neededLamports };
 }
 
-/** What one run may draw from the balance: by the transaction that is to be paid, or by what is known of the rental. */
+/** The most that one run draws from the balance: by the transaction to be paid, or by the rental. */
 async function runLamportsOf({ spending }: ToolContext, { listing, payment }: RentalQuote): Promise<number> {
   if (payment !== undefined) return payment.quote.max_run_lamports ?? 0;
   const told = RENTAL_TERMS[listing.rental_model].chargesRuns ? listing.price_lamports : 0;
   return (await spending?.mostOfRun(listing.id, told)) ?? told;
 }
 
-/** What the budget has to cover: all that leaves the wallet, and what the run draws beyond what is prepaid with it. */
+/** Lamports that the budget has to cover: all from the wallet, and the run's draw beyond its deposit. */
 function neededFor(payment: QuotedPayment | undefined, runLamports: number): bigint {
   if (payment === undefined) return BigInt(runLamports);
   const { total_lamports: total, price_lamports: prepaid, max_run_lamports: perRun } = payment.quote;

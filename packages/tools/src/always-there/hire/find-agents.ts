@@ -5,7 +5,7 @@ import type { CallOptions, RentalClient } from '@agent-rental/sdk';
 const MAX_WORDS = 8;
 const PAGE = 25;
 
-/** Words that say nothing about what an agent has to be able to do. */
+/** Words that say nothing about an agent's abilities. */
 const COMMON = new Set(
   (
     'a about after all also an and any are as at be been before but by can could do does find for from get give had ' +
@@ -19,7 +19,7 @@ const COMMON = new Set(
 interface FoundAgents {
   /** The likeliest first. */
   readonly listings: readonly ListingSummary[];
-  /** What was searched for. */
+  /** The words of the search. */
   readonly words: string;
 }
 
@@ -53,7 +53,7 @@ export async function findAgents(
   return { listings: found.map(({ listing }) => listing), words: words.join(' ') };
 }
 
-/** The words of a text that may say what is needed, the longest first. */
+/** The words of a text that may name the need, the longest first. */
 function wordsOf(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
   const telling = [...new Set(words)].filter((word) => !COMMON.has(word));
