@@ -101,7 +101,7 @@ describe('agent-rental-mcp', () => {
     expect(line.toString()).toContain('is reached as market.example');
   });
 
-  it('remembers over a restart what an API key has spent', async () => {
+  it('remembers the spends of an API key over a restart', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'agent rental '));
     closing.push(() => rm(folder, { recursive: true }));
     const listing = { id: 'echo-aaaaaa', rental_model: 'per_query', price_lamports: 1_000_000 } as const;
@@ -124,7 +124,7 @@ describe('agent-rental-mcp', () => {
     });
   });
 
-  it('says on stderr, and to the model, what is wrong with the key [ADP-15]', async () => {
+  it('names the fault of the key on stderr, and to the model [ADP-15]', async () => {
     const baseUrl = await listen(createStandIn([{ id: 'echo-aaaaaa' }]));
     const env = { AGENT_RENTAL_URL: baseUrl, AGENT_RENTAL_API_KEY: 'ark_dev_wrong' };
     const child = start([], env);

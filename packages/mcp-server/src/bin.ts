@@ -35,7 +35,7 @@ Options:
   --version  show the version
 `;
 
-/** What is wrong with the settings, and no bug. */
+/** A fault of the settings, and no bug. */
 const SETTING_ERRORS = [EnvironmentError, SpendingEnvironmentError, WalletFileError];
 
 /** One line on stderr; stdout belongs to the protocol. */
@@ -67,7 +67,7 @@ function serve(): void {
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
   process.stdin.once('close', () => setImmediate(stop));
-  // Says early, where a person looks, what the first call would run into.
+  // Tells a person early about the failure of the first call.
   client.listCredentials({ limit: 1 }).catch((error: unknown) => report(settingError(error)));
 }
 

@@ -18,14 +18,14 @@ export class EnvironmentError extends Error {
 /** Where a marketplace on this machine listens. */
 const DEFAULT_URL = 'http://127.0.0.1:8787';
 
-/** What the environment says. */
+/** The settings of the environment. */
 export interface Settings {
   readonly client: ClientOptions;
-  /** What the tools may spend, and the wallet they pay with. */
+  /** The spending limits of the tools, and the wallet they pay with. */
   readonly tools: ToolsetOptions;
   readonly inputFolder: string | undefined;
   readonly patienceMs: number | undefined;
-  /** Signs what a client carries; the same in each process of a key or wallet, so that their tasks outlive a process. */
+  /** Signs the state that a client carries; the same in each process of a key or wallet, so that their tasks outlive a process. */
   readonly secret: Uint8Array;
 }
 
@@ -55,7 +55,7 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): Settings {
   };
 }
 
-/** A secret for another purpose than what it is made of, which cannot be derived from it. */
+/** A secret for another purpose, derived from a secret that cannot be computed from it. */
 function secretOf(material: string | Uint8Array): Uint8Array {
   return createHmac('sha256', material).update('agent-rental mcp').digest();
 }
@@ -68,7 +68,7 @@ function readNumber(environment: NodeJS.ProcessEnv, name: string): number | unde
   throw new EnvironmentError(`${name} is not a number of seconds from above 0 to 3600.`);
 }
 
-/** Which rented agents have a tool of their own. */
+/** The rented agents with a direct tool. */
 function readTools(environment: NodeJS.ProcessEnv): ToolsetOptions['select'] {
   try {
     return readToolSelection(environment['AGENT_RENTAL_TOOLS']);

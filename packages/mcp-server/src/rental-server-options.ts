@@ -13,7 +13,7 @@ import type {
 import type { CreateTaskResult, DetailedTask } from './tasks/wire.js';
 import type { CarriedSecret } from './sessions/signed-token.js';
 
-/** What a call is answered with. */
+/** The answer of a call. */
 type ToolAnswer = CallToolResult | InputRequiredResult | CreateTaskResult;
 
 /** Calls a tool. */
@@ -56,23 +56,23 @@ export interface RentalServerOptions {
   /** The only folder of this machine whose files a call may name as `input_file`. Default: none. */
   readonly inputFolder?: string | undefined;
   /**
-   * Signs what a client carries: between the rounds of a question, and ids of tasks. At least 32 bytes, the same on every
+   * Signs the state that a client carries: between the rounds of a question, and ids of tasks. At least 32 bytes, the same on every
    * replica. Default: random.
    */
   readonly secret?: CarriedSecret | undefined;
   /** Where this server serves one HTTP request. Without it a closed connection cancels what runs. */
   readonly call?: HttpCall | undefined;
-  /** Adds what a server has beside the rented agents; may also take requests over, by `handlers`. */
+  /** Adds parts of a server beside the rented agents; may also take requests over, by `handlers`. */
   readonly extend?: ((server: Server, handlers: RentalHandlers) => void) | undefined;
 }
 
-/** What a rental server does, for {@link RentalServerOptions.extend}. */
+/** The work of a rental server, for {@link RentalServerOptions.extend}. */
 export interface RentalHandlers {
   listTools(params: PageRequest, context: ServerContext): Promise<ListToolsResult>;
   readonly callTool: CallTool;
   listResources(params: PageRequest, context: ServerContext): Promise<ListResourcesResult>;
   readResource(params: { uri: string }, context: ServerContext): Promise<ReadResourceResult>;
-  /** Where a task stands. @throws ProtocolError for one that is not this caller's, or has expired */
+  /** The state of a task. @throws ProtocolError for one that is not this caller's, or has expired */
   getTask(params: { taskId: string }, context: ServerContext): Promise<DetailedTask>;
   updateTask(
     params: { taskId: string; inputResponses: Record<string, unknown> },

@@ -25,7 +25,7 @@ const PAGE_SIZE = 50;
 const PATIENCE_MS = TOOL_WAIT_SECONDS * 1_000;
 /** How often the list of tools is looked at for changes, where the client can be told of them. */
 const WATCH_MS = 60_000;
-/** Wait for a run of a client that takes tasks: refusals, and what is done at once, need none. */
+/** Wait for a run of a client that takes tasks: refusals, and quick runs, need none. */
 const TASK_WAIT_MS = 500;
 
 /**
@@ -156,7 +156,7 @@ function toolHandlers(
     place: string | undefined,
     given: { signal: AbortSignal },
   ): Promise<ToolPage> => {
-    // Over HTTP each page has a server of its own, which has nothing of the pages before.
+    // Over HTTP each page has a separate server, which has nothing of the pages before.
     if (call !== undefined) return toolset.page(start, pageSize, given, place);
     // A first page is a new look; the pages after it go on in the same list.
     const tools = await (start === 0 ? toolset.refresh(given) : toolset.list(given));

@@ -11,7 +11,7 @@ function toolAsking(lamports: number, name = 'run_agent', more: Partial<Spending
   return { name, approvalOf: async () => request } as unknown as RentedTool;
 }
 
-/** A round of a call: what the client carries back, and its user's answer. */
+/** A round of a call: the state that the client sends back, and its user's answer. */
 function round(asked?: string, approve?: unknown): ServerContext {
   return {
     mcpReq: {
@@ -23,7 +23,7 @@ function round(asked?: string, approve?: unknown): ServerContext {
   } as unknown as ServerContext;
 }
 
-/** What a client carries after the question about a call. */
+/** The state that a client carries after the question about a call. */
 async function askedAbout(tool: RentedTool, args: unknown): Promise<string> {
   const first = await approvalOf({ tool, args, canAsk: true }, round(), codec);
   if (!('ask' in first)) throw new Error('No question was asked.');

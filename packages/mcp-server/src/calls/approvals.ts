@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { createHash, randomUUID } from 'node:crypto';
 
-/** What was asked, as the client carries it to the round of its answer. */
+/** The question, as the client carries it to the round of its answer. */
 export interface AskedState {
   /** The call and the amounts that the question was about. */
   readonly asked: string;
@@ -19,14 +19,14 @@ export interface AskedState {
   readonly ownerApproval?: string;
 }
 
-/** What has to happen before a call may spend. */
+/** The step before a call may spend. */
 type Approval =
   /** The user has to be asked first. */
   | { readonly ask: InputRequiredResult }
   /** Goes on; `approve` is absent where nothing is to be approved, or the client cannot be asked. */
   | {
       readonly approve: Approve | undefined;
-      /** Key of what was answered about: an answer that comes again is for the same run and the same payment. */
+      /** Key of the answered call: a repeated answer is for the same run and the same payment. */
       readonly key?: string;
     };
 
@@ -77,7 +77,7 @@ export async function approvalOf(
   }
   const isApproved = isYes(context.mcpReq.inputResponses?.['approve']);
   return {
-    // What is spent is worked out again inside the call: the answer is for what was asked about, and for no more.
+    // The call computes its spend again: the answer is for the asked amount, and for no more.
     approve: ({ kind, agentId, lamports, maxRunLamports = 0 }) =>
       isApproved &&
       kind === request.kind &&

@@ -23,7 +23,7 @@ describe('a result that is cut for its length', () => {
   });
 });
 
-it('takes twenty files out of an output, and leaves what is more where it is', () => {
+it('takes twenty files out of an output, and leaves the others in place', () => {
   const pictures = Array.from({ length: 21 }, () => PICTURE);
   const result = toCallResult({
     status: 'completed',
@@ -58,6 +58,6 @@ it('tells a host that shows structured content alone of the run, beside the outp
     note: '[agent-rental] Nothing was charged.',
   });
   expect(joined.structuredContent).toMatchObject({ run: { cost_lamports: 0, charged: false } });
-  // What is no run's output stays as it is.
+  // Other content than a run's output stays as it is.
   expect(toCallResult(facts).structuredContent).toEqual({ a: 1 });
 });

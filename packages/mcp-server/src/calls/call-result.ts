@@ -8,7 +8,7 @@ export const RUN_META_KEY = 'agent-rental/run';
 export const ERROR_META_KEY = 'agent-rental/error';
 
 /**
- * A tool's result in the words of MCP. The agent's output is one text block of its own, and the
+ * A tool's result in the words of MCP. The agent's output is a separate text block, and the
  * marketplace's line about the run another, so that no output can be taken for it. Files in an output are blocks
  * between the two.
  */
@@ -23,7 +23,7 @@ export function toCallResult(result: ToolResult): CallToolResult {
   ];
   return {
     content,
-    // What is cut for being too long must not come back whole beside it.
+    // A cut output must not come back whole beside it.
     ...(structured === undefined || isCut ? {} : { structuredContent: withRun(structured, result) }),
     ...(result.status === 'completed' || result.status === 'running' ? {} : { isError: true }),
     ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
@@ -51,7 +51,7 @@ interface ShownOutput {
   readonly text: string;
   readonly structured: Record<string, unknown> | undefined;
   readonly files: readonly ContentBlock[];
-  /** The output is longer than what is shown of it. */
+  /** Only a part of the output is shown. */
   readonly isCut: boolean;
 }
 

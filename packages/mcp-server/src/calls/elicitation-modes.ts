@@ -2,7 +2,7 @@ import { CLIENT_CAPABILITIES_META_KEY, type Server, type ServerContext } from '@
 
 /** In which ways a client puts a question to its user (MCP, "Elicitation"; SEP-1036). */
 export interface ElicitationModes {
-  /** Shows a form, and gives what was filled in. */
+  /** Shows a form, and gives its values. */
   readonly form: boolean;
   /** Opens an address, whose page has the answer. */
   readonly url: boolean;

@@ -5,7 +5,7 @@ function runsAgents(tool: RentedTool): boolean {
   return tool.agentId !== undefined || tool.name === 'run_agent' || tool.name === 'hire';
 }
 
-/** The schema with what a server on the caller's own machine takes beside it: files of one folder. */
+/** The schema, and the additional input of a server on the caller's machine: files of one folder. */
 function withFiles(schema: Record<string, unknown>, folder: string): Record<string, unknown> {
   const description = `In place of input: path of a file inside ${folder}, which is sent to the agent.`;
   const properties = schema['properties'] as object;
@@ -28,7 +28,7 @@ export function toMcpTool(tool: RentedTool, inputFolder: string | undefined): To
     title,
     description,
     inputSchema: { ...schema, type: 'object' },
-    // All four, also those that equal the defaults: some hosts drop tools that do not state them.
+    // All four, also default ones: some hosts drop tools that do not state them.
     annotations: { ...(tool.agentId === undefined ? { title } : {}), ...annotations },
   };
 }

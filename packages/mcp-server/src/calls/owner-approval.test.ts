@@ -23,7 +23,7 @@ const refused: ToolResult = {
   },
 };
 
-/** A round of a call: what the client carries back, and what it answers. */
+/** A round of a call: the state that the client sends back, and its answer. */
 function round(carried?: Partial<AskedState>, action?: string): ServerContext {
   const inputResponses = action === undefined ? undefined : { owner_approval: { action } };
   return {

@@ -11,7 +11,7 @@ import { randomUUID } from 'node:crypto';
 import type { AskedState } from './approvals.js';
 import type { ElicitationModes } from './elicitation-modes.js';
 
-/** The name of the question among those of a call. */
+/** The name of the question among a call's questions. */
 const NAME = 'owner_approval';
 
 /**
@@ -75,7 +75,7 @@ export async function waitForOwner(
   try {
     await client.getApproval(id, { waitSeconds: Math.floor(mostMs / 1_000), signal });
   } catch {
-    // The call that follows says what is wrong.
+    // The next call tells the fault.
     signal.throwIfAborted();
   }
   return performance.now() - startedAt;

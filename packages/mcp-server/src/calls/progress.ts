@@ -10,7 +10,7 @@ const OUTPUT_INTERVAL_MS = 500;
 interface ProgressReporter {
   /** A piece of output has come. */
   output(delta: string): void;
-  /** The call is over; nothing is sent after this. */
+  /** The call has ended; nothing is sent after this. */
   stop(): void;
 }
 

@@ -20,7 +20,7 @@ describe('RunningCalls', () => {
     expect(signal.aborted).toBe(true);
   });
 
-  it('forgets a call that is over, and not the one that took its id', () => {
+  it('forgets an ended call, and not the one that took its id', () => {
     const calls = new RunningCalls();
     const first = calls.begin(address);
     const second = calls.begin(address);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { realpath, readFile, stat } from 'node:fs/promises';
 import { extname, isAbsolute, relative, resolve } from 'node:path';
 
-/** A file cannot be sent; the message says why, and never what is in it. */
+/** A file cannot be sent; the message says why, and never shows its content. */
 export class InputFileError extends Error {
   override readonly name = 'InputFileError';
 }
@@ -63,7 +63,7 @@ export class InputFiles {
 /** The real path of a file that may be sent. @throws InputFileError */
 async function fileInside(folder: string, path: string): Promise<string> {
   const root = await realpath(folder).catch(() => undefined);
-  // One answer for what is outside and what is not there: the answer does not tell what else this machine has.
+  // One answer for outside files and absent ones: the answer does not tell of other files on this machine.
   const refused = new InputFileError(`"input_file" is not a file inside ${folder}.`);
   if (root === undefined) throw refused;
   const real = await realpath(resolve(root, path)).catch(() => undefined);

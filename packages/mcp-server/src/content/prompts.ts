@@ -8,7 +8,7 @@ import {
 /** Longest argument of a prompt. */
 const MAX_LENGTH = 20_000;
 
-/** What a person can start a conversation with. */
+/** Prompts that a person can start a conversation with. */
 export const PROMPTS: readonly Prompt[] = [
   {
     name: 'find_and_rent_agent',

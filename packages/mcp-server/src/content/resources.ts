@@ -20,7 +20,7 @@ export const runUri = (runId: string): string => `${SCHEME}://runs/${encodeURICo
 export const receiptUri = (runId: string): string => `${runUri(runId)}/receipt`;
 const listingUri = (id: string): string => `${SCHEME}://listings/${encodeURIComponent(id)}`;
 
-/** What can be read by address. */
+/** Resources, read by address. */
 export const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = [
   {
     name: 'listing',
@@ -59,7 +59,7 @@ export async function listResources(client: RentalClient, signal: AbortSignal): 
 /**
  * Reads a resource.
  *
- * @throws ResourceNotFoundError for what is not there or not the caller's; ProtocolError for what the API refuses; ConnectionError.
+ * @throws ResourceNotFoundError for an absent resource or another caller's; ProtocolError for a refusal of the API; ConnectionError.
  */
 export async function readResource(
   { client, toolset }: { client: RentalClient; toolset: RentedToolset },

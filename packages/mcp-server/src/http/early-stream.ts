@@ -43,7 +43,7 @@ async function* events(
     return;
   }
   const text = await response.text();
-  // What is no answer of the protocol, as for a call whose connection is gone, becomes one.
+  // A result that is no answer of the protocol becomes one, as for a call whose connection is gone.
   const message = text.startsWith('{')
     ? text
     : JSON.stringify({ jsonrpc: '2.0', id: request.id, error: { code: -32_603, message: 'Internal error' } });

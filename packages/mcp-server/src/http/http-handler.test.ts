@@ -238,7 +238,7 @@ describe('MCP over bare HTTP', () => {
     ['[]', 400, -32_600],
     [`[${message('tools/list', {}, 1)}]`, 400, -32_600],
     [`"${'x'.repeat(5 * 1024 * 1024)}"`, 413, -32_000],
-  ])('refuses what is not one message (%#)', async (body, status, code) => {
+  ])('refuses a body that is not one message (%#)', async (body, status, code) => {
     const { url } = await serve(createStandIn());
     const response = await post(url, body);
     expect(response.status).toBe(status);

@@ -60,13 +60,13 @@ export interface RentalMcpHandlerOptions extends Omit<
   readonly programId?: string | undefined;
   /**
    * Signs what clients carry: sessions, and ids of stream events. The same 32 bytes or more on every replica and after
-   * a restart; a function for those of a rotation. Default: random, for one process.
+   * a restart; a function for the secrets of a rotation. Default: random, for one process.
    */
   readonly secret?: CarriedSecret | undefined;
-  /** Largest body of a request, in bytes. Default: what the MCP SDK takes. */
+  /** Largest body of a request, in bytes. Default: the bound of the MCP SDK. */
   readonly maxBodyBytes?: number | undefined;
   /**
-   * Reads the text of a body as JSON; rejects for what is none, or is not to be read. Large ones may be read outside the
+   * Reads the text of a body as JSON; rejects for other text, or for a body beyond the bounds. Large ones may be read outside the
    * event loop. Default: `JSON.parse`.
    */
   readonly parseBody?: ((text: string) => unknown) | undefined;
@@ -96,7 +96,7 @@ export interface RentalMcpHandler {
 interface Carried {
   readonly caller: RentalMcpCaller;
   readonly call: HttpCall;
-  /** Which rentals have a tool of their own, by the query of the request's address. */
+  /** The rentals with a direct tool, by the query of the request's address. */
   readonly select: ToolSelection | undefined;
 }
 
@@ -218,7 +218,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     return new Response(response.body, { status: response.status, headers });
   };
 
-  /** A client's answer to what its call has asked, which may run on another replica. */
+  /** A client's answer to the question of its call, which may run on another replica. */
   const takeAnswer = (message: JSONRPCResponse): Response => {
     everywhere({ kind: 'answer', message });
     return new Response(null, { status: 202 });
@@ -338,7 +338,7 @@ function reread({ url, method, headers, signal }: Request, body: string): Reques
   return new Request(url, { method, headers, signal, body });
 }
 
-/** Absent for what is not JSON, which the SDK answers as the protocol wants it. */
+/** Absent for other text than JSON, which the SDK answers as the protocol wants it. */
 async function parsed(text: string, parse: (text: string) => unknown): Promise<unknown> {
   try {
     return await parse(text);

@@ -19,15 +19,15 @@ interface ExchangeOptions {
   readonly server: Server;
   readonly request: Request;
   readonly body: unknown;
-  /** What the client said when it opened its session: decides what it can be asked. */
+  /** The client's words at the start of its session: they decide which questions it can get. */
   readonly client?: ClientFacts | undefined;
   /** Ids for the events of its stream. */
   readonly eventIds?: (() => string) | undefined;
 }
 
 /**
- * Serves requests of the eras before 2026-07-28, each with a server and a transport of its own. What a session would
- * keep comes with the request: what the client can do, and where its answers to questions belong.
+ * Serves requests of the eras before 2026-07-28, each with a separate server and transport. What a session would
+ * keep comes with the request: the client's abilities, and the place of its answers to questions.
  */
 export class LegacyExchanges {
   readonly #open = new Map<string, { deliver: (message: JSONRPCMessage) => void; close: () => void }>();
@@ -110,7 +110,7 @@ function introduceClient(
   };
 }
 
-/** Without what is there as undefined. */
+/** Without members that are undefined. */
 function defined<T extends object>(options: T | undefined): Partial<T> {
   const entries = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Partial<T>;

@@ -39,7 +39,7 @@ export class OpenAnswers {
   }
 }
 
-/** The same bytes; `end` is called when they are over, or their reader has left. */
+/** The same bytes; `end` is called after the last one, or when their reader has left. */
 export function untilEnd(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>({

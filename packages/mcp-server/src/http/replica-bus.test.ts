@@ -157,7 +157,7 @@ describe.each(Object.keys(MCP_CLIENTS))('a connection that breaks, with %s', (na
     const [first, second] = [await serve(standIn, shared), await serve(standIn, shared)];
     const proxy = await openCuttingProxy(first.url.origin, cut);
     closing.push(proxy.close);
-    // What is asked for again arrives at another replica.
+    // A repeated request arrives at another replica.
     const routed: typeof fetch = (_url, init) => {
       const again = init?.method === 'GET' && new Headers(init.headers).has('last-event-id');
       return fetch(again ? second.url : `${proxy.baseUrl}/mcp`, init);

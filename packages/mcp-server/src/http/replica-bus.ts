@@ -15,7 +15,7 @@ export type ReplicaMessage =
   /** A client has ended its session. */
   | { readonly kind: 'ended'; readonly session: string };
 
-/** Reads a message of the bus; absent for what is none, as after an update of one replica. */
+/** Reads a message of the bus; absent for another text, as after an update of one replica. */
 export function readReplicaMessage(text: string): ReplicaMessage | undefined {
   try {
     const message = JSON.parse(text) as ReplicaMessage;

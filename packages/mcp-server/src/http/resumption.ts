@@ -9,7 +9,7 @@ export const LAST_EVENT_HEADER = 'last-event-id';
 export const RETRY_MS = 500;
 
 const PURPOSE = 'mcp-call';
-/** Longest id of an event; clients send it back in a header, and those of a request have 8 KB in most proxies. */
+/** Longest id of an event; clients send it back in a header, and most proxies allow 8 KB of headers. */
 const MAX_LENGTH = 6_000;
 
 /** A tool call, as it can be taken up again anywhere. */
@@ -44,7 +44,7 @@ export class Resumption {
     };
   }
 
-  /** The call that an event's id stands for; absent for an id that is not one of this caller's. */
+  /** The call of an event's id; absent for an id of another caller. */
   read(callerId: string, eventId: string): ResumableCall | undefined {
     const [token = ''] = eventId.split('~');
     const call = this.#signer.read(PURPOSE, token) as (ResumableCall & { caller: string }) | undefined;

@@ -10,7 +10,7 @@ const [first, next] = [randomBytes(32), randomBytes(32)];
 /** Secrets as a rotation has them: before, meanwhile and afterwards. */
 const SECRETS = { before: [first], meanwhile: [first, next], changed: [next, first], after: [next] } as const;
 
-it('what a client carries is read while its secret counts, and written with the first one [ID-81]', () => {
+it('the state that a client carries is read while its secret counts, and written with the first one [ID-81]', () => {
   let secrets: readonly [Uint8Array, ...Uint8Array[]] = SECRETS.before;
   const signer = createTokenSigner(() => secrets);
   const old = signer.write('session', { a: 1 });

@@ -12,7 +12,7 @@ const FACTS = {
 };
 
 describe('a session', () => {
-  it('tells what its client can do to the caller who opened it, and to no other', () => {
+  it('tells its client’s abilities to the caller who opened it, and to no other', () => {
     const sessions = new Sessions(signer);
     const session = sessions.open('alice', FACTS);
     expect(sessions.read('alice', session)).toMatchObject(FACTS);

@@ -11,7 +11,7 @@ const NAME_LENGTH = 100;
 /** Ended sessions that are remembered; the oldest are forgotten first. */
 const MAX_ENDED = 10_000;
 
-/** What a client said when it opened its session. */
+/** A client's words at the start of its session. */
 export type ClientFacts = Pick<InitializeRequestParams, 'protocolVersion' | 'capabilities' | 'clientInfo'>;
 
 /**
@@ -27,7 +27,7 @@ export class Sessions {
     this.#signer = signer;
   }
 
-  /** A session for a client that has just said what it can do. */
+  /** A session for a client that has just told its abilities. */
   open(callerId: string, { protocolVersion, capabilities, clientInfo }: ClientFacts): string {
     const { elicitation, sampling, roots } = capabilities;
     return this.#signer.write(PURPOSE, {
@@ -46,7 +46,7 @@ export class Sessions {
     });
   }
 
-  /** What the session's client can do; absent where that is not known, which is served all the same. */
+  /** The abilities of the session's client; absent where they are not known, which is served all the same. */
   read(callerId: string, sessionId: string): ClientFacts | undefined {
     const facts = this.#signer.read(PURPOSE, sessionId) as (ClientFacts & { caller: string }) | undefined;
     return facts?.caller === digest(callerId) ? facts : undefined;
@@ -73,7 +73,7 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
 
-/** Of a capability, that its parts are there; what they say of themselves is not needed and may be long. */
+/** Of a capability, that its parts are there; their own texts are not needed and may be long. */
 function onlyFlags(capability: object): Record<string, object> {
   const known = ['form', 'url', 'tools', 'context'];
   return Object.fromEntries(known.filter((name) => name in capability).map((name) => [name, {}]));

@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
-/** What a client carries for the server, so that no replica has to keep it: read back only when a replica wrote it. */
+/** State that a client carries for the server, so that no replica has to keep it: read back only when a replica wrote it. */
 export interface TokenSigner {
   /** A token of visible ASCII characters. @param purpose a token for one purpose is none for another */
   write(purpose: string, value: unknown): string;
-  /** What was written; absent for a token that no replica wrote for this purpose. */
+  /** The written value; absent for a token that no replica wrote for this purpose. */
   read(purpose: string, token: string): unknown;
 }
 

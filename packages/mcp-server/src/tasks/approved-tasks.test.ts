@@ -56,7 +56,7 @@ describe('a call that its user has to approve, as a task', () => {
     expect(standIn.charged).toBe(PRICE);
   });
 
-  it('asks again in another process, and pays once for what was approved in the first', async () => {
+  it('asks again in another process, and pays once for the approval in the first', async () => {
     const { standIn, newProcess } = wallet();
     const first = newProcess();
     const { taskId } = await first.begin();

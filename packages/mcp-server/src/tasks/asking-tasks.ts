@@ -1,7 +1,7 @@
 import { ProtocolError, type CallToolResult, type InputRequest } from '@modelcontextprotocol/server';
 import { TASK_TTL_MS } from './task-ids.js';
 
-/** Most tasks that are kept at once; what is more asks in its call, as for clients without tasks. */
+/** Most tasks that are kept at once; further ones ask in their call, as for clients without tasks. */
 const MAX_TASKS = 100;
 /** How long a look at a task waits for its first question or its end. */
 const SETTLE_MS = 500;
@@ -15,7 +15,7 @@ export type AskingWork = (
   signal: AbortSignal,
 ) => Promise<{ result: CallToolResult } | { runId: string }>;
 
-/** How a task stands. */
+/** The state of a task. */
 type TaskOutcome =
   | { readonly result: CallToolResult }
   | { readonly runId: string }
@@ -120,7 +120,7 @@ export class AskingTasks {
     for (const [id, task] of this.#tasks) {
       const isOld = Date.now() - task.createdAtMs > TASK_TTL_MS;
       if (isOld) task.cancel();
-      // What has ended can be started again: its key gives the same end.
+      // An ended task can be started again: its key gives the same end.
       if (isOld || (this.#tasks.size >= MAX_TASKS && task.outcome !== undefined)) this.#tasks.delete(id);
     }
     return this.#tasks.size < MAX_TASKS;

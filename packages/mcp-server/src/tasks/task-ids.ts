@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { TokenSigner } from '../sessions/signed-token.js';
 
 const PURPOSE = 'mcp-task';
-/** Longest id; clients send it back in a header, and those of a request have 8 KB in most proxies. */
+/** Longest id; clients send it back in a header, and most proxies allow 8 KB of headers. */
 const MAX_LENGTH = 6_000;
 
 /** How long a task can be asked for: as long as the result of its run is kept at least. */
@@ -26,7 +26,7 @@ export interface AskingTaskRecord {
   readonly createdAtMs: number;
 }
 
-/** What a task is. */
+/** A task. */
 type TaskRecord = RunTaskRecord | AskingTaskRecord;
 
 /**
@@ -48,7 +48,7 @@ export class TaskIds {
     return id.length > MAX_LENGTH ? undefined : id;
   }
 
-  /** @throws ProtocolError for an id that is none of this caller's, and for one whose time is over */
+  /** @throws ProtocolError for an id of another caller, and for an expired one */
   read(id: string): TaskRecord {
     const task = this.#signer.read(PURPOSE, id) as (TaskRecord & { caller: string }) | undefined;
     if (task?.caller !== this.#caller) throw noTask('it is not a task of this caller.');

@@ -12,7 +12,7 @@ const AT_FIRST_MS = 15_000;
 
 type RunState = Awaited<ReturnType<RentalClient['getRun']>>;
 
-/** What is the same in every state of a task. */
+/** The common part of every state of a task. */
 export function taskFacts(
   taskId: string,
   createdAtMs: number,

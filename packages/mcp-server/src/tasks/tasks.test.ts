@@ -122,7 +122,7 @@ describe('a task that asks', () => {
     result: { content: [{ type: 'text' as const, text: JSON.stringify(said) }] },
   });
 
-  it('shows what is open, ignores answers to anything else, and goes on with the answer', async () => {
+  it('shows the open question, ignores other answers, and goes on with the answer', async () => {
     const task = new AskingTask(async (ask) => done(await ask('approve', question)));
     await task.settle();
     expect(Object.keys(task.questions)).toEqual(['approve']);

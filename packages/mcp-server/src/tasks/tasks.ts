@@ -23,7 +23,7 @@ interface TasksOptions {
   readonly ids: TaskIds;
   readonly client: RentalClient;
   readonly toolset: RentedToolset;
-  /** Tasks that ask on their way. Absent where a request has a server of its own, which nothing outlives. */
+  /** Tasks that ask on their way. Absent where a request has a separate server, which nothing outlives. */
   readonly asking?: AskingTasks | undefined;
   /** How long a call waits for its run before it is a task. */
   readonly waitMs: number;

@@ -11,7 +11,7 @@ import { z } from 'zod';
 /** Name of MCP's Tasks extension (SEP-2663). The SDK has its headers, and neither its types nor its methods. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
-/** What the extension says of every task. */
+/** The extension's fields of every task. */
 export interface Task {
   readonly taskId: string;
   readonly status: 'working' | 'input_required' | 'completed' | 'cancelled' | 'failed';

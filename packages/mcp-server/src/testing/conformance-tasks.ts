@@ -35,7 +35,7 @@ const WORK: Record<string, AskingWork> = {
 /** Names of the tools. */
 export const ASKING_TOOLS = Object.keys(WORK);
 
-/** Tasks of these tools, beside those of the adapter. */
+/** Tasks of these tools, beside the adapter's tasks. */
 export interface FixtureTasks {
   /** Begins a tool's task; absent for a name that is none of these tools'. */
   begin(name: string): CallToolResult | undefined;

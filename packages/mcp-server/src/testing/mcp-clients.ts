@@ -22,7 +22,7 @@ interface SeenTool {
   readonly annotations?: unknown;
 }
 
-/** What the tests ask of a client. */
+/** The parts of a client that the tests use. */
 export interface McpClient {
   readonly instructions: string | undefined;
   listTools(cursor?: string): Promise<{ tools: readonly SeenTool[]; nextCursor?: string | undefined }>;
@@ -34,12 +34,12 @@ export interface McpClient {
       onprogress?: (progress: { progress: number; message?: string | undefined }) => void;
     },
   ): Promise<SeenResult>;
-  /** Answers what the server asks its user. */
+  /** Answers the server's questions to its user. */
   answerQuestions(answer: () => Answer): void;
   close(): Promise<void>;
 }
 
-/** What a user says to a question. */
+/** A user's answer to a question. */
 interface Answer {
   action: 'accept' | 'decline' | 'cancel';
   content?: Record<string, boolean | string | number | string[]>;

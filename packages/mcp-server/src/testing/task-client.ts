@@ -1,7 +1,7 @@
 /** A client of MCP's Tasks extension as plain requests: the SDK has none. */
 import { TASKS_EXTENSION } from '../tasks/wire.js';
 
-/** What a request was answered with. */
+/** The answer of a request. */
 export interface TaskAnswer {
   readonly result?: Record<string, unknown> & {
     readonly taskId?: string;
@@ -11,7 +11,7 @@ export interface TaskAnswer {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** Makes the sender of requests of revision 2026-07-28. @param capabilities what the client declares */
+/** Makes the sender of requests of revision 2026-07-28. @param capabilities of the client */
 export function taskClient(
   url: URL | string,
   token: string,
