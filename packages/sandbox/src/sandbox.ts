@@ -11,14 +11,14 @@ export const sandboxDriverNames = [...localDriverNames, 'e2b'] as const;
 
 /**
  * How strong the wall is, the weakest first. `runtime`: the language runtime's permission checks. `kernel`: namespaces,
- * seccomp and rlimits of the host's kernel. `microvm`: a virtual machine of its own.
+ * seccomp and rlimits of the host's kernel. `microvm`: a separate virtual machine.
  */
 export const isolationLevels = ['runtime', 'kernel', 'microvm'] as const;
 
 /** One of the isolation levels. */
 export type IsolationLevel = (typeof isolationLevels)[number];
 
-/** What one sandbox may use. A sandbox that exceeds a limit is killed, and `exited` says which limit it was. */
+/** The limits of one sandbox. A sandbox that exceeds a limit is killed, and `exited` says which limit it was. */
 export interface SandboxLimits {
   /** Bytes of one line of output. */
   maxLineBytes: number;
@@ -76,7 +76,7 @@ export interface SandboxExit {
   code: number | null;
   signal: string | null;
   reason: ExitReason;
-  /** The end of what it wrote to stderr. Untrusted, and may hold parts of the input: not for renters or logs. */
+  /** The end of its text on stderr. Untrusted, and may hold parts of the input: not for renters or logs. */
   stderrTail: string;
 }
 
@@ -100,10 +100,10 @@ export interface Sandbox {
   readonly gone: Promise<void>;
 }
 
-/** What the model's code may be written in. */
+/** Languages of the model's code. */
 export type EvaluatorLanguage = 'javascript' | 'python';
 
-/** What a driver can do on this machine beside running agents and JavaScript. */
+/** Abilities of a driver on this machine beside running agents and JavaScript. */
 export interface SandboxCapabilities {
   /** It starts evaluators of Python (`StartOptions.language`). */
   python: boolean;
@@ -117,7 +117,7 @@ export interface SandboxCapabilities {
  */
 export type SandboxBound = 'machine' | 'cgroup' | 'rlimit' | 'none';
 
-/** What a driver can promise on this machine beside its isolation level. Announced, never assumed. */
+/** Promises of a driver on this machine beside its isolation level. Announced, never assumed. */
 export interface SandboxGuarantees {
   /** A sandbox that exceeds `memoryMb` ends, and only it. */
   memoryBounded: boolean;
@@ -131,7 +131,7 @@ export interface SandboxGuarantees {
   endsWithHost: boolean;
 }
 
-/** What the provider of a driver's sandboxes allows. */
+/** The limits of the provider of a driver's sandboxes. */
 export interface SandboxCapacity {
   /** How many sandboxes of the driver there may be at once, in any state. */
   maxSandboxes: number;
@@ -147,7 +147,7 @@ export interface StartOptions {
   limits?: Partial<SandboxLimits>;
 }
 
-/** Starts sandboxes of one kind. One conformance suite says what that means. */
+/** Starts sandboxes of one kind. One conformance suite defines them. */
 export interface SandboxDriver {
   readonly name: string;
   readonly isolation: IsolationLevel;
@@ -156,7 +156,7 @@ export interface SandboxDriver {
   readonly capacity?: SandboxCapacity;
   /** Absent: none of them. */
   readonly capabilities?: SandboxCapabilities;
-  /** What the operator should know of this machine, a sentence each: why less is promised than could be. */
+  /** Facts about this machine for the operator, a sentence each: the reasons for weaker promises. */
   readonly notices?: readonly string[];
   /**
    * Starts a sandbox; resolves when it has said that it is ready.
@@ -169,7 +169,7 @@ export interface SandboxDriver {
    * @throws SandboxProbeError
    */
   probe(): Promise<void>;
-  /** Kills what is left of it and releases everything. Later starts fail. */
+  /** Kills its leftovers and releases everything. Later starts fail. */
   close(): Promise<void>;
 }
 
@@ -181,7 +181,7 @@ export class SandboxStartError extends Error {
 /** A driver does not work, or does not keep its promises, on this machine. `message` is for the operator. */
 export class SandboxProbeError extends Error {
   override readonly name = 'SandboxProbeError';
-  /** What was being tried. */
+  /** The attempt. */
   readonly step: string;
 
   constructor(step: string, message: string, options?: ErrorOptions) {

@@ -38,7 +38,7 @@ export async function valueOf(driver: SandboxDriver, code: string): Promise<Json
 }
 
 /**
- * Code that makes each attempt (JavaScript expressions by name) and returns the names of those that did not throw.
+ * Code that makes each attempt (JavaScript expressions by name) and returns the names of the ones that did not throw.
  */
 export function attempts(expressions: Readonly<Record<string, string>>): string {
   const tries = Object.entries(expressions).map(

@@ -2,7 +2,7 @@ import type { SandboxDriver } from '../sandbox.js';
 import { conformanceCases } from './index.js';
 import { type Threat, threats } from './threats.js';
 
-/** What the drivers of a column announce. */
+/** The announcements of a column's drivers. */
 interface Column {
   title: string;
   isolation: 'kernel' | 'runtime';
@@ -24,10 +24,10 @@ const shownByDrivers = {
 
 type Row = Threat | keyof typeof shownByDrivers;
 
-/** Remarks of a row: for each column what contains the attempt, or else what is left. */
+/** Remarks of a row: for each column the part that contains the attempt, or else the gap. */
 type Remarks = readonly (string | undefined)[];
 
-/** By row what the cells say beyond "contained" and "not bounded"; a cell without a remark says that alone. */
+/** By row the words of the cells beyond "contained" and "not bounded"; a cell without a remark says that alone. */
 const remarks: Readonly<Record<Row, Remarks>> = {
   'network: TCP, UDP, DNS, unix sockets, metadata address': [
     'twice: no interface, no permission; no network, no sockets',

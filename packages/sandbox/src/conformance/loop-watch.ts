@@ -8,7 +8,7 @@ const SCHEDULER_STATISTICS = '/proc/self/schedstat';
 const MAX_BLOCKED_MS = 10;
 const ATTEMPTS = 8;
 
-/** What was measured of the event loop while an action ran. */
+/** Measurements of the event loop while an action ran. */
 interface LoopReport {
   /** Longest time between two ticks of a timer, in milliseconds, of which the main thread used a processor. */
   longestBlockMs: number;

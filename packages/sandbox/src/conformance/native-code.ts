@@ -11,7 +11,7 @@ export type NativeLanguage = 'python' | 'javascript';
 
 /**
  * In which languages a driver runs code that calls the kernel of this machine as it likes. At level `runtime` there is
- * none, and a machine of its own has a kernel of its own.
+ * none, and a separate machine has a separate kernel.
  */
 export function nativeLanguages({ isolation, capabilities }: SandboxDriver): NativeLanguage[] {
   if (isolation !== 'kernel' || capabilities === undefined) return [];

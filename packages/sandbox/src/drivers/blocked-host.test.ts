@@ -16,7 +16,7 @@ const drivers = [
 /** Far longer than any of it takes; only a limit that does not hold waits for it. */
 const DEADLINE_MS = 100_000;
 
-/** Keeps this process from doing anything else, as an endless loop of its own would. */
+/** Keeps this process from doing anything else, as an endless loop would. */
 function blockUntil(done: () => boolean): void {
   const deadline = Date.now() + DEADLINE_MS;
   const sleeper = new Int32Array(new SharedArrayBuffer(4));

@@ -131,7 +131,7 @@ describe.runIf(process.platform === 'linux').each(HERE)('the processes of a run,
     driver = await DRIVERS[name]({ stateDir });
   });
 
-  /** Those that are there, which are at least one of each sandbox. */
+  /** The present ones: at least one of each sandbox. */
   async function processesOf(sandboxes: number): Promise<number[]> {
     const pids = await sandboxProcesses();
     expect(pids.length).toBeGreaterThanOrEqual(sandboxes);

@@ -5,7 +5,7 @@ import { type LocalDriverName, type SandboxDriver, SandboxProbeError } from '../
 
 /**
  * Which sandbox of this machine to use. `bubblewrap`: the hardened one or none. `deno`: the plain one. `auto`: the
- * hardened one where it works, else the plain one with a notice that says what stands in the way.
+ * hardened one where it works, else the plain one with a notice of the reason.
  */
 export type LocalDriverChoice = 'auto' | LocalDriverName;
 
@@ -15,7 +15,7 @@ export interface LocalDriverOptions {
   choice: LocalDriverChoice;
   /** Replaces the executable of bubblewrap that is found on this machine. */
   bwrap?: string | undefined;
-  /** What the host leaves to this process (`findDelegatedCgroup`). Used if sandboxes start in it. */
+  /** The cgroups that the host leaves to this process (`findDelegatedCgroup`). Used if sandboxes start in it. */
   cgroups?: DelegatedCgroup | undefined;
 }
 
@@ -46,7 +46,7 @@ async function probedWith(
 }
 
 /**
- * The sandbox driver of this machine, probed. What it is shows in its `isolation`; a caller that needs more has to
+ * The sandbox driver of this machine, probed. Its `isolation` tells its kind; a caller that needs more has to
  * refuse it.
  * @throws SandboxProbeError naming the step that failed; SandboxStartError when Deno is not installed.
  */

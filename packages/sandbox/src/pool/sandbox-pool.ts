@@ -33,7 +33,7 @@ export interface WarmPoolOptions {
   /** How many to start at the same time; more only slow each other down. Default 2. */
   maxConcurrentStarts?: number;
   /**
-   * Whether the machine has something more urgent to do than to replace what was taken. While it says so and no call waits,
+   * Whether the machine has something more urgent to do than to replace taken sandboxes. While it says so and no call waits,
    * the refill is put off, though not for long. Default: never.
    */
   isBusy?: () => boolean;
@@ -68,7 +68,7 @@ export interface WarmPoolStats {
 /** Options of one take. */
 interface TakeOptions {
   signal?: AbortSignal | undefined;
-  /** Who the sandbox is counted for, for instance a listing. Default: an owner of its own. */
+  /** Who the sandbox is counted for, for instance a listing. Default: a separate owner. */
   owner?: string | undefined;
 }
 
@@ -82,7 +82,7 @@ export interface WarmPool {
   take(options?: TakeOptions): Promise<Sandbox>;
   /**
    * Resolves when `size` are ready for the first time.
-   * @throws what the first failed start threw: at boot that is a reason not to go on.
+   * @throws the error of the first failed start: at boot that is a reason not to go on.
    */
   ready(): Promise<void>;
   stats(): WarmPoolStats;

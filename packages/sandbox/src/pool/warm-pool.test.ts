@@ -158,7 +158,7 @@ describe('createWarmPool', () => {
     await pool.close();
   });
 
-  test('gives up what has waited for as long as the driver allows, and has a new one instead', async () => {
+  test('gives up a sandbox that has waited for as long as the driver allows, and has a new one instead', async () => {
     vi.useFakeTimers();
     try {
       const driver = new FakeDriver({ maxSandboxes: 10, maxIdleMs: 600_000 });

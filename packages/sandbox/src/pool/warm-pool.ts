@@ -60,7 +60,7 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
     );
   }
 
-  /** Starts what is missing and has a slot: the reserve, and one for each who waits and may have one. */
+  /** Starts missing sandboxes that have a slot: the reserve, and one for each waiting call that may have one. */
   function fill(): void {
     if (closed || retryTimer !== undefined) return;
     const owed = active.slotsFor(queue.owners(), (owner) => queue.waitingOf(owner));
@@ -156,7 +156,7 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
     fill();
   }
 
-  /** Gives up what has waited for as long as the driver allows, and looks again when the next one has. */
+  /** Gives up sandboxes that have waited for as long as the driver allows, and looks again for the next one. */
   function recycleInTime(): void {
     if (maxIdleMs === undefined || recycleTimer !== undefined || closed) return;
     const { oldestSince } = reserve;
@@ -216,7 +216,7 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
       const owner: Owner = given ?? Symbol('take');
       signal?.throwIfAborted();
       if (closed) throw unavailable('the sandbox pool is closed');
-      // Waiting calls come first, except those whose owner has all the sandboxes that it may have.
+      // Waiting calls come first, unless their owner has all the sandboxes that it may have.
       const mayTake = active.mayTake(owner) && active.next(queue.owners()) === undefined;
       const sandbox = mayTake ? reserve.takeOldest() : undefined;
       if (sandbox !== undefined) {

@@ -101,7 +101,7 @@ describe('an agent in the Deno sandbox', () => {
     expect(opening[0]).toContain('too long to be shown');
   });
 
-  test('is told what its code did wrong, and may try again', async () => {
+  test('is told the fault of its code, and may try again', async () => {
     const outcome = await runAgent(
       (messages) => {
         const last = messages.at(-1)?.content ?? '';

@@ -347,7 +347,7 @@ describe('driveRun', () => {
       finishReason: 'tool_calls',
     };
 
-    /** Has a runner say these lines, each list of them when it has been answered, and gives what the model was asked. */
+    /** Has a runner say these lines, each list of them when it has been answered, and gives the questions to the model. */
     async function hear(...turns: object[][]): Promise<{ asked: ModelCompleteParams[]; failure: unknown }> {
       const sandbox = new FakeSandbox();
       const asked: ModelCompleteParams[] = [];
@@ -366,7 +366,7 @@ describe('driveRun', () => {
       return { asked, failure: outcome.status === 'failed' ? outcome.failure : undefined };
     }
 
-    test('is kept by the host, with what the model said itself', async () => {
+    test('is kept by the host, with the words of the model itself', async () => {
       const { asked } = await hear(
         [ask(1, user('hi'))],
         [ask(2, result('found'))],
@@ -385,7 +385,7 @@ describe('driveRun', () => {
       ]);
     });
 
-    test('takes what is too long for a line in parts', async () => {
+    test('takes text that is too long for a line in parts', async () => {
       const part = 'x'.repeat(MAX_SAID_CHARACTERS);
       const { asked } = await hear(
         [say({ messages: [user(part)] }), say({ text: part }), say({ text: 'end' }), ask(1)],
@@ -409,7 +409,7 @@ describe('driveRun', () => {
       expect(asked).toEqual([]);
     });
 
-    test('does not go on with what the model said', async () => {
+    test('does not go on with the words of the model', async () => {
       const { failure } = await hear([ask(1, user('hi'))], [say({ text: ' and obey' })], [done]);
       expect(failure).toMatchObject({
         cause: 'protocol',

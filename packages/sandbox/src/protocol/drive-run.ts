@@ -28,7 +28,7 @@ import {
 
 const MAX_FAILURE_CHARACTERS = 10_000;
 
-/** What a request needs beside its form: one of these tools, granted. */
+/** The grants that a request needs: one of these tools. */
 const NEEDED_TOOLS: Record<'javascript' | 'python' | 'web', readonly string[]> = {
   // A search by regular expression is code, too.
   javascript: ['run_javascript', 'search_input', 'repo_search'],
@@ -41,7 +41,7 @@ class RunSession {
   readonly #options: DriveRunOptions;
   readonly #limits: RunLimits;
   readonly #grantedTools: ReadonlySet<string>;
-  /** Aborted when the run is over for any reason: ends the callbacks still under way. */
+  /** Aborted when the run ends for any reason: ends the callbacks still under way. */
   readonly #over = new AbortController();
   readonly #conversation: HostConversation;
   /** Messages of the open model request. */
@@ -73,7 +73,7 @@ class RunSession {
     this.#conversation = new HostConversation(this.#limits.maxConversationCharacters);
   }
 
-  /** Drives the run to its end and kills the sandbox. Rejects with what a callback threw. */
+  /** Drives the run to its end and kills the sandbox. Rejects with the error of a callback. */
   async drive(): Promise<RunEnding> {
     const { sandbox, run, signal } = this.#options;
     let onAbort = (): void => {};
@@ -149,7 +149,7 @@ class RunSession {
     return message;
   }
 
-  /** Counts a request and checks what it asks for. */
+  /** Counts a request and checks its tools. */
   #admit(request: RunnerRequest, characters: number): void {
     if (request.method === 'model.complete') {
       if (request.params.tools.some((name) => !this.#grantedTools.has(name))) {

@@ -24,7 +24,7 @@ export interface EvaluateOptions {
   owner?: string;
 }
 
-/** Code to run, and what it gets. */
+/** Code to run, and its input. */
 export interface EvaluateRequest extends Pick<EvaluateMessage, 'code' | 'task'> {
   /** To be serialized by the caller when several pieces of code get it. */
   input?: string | JsonObject | SerializedInput;
@@ -49,7 +49,7 @@ function explainExit({ reason }: SandboxExit): string {
   }
 }
 
-/** Reads until the result. Other lines are what the code printed past the console. */
+/** Reads until the result. Other lines are prints of the code past the console. */
 async function readEvaluation(sandbox: Sandbox): Promise<Evaluation> {
   let printed = '';
   let misshapen = 0;

@@ -2,7 +2,7 @@ import { LineQueue } from './line-queue.js';
 import { defaultLimits } from '../sandbox.js';
 import type { ExitReason, Sandbox, SandboxExit } from '../sandbox.js';
 
-/** A sandbox without a process, for tests of what is built on sandboxes. */
+/** A sandbox without a process, for tests of code that is built on sandboxes. */
 export class FakeSandbox implements Sandbox {
   readonly sent: string[] = [];
   readonly lines = new LineQueue({

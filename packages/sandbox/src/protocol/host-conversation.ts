@@ -29,7 +29,7 @@ export class HostConversation {
   }
 
   /**
-   * Appends what a `say` notice holds.
+   * Appends the content of a `say` notice.
    * @param characters length of its line.
    * @throws ProtocolViolation
    */

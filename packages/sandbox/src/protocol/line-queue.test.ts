@@ -54,7 +54,7 @@ test('lets the writer go on with a line that is longer than what fills the queue
   expect(await next).toEqual({ value: `${'a'.repeat(200)}b`, done: false });
 });
 
-test('drops what was not read when told to', async () => {
+test('drops unread lines when told to', async () => {
   const queue = queueOf();
   queue.push(Buffer.from('a\n'));
   queue.end({ discard: true });
@@ -95,7 +95,7 @@ test('lets timers and other queues have their turns while one has lines without 
   expect(timers.length).toBeGreaterThan(10);
 });
 
-test('serves the first lines of twenty sandboxes at once, although what they cause takes its time', async () => {
+test('serves the first lines of twenty sandboxes at once, although their work takes time', async () => {
   let iterations = 0;
   let counting = true;
   const count = (): void => {

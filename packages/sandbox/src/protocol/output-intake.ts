@@ -7,7 +7,7 @@ const STDERR_TAIL_BYTES = 4_096;
 const OVERHEAD_BYTES = 64;
 const NEWLINE = 0x0a;
 
-/** Receives what a sandbox writes: enforces the limits on output and splits it into lines for the reader. */
+/** Receives the output of a sandbox: enforces the limits on output and splits it into lines for the reader. */
 export class OutputIntake {
   /** For the sandbox's one reader. */
   readonly lines: LineQueue;
@@ -39,13 +39,13 @@ export class OutputIntake {
     return this.#stderrTail.toString('utf8');
   }
 
-  /** Takes what was written to stdout. */
+  /** Takes text of stdout. */
   stdout(chunk: Buffer): void {
     if (!this.#admit(chunk.length + OVERHEAD_BYTES)) return;
     if (this.#admit(countLines(chunk) * OVERHEAD_BYTES)) this.lines.push(chunk);
   }
 
-  /** Takes what was written to stderr. */
+  /** Takes text of stderr. */
   stderr(chunk: Buffer): void {
     if (!this.#admit(chunk.length + OVERHEAD_BYTES)) return;
     const end = chunk.subarray(-STDERR_TAIL_BYTES);

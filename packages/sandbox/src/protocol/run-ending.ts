@@ -7,7 +7,7 @@ export type RunEnding =
   | { status: 'completed'; output: JsonValue }
   | { status: 'failed'; output: string; failure: { cause: RunFailureCause; detail: string } };
 
-/** Returns a failed ending: its cause, what the renter reads, and the detail for the operator. */
+/** Returns a failed ending: its cause, the words for the renter, and the detail for the operator. */
 export function failed(cause: RunFailureCause, output: string, detail = output): RunEnding {
   return { status: 'failed', output, failure: { cause, detail } };
 }

@@ -12,7 +12,7 @@ import type {
 } from '@agent-rental/agent-runner';
 import type { Sandbox } from '../sandbox.js';
 
-/** What a runner may ask of its host in one run, however it behaves. */
+/** The most that a runner may ask of its host in one run, however it behaves. */
 export interface RunLimits {
   /** Default: one more than the run's steps, for the repair of the answer. */
   maxModelCalls: number;
@@ -39,7 +39,7 @@ export interface DriveRunOptions {
   evaluate(params: CodeEvaluateParams, signal: AbortSignal): Promise<Evaluation>;
   /** Reads a page for an agent that may; absent: none may. May throw `RequestRefused` for the model to read. */
   fetchPage?(params: WebFetchParams, signal: AbortSignal): Promise<WebPage>;
-  /** Checks an output against the declared schema: what the runner asks about, and the final output if that is another. */
+  /** Checks an output against the declared schema: the one that the runner asks about, and the final output if it is another. */
   checkOutput(output: JsonValue): OutputCheckResult | Promise<OutputCheckResult>;
   onStep?(step: StepNotice['params']): void;
   signal?: AbortSignal;
@@ -48,7 +48,7 @@ export interface DriveRunOptions {
 
 /**
  * Why a run failed. `agent`: it said so itself. `output`: its output breaks the schema. `crash`: its process ended.
- * `limit`: it exceeded a limit. `protocol`: it sent what it may not send. `aborted`: the signal.
+ * `limit`: it exceeded a limit. `protocol`: it broke the protocol. `aborted`: the signal.
  */
 export type RunFailureCause = 'agent' | 'output' | 'crash' | 'limit' | 'protocol' | 'aborted';
 

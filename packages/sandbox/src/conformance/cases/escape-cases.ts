@@ -34,7 +34,7 @@ async function withCanaryFile(use: (path: string, content: string) => Promise<vo
   }
 }
 
-/** A machine of its own has a network stack of its own, and may be told about itself by its metadata address. */
+/** A separate machine has a separate network stack, and may learn about itself from its metadata address. */
 const ofTheHost = {
   'fetch of the metadata address': `fetch('http://169.254.169.254/')`,
   'node:dgram': `import('node:dgram').then((dgram) => new Promise((ok, no) => { const s = dgram.createSocket('udp4'); s.on('error', no); s.bind(0, ok); }))`,

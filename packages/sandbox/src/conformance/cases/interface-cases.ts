@@ -10,7 +10,7 @@ import { evaluateIn, nativeLanguages } from '../native-code.js';
 
 const CANARY = 'canary-91c7';
 
-/** A machine of its own may be read, and have graphics: it is thrown away. */
+/** A separate machine may be read, and have graphics: it is thrown away. */
 const ofThisMachine = ({ isolation }: SandboxDriver): boolean => isolation !== 'microvm';
 
 /** Files that a loader of modules reads before it asks whether it may: as a module, as text, as a part of an error. */
@@ -147,7 +147,7 @@ export const interfaceCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'uses no descriptor but those of its own streams',
+    name: 'uses only the descriptors of its own streams',
     threat: 'inherited file descriptors',
     needsBareRealm: true,
     appliesTo: ofThisMachine,

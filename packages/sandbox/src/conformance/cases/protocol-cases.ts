@@ -77,7 +77,7 @@ const FORGERIES: Readonly<Record<string, { lines: string[]; cause: RunFailureCau
   },
 };
 
-/** A runner that has been taken over gains nothing by what it says. */
+/** A runner that has been taken over gains nothing by its words. */
 export const protocolCases: readonly ConformanceCase[] = [
   ...Object.entries(FORGERIES).map(([kind, { lines, cause }]): ConformanceCase => ({
     name: `fails a run that sends ${kind}`,

@@ -6,8 +6,8 @@ import { evaluateIn, nativeLanguages } from '../native-code.js';
 import type { Threat } from '../threats.js';
 
 /**
- * Python has no permissions to deny, and reaches any system call: what is shown here is the kernel's wall alone.
- * `attempt` notes what did not fail.
+ * Python has no permissions to deny, and reaches any system call: these cases show the kernel's wall alone.
+ * `attempt` notes the successes.
  */
 const PRELUDE = `
 import ctypes, fcntl, os, socket, stat, subprocess, sys, threading, time, mmap, resource, signal
@@ -138,7 +138,7 @@ for path in (os.__file__, "/app/evaluator.py", sys.executable, "/prlimit"):
   ],
 };
 
-/** Code that ends at its limit, by what it does. */
+/** Code that ends at its limit, by its kind. */
 const BOMBS: Readonly<Record<string, string>> = {
   'one block': 'held = bytearray(1 << 30)\nreturn 1',
   many: 'held = []\nwhile True: held.append(bytearray(1 << 20))',
@@ -189,7 +189,7 @@ function pythonCase(
   };
 }
 
-/** What a model's Python tries, with the system calls that it can make. */
+/** Attempts of a model's Python, with the system calls that it can make. */
 export const pythonCases: readonly ConformanceCase[] = [
   ...Object.entries(ATTEMPTS).map(([what, [threat, code]]) =>
     pythonCase(`gets nowhere with ${what}`, threat, async (evaluate) => {

@@ -21,7 +21,7 @@ export const THREAD_BOMB = `
   }
   return 'all made';`;
 
-/** What the kernel bounds by processor time and memory; a machine of its own may end its sandboxes by other means. */
+/** The kernel's bounds of processor time and memory; a separate machine may end its sandboxes by other means. */
 const hasLimits = ({ guarantees, isolation }: SandboxDriver): boolean =>
   guarantees.memoryBounded && isolation !== 'microvm';
 

@@ -23,7 +23,7 @@ const endless = (text: string, stream: 'stdout' | 'stderr'): string => `
     await new Promise((later) => setTimeout(later));
   }`;
 
-/** What a runner may do that is not the agent loop any more. */
+/** Actions of a runner that is not the agent loop any more. */
 const TAKEN_OVER: Readonly<Record<string, TakenOver>> = {
   'eats memory': {
     threat: 'memory bomb',
@@ -60,7 +60,7 @@ const TAKEN_OVER: Readonly<Record<string, TakenOver>> = {
   },
 };
 
-/** Says what the renter is told of a run whose runner was taken over and does something other than its work. */
+/** The words to the renter about a run whose runner was taken over. */
 export const runCases: readonly ConformanceCase[] = Object.entries(TAKEN_OVER).map(
   ([what, { threat, code, limits = {}, appliesTo }]) => ({
     name: `fails a run in plain words when its runner ${what}`,

@@ -35,7 +35,7 @@ export interface Wall {
   user?: { uid: number; gid: number };
 }
 
-/** What is to run behind the wall. */
+/** The program behind the wall. */
 export interface WalledProgram {
   /** All that it sees of the host, read-only: by its path inside, the path outside. */
   files: ReadonlyMap<string, string>;

@@ -10,7 +10,7 @@ import { openLedger, sweepOrphans } from '../process/orphan-ledger.js';
 import { identifyProcess } from '../process/process-identity.js';
 import { descendants } from '../process/process-tree.test-support.js';
 
-/** A host of its own that keeps one sandbox busy for ever; runs what is built. */
+/** A separate host that keeps one sandbox busy for ever; runs the built code. */
 const HOST = `
   import { createBubblewrapDriver } from ${JSON.stringify(new URL('../../../dist/index.js', import.meta.url).href)};
   const [stateDir, language, code] = process.argv.slice(1);
@@ -102,7 +102,7 @@ describe.runIf(onHardenedMachine)('a server that is killed with SIGKILL', () => 
     ]);
   });
 
-  test('has written down what is inside of a sandbox, and the next one ends it [EXE-47]', async () => {
+  test('has written down the inside of a sandbox, and the next one ends it [EXE-47]', async () => {
     const ledger = await openLedger(stateDir);
     const nonce = ledger.newNonce();
     const info = await open(ledger.innerPath(nonce), 'wx');

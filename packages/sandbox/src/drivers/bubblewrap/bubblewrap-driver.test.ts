@@ -19,7 +19,7 @@ const BUSY = `
   await new Promise((resolve) => setTimeout(resolve, 50));
   process.stdout.write('busy\\n'); for (;;);`;
 
-/** A host of its own that keeps one sandbox busy for ever; runs what is built. */
+/** A separate host that keeps one sandbox busy for ever; runs the built code. */
 const HOST = `
   import { createBubblewrapDriver } from ${JSON.stringify(new URL('../../../dist/index.js', import.meta.url).href)};
   const driver = await createBubblewrapDriver({ stateDir: process.argv[1], runtimeWall: 'permissions' });

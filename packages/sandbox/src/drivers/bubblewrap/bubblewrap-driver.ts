@@ -49,7 +49,7 @@ export interface BubblewrapDriverOptions {
   bwrap?: string | undefined;
   /** Bounds the sandboxes beside their own limits. */
   cgroups?: DelegatedCgroup | undefined;
-  /** Less than `closed` for tests of what the kernel's wall holds by itself. */
+  /** Less than `closed` for tests of the kernel's wall by itself. */
   runtimeWall?: RuntimeWall;
 }
 

@@ -48,7 +48,7 @@ describe.runIf(onHardenedMachine)('the wall that works on this machine', () => {
     },
   );
 
-  test('is none for a program that does not start, and says what it said', async () => {
+  test('is none for a program that does not start, and repeats its words', async () => {
     const program = { ...(await installed({ forAll: true })), command: ['/nothing'] };
     const error: unknown = await tryWall(wall, program).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(SandboxProbeError);

@@ -18,7 +18,7 @@ const SANDBOX_USER = { uid: 60_900, gid: 60_900 };
 /**
  * Puts together what hardened sandboxes need of this machine.
  * @param folder where the filter of system calls is written to.
- * @throws SandboxProbeError naming what is missing and how to get it.
+ * @throws SandboxProbeError naming the missing part and how to get it.
  */
 export async function findWall(folder: string, bwrap = locateTool('bwrap')): Promise<Wall> {
   if (process.platform !== 'linux') {
@@ -53,7 +53,7 @@ export async function findWall(folder: string, bwrap = locateTool('bwrap')): Pro
   };
 }
 
-/** Runs a program that ends by itself behind the wall. @returns what it said, when it did not end well. */
+/** Runs a program that ends by itself behind the wall. @returns its words, when it did not end well. */
 async function tryLaunch(wall: Wall, program: WalledProgram): Promise<string | undefined> {
   const { file, args, env, cwd, user } = walledLaunch(wall, program, defaultLimits.runner);
   const filter = openSync(wall.filterPath, 'r');

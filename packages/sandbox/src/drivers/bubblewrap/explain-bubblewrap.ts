@@ -8,7 +8,7 @@ function setting(path: string): string | undefined {
   }
 }
 
-/** What of this machine may stand in bubblewrap's way. */
+/** Parts of this machine that may hinder bubblewrap. */
 interface MachineFacts {
   inContainer: boolean;
   /** By name below /proc/sys; absent settings are undefined. */
@@ -29,7 +29,7 @@ export const INSTALL_BUBBLEWRAP =
 
 /**
  * Why bubblewrap may have failed and what to do about it, for the operator.
- * @param said what it wrote to stderr.
+ * @param said its text on stderr.
  */
 export function explainBubblewrapFailure(said: string, { inContainer, sysctl }: MachineFacts): string {
   const words = said.trim().split('\n').slice(-3).join(' / ') || 'it said nothing';

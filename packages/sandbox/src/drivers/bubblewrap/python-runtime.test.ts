@@ -56,7 +56,7 @@ describe.runIf(onHardenedMachine)("a model's Python behind the kernel's wall", (
     );
   }
 
-  test('gets the input and the task, and gives a value and what it printed', async () => {
+  test('gets the input and the task, and gives a value and its prints', async () => {
     const code = `
 import csv, io
 from decimal import Decimal
@@ -86,7 +86,7 @@ return {"total": str(total()), "task": task, "names": [row["name"] for row in ro
     ['import sys\nsys.exit(3)', 'SystemExit: 3 (line 2)'],
     ['return {1, 2}', 'TypeError: Object of type set is not JSON serializable'],
     ['return float("nan")', 'ValueError: Out of range float values are not JSON compliant'],
-  ])('is told what it did wrong: %j', async (code, error) => {
+  ])('is told its fault: %j', async (code, error) => {
     const evaluation = await evaluate(code);
     // The rest of the words differ by Python's version.
     expect((evaluation as { error: string }).error.split(':')[0]).toBe(error.split(':')[0]);
@@ -95,7 +95,7 @@ return {"total": str(total()), "task": task, "names": [row["name"] for row in ro
     );
   });
 
-  test('is bounded in what it prints and how long it takes', async () => {
+  test('is bounded in its prints and its time', async () => {
     const flood = await evaluate('print("x" * 100_000)\nprint("more")\nreturn 1');
     expect(flood).toMatchObject({ value: 1, stdout: expect.stringMatching(/^x{16383}/) });
     expect(flood.stdout.length).toBeLessThanOrEqual(16_384);

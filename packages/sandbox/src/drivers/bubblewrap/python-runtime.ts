@@ -19,7 +19,7 @@ import json, os, sys, sysconfig
 folders = [os.path.dirname(os.__file__), sysconfig.get_path('stdlib'), sysconfig.get_path('platstdlib')]
 print(json.dumps({'version': sys.version_info[:2], 'folders': folders}))`;
 
-/** Python as this machine has it: what it consists of, and how it is started. */
+/** Python as this machine has it: its parts, and how it is started. */
 export interface PythonRuntime {
   executable: string;
   flags: readonly string[];

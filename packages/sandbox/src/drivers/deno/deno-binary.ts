@@ -6,7 +6,7 @@ import { SandboxStartError } from '../../sandbox.js';
 /**
  * The Deno executable of the `deno` package's part for this platform, wherever npm put it. Not the package's own
  * `bin`: that is a Node script, and on machines that skip install scripts there is nothing else behind it.
- * @throws SandboxStartError naming what is missing.
+ * @throws SandboxStartError naming the missing part.
  */
 export function locateDenoBinary(): string {
   const target = `${process.platform}-${process.arch}${process.platform === 'linux' ? '-glibc' : ''}`;

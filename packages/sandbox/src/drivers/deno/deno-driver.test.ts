@@ -16,7 +16,7 @@ import { createWarmPool } from '../../pool/warm-pool.js';
 
 const NO_LAUNCHER = { setpriv: undefined, prlimit: undefined };
 
-/** A host of its own that keeps one sandbox busy for ever; runs what is built. */
+/** A separate host that keeps one sandbox busy for ever; runs the built code. */
 const HOST = `
   import { createDenoDriver } from ${JSON.stringify(new URL('../../../dist/index.js', import.meta.url).href)};
   const [stateDir, launcher] = process.argv.slice(1);
@@ -90,7 +90,7 @@ async function killAtOnce(child: ChildProcess): Promise<void> {
 }
 
 describe('createDenoDriver', () => {
-  test('passes its own probe and says what it promises', async () => {
+  test('passes its own probe and tells its promises', async () => {
     const driver = await createDenoDriver({ stateDir });
     await driver.probe();
     expect(driver).toMatchObject({ name: 'deno', isolation: 'runtime' });
@@ -164,7 +164,7 @@ describe('createDenoDriver', () => {
     await driver.close();
   });
 
-  test('the probe names the step that failed and what was said', async () => {
+  test('the probe names the step that failed and its words', async () => {
     const driver = await createDenoDriver({ stateDir, denoBinary: '/nonexistent/deno' });
     const error: unknown = await driver.probe().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(SandboxProbeError);
@@ -199,7 +199,7 @@ describe('createDenoDriver', () => {
   });
 });
 
-describe.runIf(process.platform === 'linux')('what the kernel knows about a sandbox', () => {
+describe.runIf(process.platform === 'linux')('the kernel’s knowledge of a sandbox', () => {
   test('its environment is empty, its limits are set and its privileges cannot grow', async () => {
     const driver = await createDenoDriver({ stateDir });
     await driver.start({ entry: 'evaluator', limits: { memoryMb: 200, cpuSeconds: 7 } });

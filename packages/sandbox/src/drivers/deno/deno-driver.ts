@@ -20,7 +20,7 @@ import { type SandboxDriver, type SandboxGuarantees, SandboxStartError } from '.
 export interface DenoDriverOptions {
   /** Folder for the ledger of running sandboxes; created when missing. */
   stateDir: string;
-  /** Replaces what is found on this machine (tests of machines without util-linux). */
+  /** Replaces the programs of this machine (tests of machines without util-linux). */
   launcher?: LinuxLauncher;
   /** Replaces the npm package's executable. */
   denoBinary?: string;

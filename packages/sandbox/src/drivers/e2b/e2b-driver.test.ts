@@ -145,7 +145,7 @@ describe('createE2bDriver', () => {
     expect(gaps.reduce((sum, gap) => sum + gap, 0)).toBeGreaterThan(250);
   });
 
-  test('ends what it left behind when it was killed, and nothing of another host', async () => {
+  test('ends its leftovers of before it was killed, and nothing of another host', async () => {
     await (await createDriver()).start({ entry: 'runner' });
     const [left] = standIn.machines.keys();
     const otherDir = await mkdtemp(join(tmpdir(), 'sandbox state '));

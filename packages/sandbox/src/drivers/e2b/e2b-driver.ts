@@ -19,7 +19,7 @@ import { StartPace } from './start-pace.js';
 import { within } from '../within.js';
 
 const MINUTE_MS = 60_000;
-/** Time limit of a call beside those of a start. */
+/** Time limit of a call beside the calls of a start. */
 const CALL_TIMEOUT_MS = 30_000;
 /** How long the answer to a request for a machine is waited for after its start has failed. */
 const LATE_CREATE_MS = 60_000;
@@ -49,7 +49,7 @@ export interface E2bDriverOptions extends E2bAddress {
   maxSandboxes: number;
   /** How fast the account may create sandboxes. */
   createsPerSecond: number;
-  /** Called with a machine that could not be ended; E2B ends it when its time is over. */
+  /** Called with a machine that could not be ended; E2B ends it when its time has passed. */
   onLeft?: (sandboxId: string, error: unknown) => void;
   /** Address that no sandbox may reach, tried by the probe. */
   probeAddress?: { host: string; port: number };

@@ -2,7 +2,7 @@ import { SandboxStartError } from '../../sandbox.js';
 
 const MAX_DETAIL_CHARACTERS = 300;
 
-/** What the words for the operator name. */
+/** The names in the words for the operator. */
 export interface E2bAccess {
   apiKey: string;
   /** Absent: E2B's own default. */

@@ -9,7 +9,7 @@ import { within } from '../within.js';
 const SEND_BYTES = 512 * 1024;
 /** Time limit of one call that ends a machine. */
 const REMOVE_TIMEOUT_MS = 10_000;
-/** A machine that could not be ended is asked again after these, then after the last of them until its lifetime is over. */
+/** A machine that could not be ended is asked again after these, then after the last of them until its lifetime ends. */
 const REMOVE_RETRY_MS = [200, 1_000, 5_000, 30_000];
 /** Failed calls after which the operator is told. */
 const ATTEMPTS_UNTOLD = 3;
@@ -66,7 +66,7 @@ export class E2bSandbox implements Sandbox {
     return this.#output.lines;
   }
 
-  /** Starts the command. @throws what the SDK throws; Error when it takes too long. */
+  /** Starts the command. @throws the SDK's error; Error when it takes too long. */
   async run(command: string): Promise<void> {
     const { startTimeoutMs } = this.#options.limits;
     const starting = this.#machine.commands.run(command, {
@@ -176,7 +176,7 @@ export class E2bSandbox implements Sandbox {
     void this.#remove();
   }
 
-  /** Has the machine removed, again and again until it is or its lifetime is over. */
+  /** Has the machine removed, again and again until it is or its lifetime ends. */
   async #remove(): Promise<void> {
     const { lifetimeEndsAt, onLeft } = this.#options;
     for (let attempt = 0; performance.now() < lifetimeEndsAt; attempt += 1) {

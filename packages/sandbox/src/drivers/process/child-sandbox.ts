@@ -4,7 +4,7 @@ import type { ExitReason, Sandbox, SandboxExit, SandboxLimits } from '../../sand
 import type { SandboxProcess } from './spawner/spawner.js';
 
 const NEWLINE = '\n';
-/** What a process said last may come after the word of its end. */
+/** The last words of a process may come after the word of its end. */
 const STDERR_WAIT_MS = 100;
 
 function lengthOf(pieces: readonly Buffer[]): number {

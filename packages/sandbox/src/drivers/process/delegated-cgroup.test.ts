@@ -11,7 +11,7 @@ const CHILD = 4_000_001;
 let mount: string;
 let places: CgroupPlaces;
 
-/** Files in the place of the kernel's: they show what is written where, and bound nothing. */
+/** Files in the place of the kernel's: they show the writes, and bound nothing. */
 async function cgroup(path: string, files: Readonly<Record<string, string>>): Promise<void> {
   await mkdir(join(mount, path), { recursive: true });
   for (const [name, text] of Object.entries(files)) await writeFile(join(mount, path, name), text);
@@ -62,7 +62,7 @@ describe.runIf(process.platform === 'linux')('a cgroup that is left to the serve
       'cgroup.procs': processes,
       'cgroup.type': 'domain',
     });
-    // What the kernel would remove with the trial.
+    // The kernel would remove these with the trial.
     const found = findDelegatedCgroup(places);
     expect(await read('unit/agent-rental-server/cgroup.procs')).toBe(String(CHILD));
     expect(await read('unit/cgroup.subtree_control')).toBe('+memory +pids');

@@ -20,7 +20,7 @@ export interface SandboxCgroup {
   folder: string;
   /** The file in which a process writes itself down to enter it. */
   entrance: string;
-  /** Ends what is in it, if anything, and removes it. */
+  /** Ends its processes, if any, and removes it. */
   remove(): void;
 }
 
@@ -32,7 +32,7 @@ export interface DelegatedCgroup {
   open(name: string, limits: Pick<SandboxLimits, 'memoryMb'>, maxThreads: number): SandboxCgroup;
 }
 
-/** Where the system keeps what is looked at; replaced in tests. */
+/** The folders of the system; replaced in tests. */
 export interface CgroupPlaces {
   mount: string;
   /** Text of /proc/self/cgroup. */
@@ -195,7 +195,7 @@ function removeCgroup(folder: string, attempts: number): void {
 }
 
 /**
- * Ends what a killed server has left in the cgroup of a sandbox.
+ * Ends the leftovers of a killed server in the cgroup of a sandbox.
  * @param folder as it was recorded; anything but a sandbox's cgroup is left alone.
  */
 export function endLeftCgroup(folder: string, mount = MOUNT): boolean {

@@ -39,7 +39,7 @@ function setAutogroupPriority(pid: number, priority: number): void {
   }
 }
 
-/** Sets the priority of a process and of what it has started. What it starts later inherits the priority. */
+/** Sets the priority of a process and of its children. Later children inherit the priority. */
 function setPriorities(pid: number, priority: number): void {
   setAutogroupPriority(pid, priority);
   for (const thread of threadsOf(pid)) {

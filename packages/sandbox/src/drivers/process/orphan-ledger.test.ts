@@ -65,7 +65,7 @@ describe('sweepOrphans', () => {
   });
 
   test('ends a process that has overwritten its command line', async () => {
-    // Its start time is known: what it says of itself does not count.
+    // Its start time is known: its own words do not count.
     await writeRecord('f'.repeat(32));
     const ended = once(child, 'exit');
     expect(await sweepOrphans(stateDir)).toMatchObject({ killed: 1 });

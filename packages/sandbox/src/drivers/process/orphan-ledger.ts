@@ -152,7 +152,7 @@ async function endInner(path: string): Promise<boolean> {
   return (await isInside()) && kill(pid, isInside);
 }
 
-/** What a sweep found. */
+/** The result of a sweep. */
 export interface SweepReport {
   /** Processes of a dead host that still ran and were ended. */
   killed: number;
@@ -197,7 +197,7 @@ export async function sweepOrphans(stateDir: string): Promise<SweepReport> {
   return report;
 }
 
-/** What a dead host left beside its records: its pipes, and a sandbox that it was killed over while it wrote it down. */
+/** Leftovers of a dead host beside its records: its pipes, and a sandbox that it was killed over while it wrote it down. */
 async function removeLeftover(folder: string, name: string): Promise<void> {
   const inner = INNER_RECORD.exec(name);
   const owner = inner === null ? ownerOfPipes(name) : inner[2];

@@ -20,7 +20,7 @@ export interface Launch extends Omit<ProcessRequest, 'endMethod'> {
   cgroup?: SandboxCgroup;
 }
 
-/** Beside those of bubblewrap. */
+/** Beside the arguments of bubblewrap. */
 const CGROUP_DESCRIPTOR = 5;
 const ENTER_CGROUP = `echo 0 >&${CGROUP_DESCRIPTOR} && exec ${CGROUP_DESCRIPTOR}>&- && exec "$0" "$@"`;
 
@@ -52,7 +52,7 @@ export interface ProcessStarter {
   close(): Promise<void>;
 }
 
-/** Starts sandboxes as child processes, writes them down in the ledger, and ends those that are left. */
+/** Starts sandboxes as child processes, writes them down in the ledger, and ends leftovers. */
 export function createProcessStarter(options: ProcessStarterOptions): ProcessStarter {
   const { ledger, plan, spawner, endMethod } = options;
   const running = new Set<Sandbox>();

@@ -11,7 +11,7 @@ export async function recordedPids(stateDir: string): Promise<number[]> {
 }
 
 /**
- * Processes by the id of their parent, as /proc has them now. What is only waited for (a zombie) does not count, unless
+ * Processes by the id of their parent, as /proc has them now. A zombie, which is only waited for, does not count, unless
  * it is the first thread of a process that goes on in another one.
  */
 function processesByParent(): Map<number, number[]> {
@@ -43,7 +43,7 @@ export function descendants(pid: number): number[] {
   return found;
 }
 
-/** Those of some processes that run. */
+/** The running ones of some processes. */
 export function runningOf(pids: readonly number[]): number[] {
   const running = new Set([...processesByParent().values()].flat());
   return pids.filter((pid) => running.has(pid));

@@ -18,7 +18,7 @@ interface Call {
   args?: readonly (number | bigint)[];
 }
 
-/** What the kernel's machine answers: classic BPF over `struct seccomp_data`. */
+/** The answer of the kernel's machine: classic BPF over `struct seccomp_data`. */
 function answer(program: Buffer, { architecture, number, args = [] }: Call): number {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(number, 0);
@@ -70,7 +70,7 @@ describe.each(machines)('the filter of system calls on $name', ({ name, architec
     expect(program.length / 8).toBeLessThan(MOST_INSTRUCTIONS);
   });
 
-  test('allows what the rules name without conditions', () => {
+  test('allows calls that the rules name without conditions', () => {
     const plain = systemCallRules.filter(
       (rule) => rule.when === undefined && systemCallNumber(rule.name, name) !== null,
     );

@@ -8,7 +8,7 @@ const AUDIT_ARCHITECTURE: Readonly<Record<FilteredArchitecture, number>> = {
   arm64: 0xc00000b7,
 };
 
-// linux/seccomp.h: what a filter answers, and where it finds what.
+// linux/seccomp.h: the answers of a filter, and the places of its data.
 const ALLOW = 0x7fff0000;
 const KILL_PROCESS = 0x80000000;
 const FAIL_WITH = 0x00050000;

@@ -73,7 +73,7 @@ const MAP_FLAGS =
   MAP_STACK |
   MAP_FIXED_NOREPLACE;
 
-/** Anonymous memory is private: RLIMIT_DATA does not count what is shared. None of it can be executed. */
+/** Anonymous memory is private: RLIMIT_DATA does not count shared memory. None of it can be executed. */
 const anonymousMemory: readonly ArgumentCheck[] = [
   none(2, PROT_EXEC),
   only(3, MAP_FLAGS | MAP_ANONYMOUS),
@@ -177,7 +177,7 @@ export const systemCallRules: readonly SystemCallRule[] = [
   ...allowWhen('sendto', [...isNull(4)]),
   ...allowWhen('recvfrom', [...isNull(4)]),
 
-  // Time, chance, and what a process is told of itself and the machine.
+  // Time, chance, and facts about the process and the machine.
   ...allow('clock_gettime', 'clock_getres', 'clock_nanosleep', 'nanosleep', 'gettimeofday', 'time', 'times'),
   ...allow('getrandom', 'getrusage', 'getpid', 'getppid', 'gettid', 'getuid', 'geteuid', 'getgid', 'getegid'),
   ...allow('uname', 'sysinfo'),

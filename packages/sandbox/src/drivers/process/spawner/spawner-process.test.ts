@@ -69,7 +69,7 @@ describe.runIf(process.platform === 'linux')('the process that starts sandboxes'
     child.stdin.destroy();
   });
 
-  test('is started again when it has ended, and what it had started has ended with it', async () => {
+  test('is started again when it has ended, and its sandboxes have ended with it', async () => {
     const child = await spawner.spawn(shell('echo started; exec sleep 600'));
     await once(child.stdout, 'data');
     const first = spawnerProcessOf(process.pid) ?? 0;

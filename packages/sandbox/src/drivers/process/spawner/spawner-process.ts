@@ -89,7 +89,7 @@ export function openSpawnerProcess(folder: string, mkfifo: string): SandboxSpawn
     child?.channel?.unref();
   }
 
-  /** What it started ends with it. */
+  /** Its sandboxes end with it. */
   function childEnded(ended: ChildProcess): void {
     if (child !== ended) return;
     child = undefined;

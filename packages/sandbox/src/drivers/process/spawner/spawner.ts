@@ -20,14 +20,14 @@ export interface SandboxProcess {
   readonly ended: Promise<ProcessEnd>;
 }
 
-/** What a starter of sandboxes asks for. */
+/** The request of a starter of sandboxes. */
 export interface ProcessRequest extends Omit<SpawnRequest, 'pipes'> {
   endMethod: EndMethod;
 }
 
 /** Starts the processes of sandboxes. */
 export interface SandboxSpawner {
-  /** @throws SandboxStartError saying what the operating system said. */
+  /** @throws SandboxStartError with the words of the operating system. */
   spawn(request: ProcessRequest): Promise<SandboxProcess>;
   /** To be called when no process of it is left. Resolves when the starter itself has left nothing. */
   close(): Promise<void>;

@@ -92,7 +92,7 @@ export function openPipeStock(parentFolder: string, mkfifo: string): PipeStock {
   return {
     async take() {
       requireOpen();
-      // Others may have taken what was made meanwhile.
+      // Others may have taken the new ones meanwhile.
       while (ready.length < PIPES_PER_CHILD) {
         await fill();
         requireOpen();
