@@ -38,7 +38,6 @@ const PUBLIC = new Set([
   'GET /llms.txt',
   'GET /AGENTS.md',
   'GET /ipfs/:cid',
-  'GET /ipfs/:cid/*',
   'GET /',
   'GET /dashboard/listings/:listing_id',
   'GET /dashboard/assets/pages.js',

@@ -92,12 +92,13 @@ describe('a repeated request', () => {
     const { first, again } = await newTask('key-5');
     await ask(here, first);
     const second = ask(there, again());
+    const refused = expect(second).rejects.toMatchObject({ code: 'service_unavailable', message: 'Ours.' });
     await waiters(first, 2);
     await here.runs.markUndelivered(first.runId, new ApiError('service_unavailable', 'Ours.'), {
       outputHasLeft: false,
     });
     await here.changes.announce(first.runId);
-    await expect(second).rejects.toMatchObject({ code: 'service_unavailable', message: 'Ours.' });
+    await refused;
     expect(await ask(there, again())).toBeUndefined();
   });
 
@@ -105,10 +106,14 @@ describe('a repeated request', () => {
     const { first, again } = await newTask('key-7');
     await ask(here, first);
     const second = ask(there, again());
+    const refused = expect(second).rejects.toMatchObject({
+      code: 'service_unavailable',
+      retryAfterSeconds: 1,
+    });
     await waiters(first, 2);
     await here.runs.discard(first.runId, new ApiError('rate_limit_exceeded', 'Full.'));
     await here.changes.announce(first.runId);
-    await expect(second).rejects.toMatchObject({ code: 'service_unavailable', retryAfterSeconds: 1 });
+    await refused;
   });
 
   it('stops waiting when its caller goes away', async () => {
