@@ -54,10 +54,15 @@ export function nodeOf(cid: CID, bytes: Uint8Array): ContentNode {
 export async function* fileContent(root: CID, blocks: Blocks): AsyncGenerator<Uint8Array> {
   // The next one is at the end.
   const ahead = [root];
-  let reads = 0;
+  /** Blocks at the end of the list that were fetched already. */
+  let fetched = 0;
   for (let cid = ahead.pop(); cid !== undefined; cid = ahead.pop()) {
-    if (reads % BLOCKS_AT_ONCE === 0) await blocks.fetchAhead([cid, ...ahead.slice(1 - BLOCKS_AT_ONCE)]);
-    reads += 1;
+    if (fetched === 0) {
+      const batch = [cid, ...ahead.slice(1 - BLOCKS_AT_ONCE)];
+      await blocks.fetchAhead(batch);
+      fetched = batch.length;
+    }
+    fetched -= 1;
     const bytes = await blocks.get(cid);
     if (cid.code === raw.code) {
       yield bytes;
@@ -69,6 +74,7 @@ export async function* fileContent(root: CID, blocks: Blocks): AsyncGenerator<Ui
       throw new UnreadableNodeError('a part of the file is no part of a file');
     if (unixfs.data !== undefined && unixfs.data.length > 0) yield unixfs.data;
     for (const { Hash } of links.toReversed()) ahead.push(Hash);
+    if (links.length > 0) fetched = 0;
   }
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -113,6 +114,18 @@ describe('reads a file of many blocks', () => {
     expect(content.kind === 'file' && content.bytes.equals(LARGE)).toBe(true);
     expect(asked).toHaveLength(held.size);
   });
+});
+
+it('fetches eight blocks of a file at the same time [EXE-48]', async () => {
+  const root = await add([{ path: 'large.bin', content: randomBytes(8 * 262_144) }]);
+  const waiting: (() => void)[] = [];
+  serve[0] = (path, response) => {
+    if (cidIn(path).equals(root)) return blockGateway(path, response);
+    waiting.push(() => blockGateway(path, response));
+    // No leaf is answered before all of them are asked for.
+    if (waiting.length === 8) for (const answer of waiting.splice(0)) answer();
+  };
+  await expect(reader.read(`ipfs://${root.toString()}`, LIMITS)).resolves.toMatchObject({ kind: 'file' });
 });
 
 it('reads a path inside of a directory, sharded or not, and a directory whole [EXE-48]', async () => {
