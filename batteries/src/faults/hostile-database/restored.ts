@@ -73,7 +73,7 @@ async function restoredDatabase(
   const landedBefore = before.reduce((sum, { landed }) => sum + landed.length, 0);
   await market.kill();
   await inMaintenance(market.database.url, (name) => [
-    `drop database ${name} with (force)`,
+    `drop database ${name}`,
     `alter database ${name}_copy rename to ${name}`,
   ]);
   log('restored');

@@ -182,10 +182,7 @@ test.runIf(canBackUp && !IS_QUICK)(
     laterLoad.killed();
     await Promise.all(servers.map((server) => server.kill()));
     await laterLoad.end();
-    await inMaintenance(database.url, (name) => [
-      `drop database ${name} with (force)`,
-      `create database ${name}`,
-    ]);
+    await inMaintenance(database.url, (name) => [`drop database ${name}`, `create database ${name}`]);
 
     expect(await shell(command('pg_restore'))).toMatchObject({ code: 0 });
     await startAll();

@@ -15,7 +15,10 @@ export async function inMaintenance(
   const client = new Client({ connectionString: url.href });
   await client.connect();
   try {
-    await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
+    await client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and backend_type = 'client backend'`,
+      [name],
+    );
     for (const statement of statements(name)) await client.query(statement);
   } finally {
     await client.end();
