@@ -42,7 +42,7 @@ export async function measureSettling(
     pool,
     STUCK,
     unseen.map(({ signature }) => signature),
-    unseen[0]?.wire,
+    unseen[0]?.signedBytes,
   );
   await makeDue(pool);
   const behind = await settled(BEHIND_STUCK);
@@ -73,7 +73,7 @@ async function untilFinal(connection: Connection, signatures: readonly string[])
 }
 
 /** A transaction that no chain has seen, and takes. */
-function unseenTransaction(): { signature: string; wire: Buffer } {
+function unseenTransaction(): { signature: string; signedBytes: Buffer } {
   const payer = Keypair.generate();
   const recentBlockhash = Keypair.generate().publicKey.toBase58();
   const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash });
@@ -81,7 +81,10 @@ function unseenTransaction(): { signature: string; wire: Buffer } {
     SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: payer.publicKey, lamports: 1 }),
   );
   transaction.sign(payer);
-  return { signature: bs58.encode(transaction.signature ?? Buffer.alloc(0)), wire: transaction.serialize() };
+  return {
+    signature: bs58.encode(transaction.signature ?? Buffer.alloc(0)),
+    signedBytes: transaction.serialize(),
+  };
 }
 
 /** Gives runs of the seed that were not charged a charge each, by turns with these transactions; due later. */
@@ -89,7 +92,7 @@ async function addCharges(
   pool: Pool,
   count: number,
   signatures: readonly string[],
-  wire: Buffer = Buffer.alloc(1),
+  signedBytes: Buffer = Buffer.alloc(1),
 ): Promise<void> {
   await pool.query(
     `with chosen as (
@@ -99,9 +102,9 @@ async function addCharges(
         insert into charges (run_id, wallet, listing_id, balance_address, price_lamports, sequence, state, next_attempt_at)
         select id, wallet, listing_id, 'A' || left(translate(md5(wallet) || md5(id::text), '0', 'z'), 42), 1000, n, 'signed',
           now() + interval '1 hour' from chosen)
-      insert into charge_signatures (signature, run_id, wire, last_valid_block_height)
+      insert into charge_signatures (signature, run_id, signed_bytes, last_valid_block_height)
       select ($2::text[])[1 + n % $3], id, $4, ${NEVER_OVER} from chosen`,
-    [count, signatures, signatures.length, wire],
+    [count, signatures, signatures.length, signedBytes],
   );
   await pool.query('analyze charges, charge_signatures');
 }

@@ -55,9 +55,9 @@ export interface Chain {
   /** Runs a transaction without signatures or effect, on a recent blockhash in place of the message's own. */
   simulate(message: MessageV0): Promise<Simulation>;
   /** Simulates signed bytes, signatures checked; null when they would succeed. */
-  preflight(wire: Uint8Array): Promise<{ error: TransactionError; logs: string[] } | null>;
+  preflight(signedBytes: Uint8Array): Promise<{ error: TransactionError; logs: string[] } | null>;
   /** Hands bytes to the network; says nothing about whether they land. */
-  send(wire: Uint8Array): Promise<void>;
+  send(signedBytes: Uint8Array): Promise<void>;
   /**
    * The statuses of transactions. With several endpoints, two of them have to agree; `processed` where they
    * do not agree, and null where none knows the transaction.
@@ -164,18 +164,18 @@ export function createChainOn(source: ChainSource, programId: PublicKey): Chain 
     getAccountsOfTwo: (addresses, atLeast) =>
       atLeast === undefined ? readOfTwo(addresses) : reach(() => source.accountsOfTwo(addresses, atLeast)),
     async simulate(message) {
-      const wire = new VersionedTransaction(message).serialize();
+      const bytes = new VersionedTransaction(message).serialize();
       const { err, logs } = await reach(() =>
         // A refusal of one endpoint is asked for again at another.
         source.first(
-          ({ rpc }) => rpc.simulateTransaction(wire),
+          ({ rpc }) => rpc.simulateTransaction(bytes),
           (simulated) => simulated.err === null,
         ),
       );
       return { error: err, logs: logs ?? [] };
     },
-    async preflight(wire) {
-      const transaction = VersionedTransaction.deserialize(wire);
+    async preflight(signedBytes) {
+      const transaction = VersionedTransaction.deserialize(signedBytes);
       const { value } = await reach(() =>
         source.first(
           ({ connection }) => connection.simulateTransaction(transaction, { sigVerify: true }),
@@ -184,8 +184,8 @@ export function createChainOn(source: ChainSource, programId: PublicKey): Chain 
       );
       return value.err ? { error: value.err, logs: value.logs ?? [] } : null;
     },
-    async send(wire) {
-      await reach(() => source.send(wire));
+    async send(signedBytes) {
+      await reach(() => source.send(signedBytes));
     },
     async recentPriorityFees(writable) {
       const lockedWritableAccounts = [...writable];

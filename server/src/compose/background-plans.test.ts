@@ -78,7 +78,7 @@ async function seed(): Promise<void> {
       case when status = 'undelivered' then 'credited' else 'finalized' end
     from runs`.execute(db);
   await sql`
-    insert into charge_signatures (signature, run_id, wire, last_valid_block_height)
+    insert into charge_signatures (signature, run_id, signed_bytes, last_valid_block_height)
     select 'signature ' || run_id, run_id, '', 1 from charges`.execute(db);
   await sql`
     insert into credits (run_id, wallet, listing_id, used_by_run_id, created_at)

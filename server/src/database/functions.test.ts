@@ -97,8 +97,8 @@ describe('a migrated database', () => {
 
   it('is not ready while a function is missing, which it names [OPS-5]', async () => {
     const { db } = database;
-    await sql`drop function leave_seat`.execute(db);
-    await expect(requireMigrated(db)).rejects.toThrow('The database lacks the functions leave_seat.');
+    await sql`drop function free_seat`.execute(db);
+    await expect(requireMigrated(db)).rejects.toThrow('The database lacks the functions free_seat.');
     await migrate(db);
     await requireMigrated(db);
   });

@@ -443,7 +443,7 @@ export interface Database {
     signature: string;
     run_id: string;
     /** The transaction; null once the charge is final. */
-    wire: ColumnType<Buffer | null, Buffer, null>;
+    signed_bytes: ColumnType<Buffer | null, Buffer, null>;
     last_valid_block_height: bigint;
     created_at: Generated<Date>;
   };
@@ -491,7 +491,7 @@ export interface Database {
   run_log_signatures: {
     signature: string;
     batch: bigint;
-    wire: Buffer;
+    signed_bytes: Buffer;
     last_valid_block_height: bigint;
     created_at: Generated<Date>;
   };

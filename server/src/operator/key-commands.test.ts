@@ -23,9 +23,9 @@ const NOT_SEALED = {
   ],
   'public values': [
     'balances.window_bits',
-    'charge_signatures.wire',
+    'charge_signatures.signed_bytes',
     'content_blocks.bytes',
-    'run_log_signatures.wire',
+    'run_log_signatures.signed_bytes',
     'service_keys.public_key',
   ],
   'shown to its wallet': ['runs.salt'],

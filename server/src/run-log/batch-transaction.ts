@@ -59,7 +59,7 @@ export function createBatchSigner({
       const transaction = new VersionedTransaction(message, [signature]);
       return {
         signature: bs58.encode(signature),
-        wire: Buffer.from(transaction.serialize()),
+        signedBytes: Buffer.from(transaction.serialize()),
         lastValidBlockHeight: BigInt(lastValidBlockHeight),
       };
     },

@@ -58,7 +58,7 @@ export function createRunLogPublisher(deps: {
         return repository.close(batch.number, verdict.signature);
       case 'open':
         // The same bytes, while they can still land.
-        for (const wire of verdict.unseen) await chain.send(wire);
+        for (const signedBytes of verdict.unseen) await chain.send(signedBytes);
         return;
       case 'over':
         return signAnew(batch);
@@ -73,7 +73,7 @@ export function createRunLogPublisher(deps: {
     if (error) throw new Error(`the simulation of the batch failed: ${JSON.stringify(error)}`);
     const signed = await signer.sign(batch);
     if (!(await repository.recordSignature(batch, signed))) return;
-    await chain.send(signed.wire);
+    await chain.send(signed.signedBytes);
     if (batch.signatures.length > 0) {
       logger.warn(
         { batch: String(batch.number) },
@@ -152,6 +152,6 @@ function verdictOf(
     .filter(
       ({ status, lastValidBlockHeight }) => status === null && lastValidBlockHeight >= heights.confirmed,
     )
-    .map(({ wire }) => wire);
+    .map(({ signedBytes }) => signedBytes);
   return { is: 'open', unseen };
 }

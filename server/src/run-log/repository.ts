@@ -20,7 +20,7 @@ export interface Batch {
 /** A signed transaction of a batch, as written down before it is sent. */
 export interface SignedBatch {
   signature: string;
-  wire: Buffer;
+  signedBytes: Buffer;
   lastValidBlockHeight: bigint;
 }
 
@@ -165,7 +165,7 @@ export function createRunLogRepository(
       if (!row) return undefined;
       const signatures = await db
         .selectFrom('run_log_signatures')
-        .select(['signature', 'wire', 'last_valid_block_height'])
+        .select(['signature', 'signed_bytes', 'last_valid_block_height'])
         .where('batch', '=', row.number)
         .orderBy('created_at')
         .execute();
@@ -176,7 +176,7 @@ export function createRunLogRepository(
         root: row.root,
         signatures: signatures.map((each) => ({
           signature: each.signature,
-          wire: each.wire,
+          signedBytes: each.signed_bytes,
           lastValidBlockHeight: each.last_valid_block_height,
         })),
       };
@@ -210,7 +210,7 @@ export function createRunLogRepository(
           .values({
             signature: signed.signature,
             batch: batch.number,
-            wire: signed.wire,
+            signed_bytes: signed.signedBytes,
             last_valid_block_height: signed.lastValidBlockHeight,
           })
           .execute();

@@ -279,7 +279,7 @@ describe('a batch', () => {
     const sent: Uint8Array[] = [];
     const late = newPublisher((parts) => ({
       ...parts,
-      chain: { ...parts.chain, send: async (wire) => void sent.push(wire) },
+      chain: { ...parts.chain, send: async (signedBytes) => void sent.push(signedBytes) },
       signer: {
         ...parts.signer,
         async sign(batch) {

@@ -118,7 +118,7 @@ class BalanceAccount {
 
 const newSignature = () => ({
   signature: randomBytes(32).toString('hex'),
-  wire: randomBytes(8),
+  signedBytes: randomBytes(8),
   lastValidBlockHeight: 100n,
 });
 

@@ -89,12 +89,16 @@ export function createChargeRepository(db: Db): ChargeRepository {
         .selectAll()
         .where('run_id', '=', sql<string>`any(${charges.map((charge) => charge.run_id)}::uuid[])`)
         // The bytes are dropped at the end of a charge alone.
-        .$narrowType<{ wire: NotNull }>()
+        .$narrowType<{ signed_bytes: NotNull }>()
         .orderBy('created_at')
         .execute();
       const ofRun = new Map<string, SignedCharge[]>(charges.map((charge) => [charge.run_id, []]));
-      for (const { run_id: runId, signature, wire, last_valid_block_height: height } of signatures) {
-        ofRun.get(runId)?.push({ signature, wire, lastValidBlockHeight: height });
+      for (const each of signatures) {
+        ofRun.get(each.run_id)?.push({
+          signature: each.signature,
+          signedBytes: each.signed_bytes,
+          lastValidBlockHeight: each.last_valid_block_height,
+        });
       }
       return charges.map((charge) => ({ charge, signatures: ofRun.get(charge.run_id) ?? [] }));
     },

@@ -118,9 +118,9 @@ export function createChargeStates(
   }
 
   return {
-    async sign(runIds, { signature, wire, lastValidBlockHeight }) {
+    async sign(runIds, { signature, signedBytes, lastValidBlockHeight }) {
       const { rows } = await db.executeQuery<{ run_id: string }>(
-        CompiledQuery.raw(SIGN_CHARGES, [runIds, signature, wire, lastValidBlockHeight]),
+        CompiledQuery.raw(SIGN_CHARGES, [runIds, signature, signedBytes, lastValidBlockHeight]),
       );
       if (rows.length === 0) runIds.forEach(() => moved('signed'));
       return rows.map(({ run_id: id }) => id);

@@ -38,6 +38,6 @@ export interface ChargeOrder {
 /** A signed transaction of a charge, as written down before it is sent. */
 export interface SignedCharge {
   signature: string;
-  wire: Buffer;
+  signedBytes: Buffer;
   lastValidBlockHeight: bigint;
 }

@@ -145,7 +145,7 @@ export function createSettlement(deps: {
     try {
       let transaction = sent;
       let status = await transaction.landed;
-      if (status?.err && !isRefusalOf(runId, transaction.wire, status.err)) {
+      if (status?.err && !isRefusalOf(runId, transaction.signedBytes, status.err)) {
         transaction = await signAlone(charge);
         status = await Promise.race([transaction.landed, whenAborted(deadline.signal)]);
       }

@@ -57,7 +57,7 @@ async function newPayer() {
     .execute();
   const transaction = () => ({
     signature: randomBytes(32).toString('hex'),
-    wire: Buffer.alloc(1),
+    signedBytes: Buffer.alloc(1),
     lastValidBlockHeight: 1n,
   });
   return {

@@ -242,12 +242,19 @@ export async function openChargingWorld() {
       .selectFrom('charges')
       .innerJoin('charge_signatures', 'charge_signatures.run_id', 'charges.run_id')
       .where('charges.listing_id', '=', agentId)
-      .select(['charges.run_id', 'charges.state', 'charge_signatures.wire', 'charge_signatures.signature'])
+      .select([
+        'charges.run_id',
+        'charges.state',
+        'charge_signatures.signed_bytes',
+        'charge_signatures.signature',
+      ])
       .execute();
     return Promise.all(
-      rows.map(async ({ run_id: runId, state, wire, signature }) => {
+      rows.map(async ({ run_id: runId, state, signed_bytes: signedBytes, signature }) => {
         const message =
-          wire === null ? await landedMessage(signature) : VersionedTransaction.deserialize(wire).message;
+          signedBytes === null
+            ? await landedMessage(signature)
+            : VersionedTransaction.deserialize(signedBytes).message;
         return { runId, state, payer: message?.staticAccountKeys[0]?.toBase58() };
       }),
     );

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { request } from 'undici';
 import { readBody, startHttpStandIn } from './http-stand-in.js';
 
-/** A JSON-RPC answer as it goes over the wire. */
+/** A JSON-RPC answer as it goes over the signedBytes. */
 interface RpcAnswer {
   jsonrpc: '2.0';
   id: unknown;

@@ -16,7 +16,7 @@ const REBROADCAST_MS = 2_000;
 /** A signed transaction of the caller, taken apart. */
 export interface SignedTransaction {
   signature: string;
-  wire: Uint8Array;
+  signedBytes: Uint8Array;
   message: VersionedMessage;
 }
 
@@ -32,13 +32,13 @@ export function parseSignedTransaction(
 ): SignedTransaction {
   const refuse = (reason: string) => new ApiError('invalid_request', `transaction: ${reason}.`);
   let transaction: VersionedTransaction;
-  const wire = Buffer.from(base64, 'base64');
+  const signedBytes = Buffer.from(base64, 'base64');
   try {
-    transaction = VersionedTransaction.deserialize(wire);
+    transaction = VersionedTransaction.deserialize(signedBytes);
     // Bytes that do not encode back to themselves are malformed, although the decoder accepted them.
-    if (!Buffer.from(transaction.serialize()).equals(wire)) throw new Error('not canonical');
+    if (!Buffer.from(transaction.serialize()).equals(signedBytes)) throw new Error('not canonical');
   } catch {
-    throw refuse('is not a wire transaction in base64');
+    throw refuse('is not a signedBytes transaction in base64');
   }
   const { message } = transaction;
   const accounts = message.staticAccountKeys;
@@ -47,7 +47,7 @@ export function parseSignedTransaction(
   if (!calls) throw refuse('does not call the marketplace program');
   const [first] = transaction.signatures;
   if (!first || first.every((byte) => byte === 0)) throw refuse('is not signed by the caller’s wallet');
-  return { signature: bs58.encode(first), wire, message };
+  return { signature: bs58.encode(first), signedBytes, message };
 }
 
 /**
@@ -56,8 +56,8 @@ export function parseSignedTransaction(
  * @throws ApiError with the program's reason when it failed, `service_unavailable` when it was not confirmed in time.
  */
 export async function submitAndConfirm(chain: Chain, transaction: SignedTransaction): Promise<void> {
-  const { signature, wire } = transaction;
-  const failure = await chain.preflight(wire);
+  const { signature, signedBytes } = transaction;
+  const failure = await chain.preflight(signedBytes);
   // A second simulation refuses a transaction that landed before. Its first result counts.
   const landed = failure ? (await chain.statuses([signature], true))[0] : undefined;
   if (failure && !landed) throw apiErrorOfTransaction(failure.error, failure.logs, chain.programId);
@@ -82,7 +82,7 @@ function isSettled({ err, confirmationStatus }: SignatureStatus): boolean {
 /** Null when it was not confirmed in time; bytes that are sent twice land once. */
 async function sendUntilConfirmed(
   chain: Chain,
-  { wire, signature }: SignedTransaction,
+  { signedBytes, signature }: SignedTransaction,
 ): Promise<SignatureStatus | null> {
   // The caller's own blockhash is at most as old as the newest one.
   const { lastValidBlockHeight } = await chain.latestBlockhash(true);
@@ -90,7 +90,7 @@ async function sendUntilConfirmed(
   try {
     for (;;) {
       // An RPC that cannot be reached now may have passed the bytes on before.
-      await chain.send(wire).catch(() => undefined);
+      await chain.send(signedBytes).catch(() => undefined);
       const round = createDeadline(REBROADCAST_MS, deadline.signal);
       const status = await chain
         .waitForConfirmation(signature, lastValidBlockHeight, round.signal)

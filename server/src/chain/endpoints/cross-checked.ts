@@ -140,9 +140,9 @@ export function createCrossCheckedSource(
       return second ?? 0;
     },
 
-    send: (wire) =>
+    send: (signedBytes) =>
       pool.send(({ connection }) =>
-        connection.sendRawTransaction(wire, { skipPreflight: true, maxRetries: 0 }),
+        connection.sendRawTransaction(signedBytes, { skipPreflight: true, maxRetries: 0 }),
       ),
 
     requireOneCluster: () => pool.requireOneCluster(),

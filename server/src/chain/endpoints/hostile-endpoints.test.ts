@@ -40,7 +40,7 @@ function chainOf(...proxies: HostileRpc[]): Chain {
   const source = createCrossCheckedSource(urls, testLogger(), {
     now: () => nowMs,
     random: () => 0.5,
-    patienceMs: 200,
+    patienceMs: 1_000,
   });
   return createChainOn(source, MARKETPLACE_PROGRAM_ID);
 }
@@ -90,7 +90,7 @@ async function transfer(from = payer) {
   transaction.sign([from]);
   const [signature] = transaction.signatures;
   return {
-    wire: transaction.serialize(),
+    signedBytes: transaction.serialize(),
     signature: bs58.encode(signature as Uint8Array),
     lastValidBlockHeight,
   };
@@ -132,16 +132,16 @@ describe('confirmations are cross-checked', () => {
   });
 
   it('one that both call confirmed is [MON-40]', async () => {
-    const { signature, wire, lastValidBlockHeight } = await transfer();
-    await chain.send(wire);
+    const { signature, signedBytes, lastValidBlockHeight } = await transfer();
+    await chain.send(signedBytes);
     const waiting = chain.waitForConfirmation(signature, lastValidBlockHeight, patience().signal);
     expect(await waiting).toMatchObject({ err: null, confirmationStatus: 'confirmed' });
   });
 
   it('a confirmation waits for the second endpoint, which is a moment behind', async () => {
-    const { signature, wire, lastValidBlockHeight } = await transfer();
+    const { signature, signedBytes, lastValidBlockHeight } = await transfer();
     second.fault = rpcFaults.knowsNone;
-    await chain.send(wire);
+    await chain.send(signedBytes);
     const waiting = chain.waitForConfirmation(signature, lastValidBlockHeight, patience().signal);
     expect(await endsWithinPolls(waiting)).toBe(false);
     second.fault = undefined;
@@ -149,7 +149,7 @@ describe('confirmations are cross-checked', () => {
   });
 
   it('a transaction that landed is not failed because one endpoint says so, first and last', async () => {
-    const { signature, wire } = await transfer();
+    const { signature, signedBytes } = await transfer();
     for (const liar of [first, second]) {
       liar.fault = rpcFaults.claims('finalized', FAILED);
       expect(await chain.statuses([signature], true)).toMatchObject([
@@ -158,7 +158,7 @@ describe('confirmations are cross-checked', () => {
       liar.fault = undefined;
     }
     first.fault = rpcFaults.claims('finalized', FAILED);
-    await chain.send(wire);
+    await chain.send(signedBytes);
     const giveUp = patience();
     const waiting = chain.waitForConfirmation(signature, 10 ** 9, giveUp.signal);
     expect(await endsWithinPolls(waiting)).toBe(false);
@@ -195,9 +195,9 @@ describe('confirmations are cross-checked', () => {
   it('of three endpoints two outvote one', async () => {
     const third = await open();
     chain = chainOf(first, second, third);
-    const { signature, wire, lastValidBlockHeight } = await transfer();
+    const { signature, signedBytes, lastValidBlockHeight } = await transfer();
     first.fault = rpcFaults.knowsNone;
-    await chain.send(wire);
+    await chain.send(signedBytes);
     expect(await chain.waitForConfirmation(signature, lastValidBlockHeight, patience().signal)).toMatchObject(
       { confirmationStatus: 'confirmed' },
     );
@@ -206,10 +206,10 @@ describe('confirmations are cross-checked', () => {
 
 describe('an endpoint that is lost does not stop the others', () => {
   it('a confirmation by one alone counts once the other has been out for 5 s, and is never final [MON-40]', async () => {
-    const { signature, wire, lastValidBlockHeight } = await transfer();
+    const { signature, signedBytes, lastValidBlockHeight } = await transfer();
     second.fault = rpcFaults.serverError;
     first.fault = rpcFaults.claims('finalized');
-    await chain.send(wire).catch(() => undefined);
+    await chain.send(signedBytes).catch(() => undefined);
     const waiting = chain.waitForConfirmation(signature, lastValidBlockHeight, patience().signal);
     expect(await endsWithinPolls(waiting)).toBe(false);
     nowMs += 5_000;
@@ -311,10 +311,10 @@ describe('an endpoint that is lost does not stop the others', () => {
     const until = new Promise<void>((resolve) => (release = resolve));
     first.fault = rpcFaults.twice;
     second.fault = onlyFor(['sendTransaction', 'getSignatureStatuses'], rpcFaults.late(until));
-    const { signature, wire, lastValidBlockHeight } = await transfer();
+    const { signature, signedBytes, lastValidBlockHeight } = await transfer();
     const before = await connection.getBalance(payer.publicKey);
     const asked = second.nextCall('getSignatureStatuses');
-    await chain.send(wire);
+    await chain.send(signedBytes);
     const waiting = chain.waitForConfirmation(signature, lastValidBlockHeight, patience().signal);
     await asked;
     release();
@@ -324,7 +324,7 @@ describe('an endpoint that is lost does not stop the others', () => {
 
   it('answers that overtake each other reach those who asked', async () => {
     const [sent, unsent] = [await transfer(), await transfer()];
-    await chain.send(sent.wire);
+    await chain.send(sent.signedBytes);
     first.fault = onlyFor(['getSignatureStatuses'], rpcFaults.outOfOrder());
     const statuses = await Promise.all([sent, unsent].map(({ signature }) => chain.statuses([signature])));
     expect(statuses).toMatchObject([[{ confirmationStatus: 'confirmed' }], [null]]);
@@ -332,8 +332,8 @@ describe('an endpoint that is lost does not stop the others', () => {
 
   it('a fault of the statuses alone does not keep confirmations waiting for ever', async () => {
     second.fault = statusesFail(rpcFaults.serverError);
-    const { signature, wire, lastValidBlockHeight } = await transfer();
-    await chain.send(wire);
+    const { signature, signedBytes, lastValidBlockHeight } = await transfer();
+    await chain.send(signedBytes);
     const waiting = chain.waitForConfirmation(signature, lastValidBlockHeight, patience().signal);
     expect(await endsWithinPolls(waiting)).toBe(false);
     // Probes bring it back into use; its word is still missing.
@@ -350,8 +350,8 @@ describe('transactions go to every endpoint', () => {
     ['second', () => second],
   ] as const)('so that the %s may forget them [MON-40]', async (_, forgetful) => {
     forgetful().fault = rpcFaults.forgetsSent;
-    const { signature, wire, lastValidBlockHeight } = await transfer();
-    await chain.send(wire);
+    const { signature, signedBytes, lastValidBlockHeight } = await transfer();
+    await chain.send(signedBytes);
     expect(await chain.waitForConfirmation(signature, lastValidBlockHeight, patience().signal)).toMatchObject(
       { confirmationStatus: 'confirmed' },
     );
@@ -363,11 +363,11 @@ describe('transactions go to every endpoint', () => {
       const answer = await call.forward();
       return { ...answer, result: { ...(answer.result as object), value: { err: FAILED, logs: [] } } };
     });
-    const { wire } = await transfer();
-    const { message } = VersionedTransaction.deserialize(wire);
+    const { signedBytes } = await transfer();
+    const { message } = VersionedTransaction.deserialize(signedBytes);
     expect((await chain.simulate(message as never)).error).toBeNull();
-    expect(await chain.preflight(wire)).toBeNull();
-    const poor = VersionedTransaction.deserialize((await transfer(Keypair.generate())).wire);
+    expect(await chain.preflight(signedBytes)).toBeNull();
+    const poor = VersionedTransaction.deserialize((await transfer(Keypair.generate())).signedBytes);
     expect((await chain.simulate(poor.message as never)).error).not.toBeNull();
   });
 });

@@ -17,8 +17,8 @@ export function createOnlySource(url: string): ChainSource {
     statuses: async (signatures, searchHistory) =>
       (await rpc.getSignatureStatuses(signatures, searchHistory)).statuses,
     finalizedHeight: () => connection.getBlockHeight('finalized'),
-    async send(wire) {
-      await connection.sendRawTransaction(wire, { skipPreflight: true, maxRetries: 0 });
+    async send(signedBytes) {
+      await connection.sendRawTransaction(signedBytes, { skipPreflight: true, maxRetries: 0 });
     },
     requireOneCluster: () =>
       connection.getGenesisHash().catch((cause: unknown) => {

@@ -21,7 +21,7 @@ export interface ChainSource {
   statuses(signatures: readonly string[], searchHistory: boolean): Promise<(SignatureStatus | null)[]>;
   /** The height that the cluster has finalized; 0 while too few endpoints say it. */
   finalizedHeight(): Promise<number>;
-  send(wire: Uint8Array): Promise<void>;
+  send(signedBytes: Uint8Array): Promise<void>;
   /** The genesis hash of the cluster. @throws Error when no endpoint answers, or two are of different clusters. */
   requireOneCluster(): Promise<string>;
   /** Numbers of each endpoint; empty where there is only one, which is not judged. */

@@ -26,7 +26,7 @@ create index charges_unfinalized on charges (wallet) where state in ('signed', '
 create table charge_signatures (
   signature text not null,
   run_id uuid not null references charges (run_id),
-  wire bytea,
+  signed_bytes bytea,
   last_valid_block_height bigint not null,
   created_at timestamptz not null default now(),
   primary key (signature, run_id)
@@ -53,11 +53,11 @@ create table undelivered_runs (
 );
 create index undelivered_runs_due on undelivered_runs (next_attempt_at);
 
-create trigger drop_wire
+create trigger clear_finalized_bytes
   after update of state on charges
   for each row
   when (new.state = 'finalized' and old.state <> 'finalized')
-  execute function drop_wire();
+  execute function clear_finalized_bytes();
 create trigger log_unpaid_run
   after update of state on charges
   for each row

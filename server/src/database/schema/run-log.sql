@@ -25,7 +25,7 @@ create unique index run_log_batches_open on run_log_batches ((true)) where signa
 create table run_log_signatures (
   signature text primary key,
   batch bigint not null references run_log_batches (number),
-  wire bytea not null,
+  signed_bytes bytea not null,
   last_valid_block_height bigint not null,
   created_at timestamptz not null default now()
 );

@@ -9,8 +9,6 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const OF_A_PROCESS =
   /^(postmaster\.(pid|opts)|backup_label.*)$|^(pg_dynshmem|pg_notify|pg_replslot|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\/|(^|\/)pgsql_tmp|\/pg_internal\.init/;
 const WAL = 'pg_wal';
-/** Insufficient privilege. */
-const NOT_ALLOWED = '42501';
 
 /** Copies the data folder of a PostgreSQL that does not run. */
 export function copyStoppedDatabase(dataDir: string, to: string): Promise<void> {
@@ -49,11 +47,6 @@ export async function copyRunningDatabase(url: string, dataDir: string, to: stri
     if ((await readdir(join(to, WAL))).length === 0)
       throw new BackupError('The database has no log to restore by.');
     return true;
-  } catch (error) {
-    if ((error as { code?: string }).code !== NOT_ALLOWED) throw error;
-    throw new BackupError(
-      'The database was made by an earlier release: start the server once with this one, or stop it for the backup.',
-    );
   } finally {
     await client.end();
   }

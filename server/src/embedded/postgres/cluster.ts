@@ -3,7 +3,6 @@ import {
   chmodSync,
   chownSync,
   closeSync,
-  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -27,8 +26,6 @@ const ALLOW_BACKUPS = [
   `ALTER ROLE ${ROLE_NAME} REPLICATION`,
   `GRANT EXECUTE ON FUNCTION pg_backup_start(text, boolean), pg_backup_stop(boolean) TO ${ROLE_NAME}`,
 ];
-/** In the data folder, once its role may back it up. */
-const BACKUPS_MARKER = 'agent-rental-backups';
 
 const INITDB_TIMEOUT_MS = 120_000;
 const SINGLE_USER_TIMEOUT_MS = 120_000;
@@ -59,17 +56,8 @@ export async function createCluster(
     `CREATE DATABASE ${ROLE_NAME} OWNER ${ROLE_NAME}`,
     ...ALLOW_BACKUPS,
   ]);
-  writeFileSync(join(draft, BACKUPS_MARKER), '', { mode: 0o600 });
   renameSync(draft, home.dataDir);
   syncFolder(home.path);
-}
-
-/** Lets the server's role of an earlier release's cluster back it up, while no server runs on the data folder. */
-export async function allowBackups(home: PostgresHome, binaries: PostgresBinaries): Promise<void> {
-  const marker = join(home.dataDir, BACKUPS_MARKER);
-  if (existsSync(marker)) return;
-  await runSingleUser(home, binaries, home.dataDir, ALLOW_BACKUPS);
-  writeFileSync(marker, '', { mode: 0o600 });
 }
 
 /** Gives the server's role a new password, while no server runs on the data folder. */

@@ -2,14 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { installPostgresBinaries, locatePostgresPackage, type PostgresBinaries } from './binaries.js';
-import {
-  allowBackups,
-  assertSameMajor,
-  createCluster,
-  readOrCreatePassword,
-  resetPassword,
-  ROLE_NAME,
-} from './cluster.js';
+import { assertSameMajor, createCluster, readOrCreatePassword, resetPassword, ROLE_NAME } from './cluster.js';
 import { EmbeddedPostgresError } from './errors.js';
 import {
   openPostgresHome,
@@ -122,9 +115,8 @@ async function prepareDatabase(
   if (!existsSync(home.dataDir)) {
     onStep('Creating the database');
     await createCluster(home, binaries, password, { createsDatabases });
-  } else {
-    if (isNew) await resetPassword(home, binaries, password);
-    await allowBackups(home, binaries);
+  } else if (isNew) {
+    await resetPassword(home, binaries, password);
   }
   if (!home.recorded) recordHome(stateDir, home);
   return password;

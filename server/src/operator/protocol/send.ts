@@ -32,10 +32,10 @@ export async function sendPlan(
   plan: Plan,
   keypair: Keypair,
 ): Promise<{ signature: string; event: MarketplaceEvent }> {
-  const { wire, signature, lastValidBlockHeight } = await signNew(chain, plan, keypair);
-  await chain.send(wire);
+  const { signedBytes, signature, lastValidBlockHeight } = await signNew(chain, plan, keypair);
+  await chain.send(signedBytes);
   // Nodes drop transactions: the same bytes go out again until they land.
-  const resend = setInterval(() => void chain.send(wire).catch(() => undefined), RESEND_MS);
+  const resend = setInterval(() => void chain.send(signedBytes).catch(() => undefined), RESEND_MS);
   const deadline = createDeadline(LANDED_WITHIN_MS);
   const status = await chain
     .waitForConfirmation(signature, lastValidBlockHeight, deadline.signal)
@@ -68,14 +68,14 @@ async function signNew(
   chain: Chain,
   plan: Plan,
   keypair: Keypair,
-): Promise<{ wire: Uint8Array; signature: string; lastValidBlockHeight: number }> {
+): Promise<{ signedBytes: Uint8Array; signature: string; lastValidBlockHeight: number }> {
   for (let tried = 0; tried < NEXT_BLOCKHASH_TRIES; tried += 1) {
     const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash(true);
     const transaction = new VersionedTransaction(messageOf(plan, blockhash));
     transaction.sign([keypair]);
     const signature = bs58.encode(transaction.signatures[0] ?? new Uint8Array());
     const [status] = await chain.statuses([signature]);
-    if (!status) return { wire: transaction.serialize(), signature, lastValidBlockHeight };
+    if (!status) return { signedBytes: transaction.serialize(), signature, lastValidBlockHeight };
     await new Promise((resolve) => setTimeout(resolve, NEXT_BLOCKHASH_MS));
   }
   throw new OperatorError('The same change has just landed, and the RPC endpoint has no newer blockhash.');

@@ -414,8 +414,8 @@ describe('a changed treasury', () => {
       },
     });
     expect(await execute()).toMatchObject({ status: 'completed', costLamports: PRICE });
-    const [wire] = sent;
-    const { message } = VersionedTransaction.deserialize(wire ?? new Uint8Array());
+    const [signedBytes] = sent;
+    const { message } = VersionedTransaction.deserialize(signedBytes ?? new Uint8Array());
     expect(names(message as MessageV0)).toContain(after.toBase58());
   });
 });

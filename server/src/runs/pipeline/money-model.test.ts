@@ -137,7 +137,7 @@ const MUTANTS: Readonly<Record<string, Mutation>> = {
         ...parts.signer,
         async sign(charges, isFresh) {
           const signed = await parts.signer.sign(charges, isFresh);
-          await parts.chain.send(signed.wire);
+          await parts.chain.send(signed.signedBytes);
           return signed;
         },
       },

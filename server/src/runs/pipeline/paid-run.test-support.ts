@@ -169,7 +169,7 @@ export async function paidRunWorld(
     getAccountsOfTwo: (addresses: PublicKey[]): ReturnType<Chain['getAccounts']> =>
       chain.getAccounts(addresses),
     simulate: async () => ({ error: null, logs: [] }),
-    send: async (wire: Uint8Array) => void sent.push(Buffer.from(wire)),
+    send: async (signedBytes: Uint8Array) => void sent.push(Buffer.from(signedBytes)),
     waitForConfirmation: async () => ({ err: null, confirmationStatus: 'confirmed' }) as SignatureStatus,
     logsOf: async () => [],
     blockHeight: async () => 1n,

@@ -78,7 +78,7 @@ export class SimulatedChain {
     return {
       latestBlockhash: alive(() => this.#newBlockhash()),
       simulate: alive((message: MessageV0) => this.#simulate(message)),
-      send: alive((wire: Uint8Array) => this.#send(wire)),
+      send: alive((signedBytes: Uint8Array) => this.#send(signedBytes)),
       statuses: alive((signatures: string[]) => signatures.map((signature) => this.#statusOf(signature))),
       blockHeight: alive((commitment) => (commitment === 'finalized' ? this.#finalizedHeight : this.#height)),
       logsOf: alive(() => []),
@@ -200,8 +200,8 @@ export class SimulatedChain {
     return { error: apply(this.#balance, consumptionsOf(message)).error, logs: [] };
   }
 
-  #send(wire: Uint8Array): void {
-    const transaction = VersionedTransaction.deserialize(wire);
+  #send(signedBytes: Uint8Array): void {
+    const transaction = VersionedTransaction.deserialize(signedBytes);
     const signature = bs58.encode(transaction.signatures[0] ?? new Uint8Array());
     if (this.#blocks.has(signature) || this.#final.has(signature)) return;
     if (this.#isValid(transaction.message.recentBlockhash)) this.#sent.set(signature, transaction);

@@ -55,7 +55,7 @@ function packing({ maxCharges }: { maxCharges?: number } = {}) {
   const packs = createChargePacks({
     signer: newSigner(),
     chain: {
-      send: async (wire: Uint8Array) => void sent.push(runsOf(wire)),
+      send: async (signedBytes: Uint8Array) => void sent.push(runsOf(signedBytes)),
       waitForConfirmation: () =>
         new Promise((resolve) =>
           confirmations.push(() =>
@@ -85,7 +85,7 @@ function packing({ maxCharges }: { maxCharges?: number } = {}) {
   };
 }
 
-const runsOf = (wire: Uint8Array) => chargedRuns(wire).map(({ runId }) => runId);
+const runsOf = (signedBytes: Uint8Array) => chargedRuns(signedBytes).map(({ runId }) => runId);
 const ids = (charges: readonly Charge[]) => charges.map(({ run_id: id }) => id);
 
 /** Runs the event loop until something is so. */
@@ -202,29 +202,29 @@ describe('the transaction of a pack', () => {
     const charges = Array.from({ length: 30 }, () => newCharge(walletOf(wallet)));
     const count = await signer.countThatFit(charges);
     expect(count).toBe(most);
-    const { wire } = await signer.sign(charges.slice(0, count));
-    expect(wire.length).toBeLessThanOrEqual(MAX_TRANSACTION_BYTES);
+    const { signedBytes } = await signer.sign(charges.slice(0, count));
+    expect(signedBytes.length).toBeLessThanOrEqual(MAX_TRANSACTION_BYTES);
     // One more would not fit.
     await expect(
       signer
         .sign(charges.slice(0, count + 1))
-        .then(({ wire: bytes }) => bytes.length > MAX_TRANSACTION_BYTES)
+        .then(({ signedBytes: bytes }) => bytes.length > MAX_TRANSACTION_BYTES)
         .catch(() => true),
     ).resolves.toBe(true);
   });
 
   it('is one instruction, read back by its runs, and its failure is the refusal of one of them alone [MON-9]', async () => {
     const charges = [newCharge(), newCharge()];
-    const { wire }: SignedCharge = await newSigner().sign(charges);
+    const { signedBytes }: SignedCharge = await newSigner().sign(charges);
     const [first = '', second = ''] = ids(charges);
-    expect(chargedRuns(wire)).toEqual([
+    expect(chargedRuns(signedBytes)).toEqual([
       { runId: first, instruction: 2, place: 0 },
       { runId: second, instruction: 2, place: 1 },
     ]);
     const refused = (place: number) => ({ InstructionError: [2, { Custom: 6003 + place * 0x1_0000 }] });
-    expect(isRefusalOf(second, wire, refused(2))).toBe(true);
-    expect(isRefusalOf(first, wire, refused(2))).toBe(false);
-    expect(isRefusalOf(first, wire, refused(1))).toBe(true);
+    expect(isRefusalOf(second, signedBytes, refused(2))).toBe(true);
+    expect(isRefusalOf(first, signedBytes, refused(2))).toBe(false);
+    expect(isRefusalOf(first, signedBytes, refused(1))).toBe(true);
     // These refuse no single charge: what all share, an index beyond the charges, a small budget, an error outside instructions.
     for (const error of [
       refused(0),
@@ -233,30 +233,30 @@ describe('the transaction of a pack', () => {
       { InstructionError: [1, { Custom: 6003 + 0x1_0000 }] },
       'InsufficientFundsForFee',
     ]) {
-      expect([first, second].map((run) => isRefusalOf(run, wire, error))).toEqual([false, false]);
+      expect([first, second].map((run) => isRefusalOf(run, signedBytes, error))).toEqual([false, false]);
     }
   });
 
   it('is an instruction for each charge where the program is of the version before [MON-9]', async () => {
     const charges = [newCharge(), newCharge()];
-    const { wire }: SignedCharge = await newSigner(7n, false).sign(charges);
+    const { signedBytes }: SignedCharge = await newSigner(7n, false).sign(charges);
     const [first = '', second = ''] = ids(charges);
-    expect(chargedRuns(wire)).toEqual([
+    expect(chargedRuns(signedBytes)).toEqual([
       { runId: first, instruction: 2, place: undefined },
       { runId: second, instruction: 3, place: undefined },
     ]);
     const error = { InstructionError: [3, { Custom: 6003 }] };
-    expect(isRefusalOf(second, wire, error)).toBe(true);
-    expect(isRefusalOf(first, wire, error)).toBe(false);
+    expect(isRefusalOf(second, signedBytes, error)).toBe(true);
+    expect(isRefusalOf(first, signedBytes, error)).toBe(false);
   });
 
   it('of one charge fails for that charge, whatever the error', async () => {
     const charge = newCharge();
-    const { wire } = await newSigner(0n).sign([charge]);
-    expect(chargedRuns(wire)).toEqual([{ runId: charge.run_id, instruction: 1, place: undefined }]);
-    expect(isRefusalOf(charge.run_id, wire, { InstructionError: [0, 'ComputationalBudgetExceeded'] })).toBe(
-      true,
-    );
-    expect(VersionedTransaction.deserialize(wire).message.compiledInstructions).toHaveLength(2);
+    const { signedBytes } = await newSigner(0n).sign([charge]);
+    expect(chargedRuns(signedBytes)).toEqual([{ runId: charge.run_id, instruction: 1, place: undefined }]);
+    expect(
+      isRefusalOf(charge.run_id, signedBytes, { InstructionError: [0, 'ComputationalBudgetExceeded'] }),
+    ).toBe(true);
+    expect(VersionedTransaction.deserialize(signedBytes).message.compiledInstructions).toHaveLength(2);
   });
 });

@@ -73,7 +73,7 @@ export function createChargePacks(deps: {
   async function land(listingId: string, signed: SignedCharge): Promise<SignatureStatus | null> {
     underWay.set(listingId, (underWay.get(listingId) ?? 0) + 1);
     const deadline = createDeadline(waitMs);
-    const { started, stop } = broadcast(() => chain.send(signed.wire));
+    const { started, stop } = broadcast(() => chain.send(signed.signedBytes));
     try {
       await started;
       return await chain.waitForConfirmation(

@@ -139,7 +139,7 @@ export function createChargeSigner(deps: {
       const transaction = new VersionedTransaction(dated, [signature]);
       return {
         signature: bs58.encode(signature),
-        wire: Buffer.from(transaction.serialize()),
+        signedBytes: Buffer.from(transaction.serialize()),
         lastValidBlockHeight: BigInt(lastValidBlockHeight),
       };
     },

@@ -13,12 +13,12 @@ interface ChargedRun {
 /**
  * The runs that a transaction charges, in its order; none for bytes that are no transaction.
  *
- * @param wire bytes that this service signed; of others the caller checks whose program the instructions are for.
+ * @param signedBytes bytes that this service signed; of others the caller checks whose program the instructions are for.
  */
-export function chargedRuns(wire: Uint8Array): ChargedRun[] {
+export function chargedRuns(signedBytes: Uint8Array): ChargedRun[] {
   let message;
   try {
-    ({ message } = VersionedTransaction.deserialize(wire));
+    ({ message } = VersionedTransaction.deserialize(signedBytes));
   } catch {
     return [];
   }
@@ -41,8 +41,8 @@ export function chargedRuns(wire: Uint8Array): ChargedRun[] {
  * whole at the first that the program refuses: it says nothing about the others, and nothing about any of them where what
  * is refused is what they share.
  */
-export function isRefusalOf(runId: string, wire: Uint8Array, error: TransactionError): boolean {
-  const runs = chargedRuns(wire);
+export function isRefusalOf(runId: string, signedBytes: Uint8Array, error: TransactionError): boolean {
+  const runs = chargedRuns(signedBytes);
   if (runs.length <= 1) return true;
   if (typeof error !== 'object' || !('InstructionError' in error)) return false;
   const [instruction, reason] = error.InstructionError as [unknown, unknown];

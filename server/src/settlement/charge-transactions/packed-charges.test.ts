@@ -86,7 +86,7 @@ describe('a pack of charges on the program', () => {
       ({ charge }) => charge.run_id === charges[0]?.run_id,
     );
     const [written] = due?.signatures ?? [];
-    const runs = chargedRuns(written?.wire ?? Buffer.alloc(0)).map(({ runId }) => runId);
+    const runs = chargedRuns(written?.signedBytes ?? Buffer.alloc(0)).map(({ runId }) => runId);
     expect(runs.toSorted()).toEqual(ids(charges).toSorted());
   });
 

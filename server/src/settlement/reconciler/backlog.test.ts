@@ -53,7 +53,7 @@ async function openCharges(prefix: string, count: number, secondsDue: number): P
         now() - make_interval(secs => ${secondsDue}) from numbered
       returning run_id
     )
-    insert into charge_signatures (signature, run_id, wire, last_valid_block_height)
+    insert into charge_signatures (signature, run_id, signed_bytes, last_valid_block_height)
     select ${prefix} || run_id, run_id, '', 100 from charged`.execute(database.db);
 }
 

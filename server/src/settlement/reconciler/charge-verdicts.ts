@@ -84,7 +84,7 @@ function verdictOf(
     return { is: 'open', unseen };
   }
   const refusal = transactions.find(
-    ({ status, wire }) => status?.err && isRefusalOf(runId, wire, status.err),
+    ({ status, signedBytes }) => status?.err && isRefusalOf(runId, signedBytes, status.err),
   );
   if (!refusal) return { is: 'dead' };
   return { is: 'failed', failureCode: decodeProgramError({ error: refusal.status?.err })?.code };

@@ -79,7 +79,7 @@ async function followed() {
   await charges.reserve(order);
   const newTransaction = () => ({
     signature: randomBytes(32).toString('hex'),
-    wire: Buffer.alloc(1),
+    signedBytes: Buffer.alloc(1),
     lastValidBlockHeight: chain.height + 150n,
   });
   const reconciler = createReconciler({

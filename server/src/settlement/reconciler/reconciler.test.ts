@@ -39,7 +39,9 @@ function world() {
           .filter(({ state }) => state === 'signed' || state === 'confirmed')
           .map((charge) => ({
             charge: { ...charge },
-            signatures: [{ signature: charge.run_id, wire: Buffer.alloc(0), lastValidBlockHeight: 9n }],
+            signatures: [
+              { signature: charge.run_id, signedBytes: Buffer.alloc(0), lastValidBlockHeight: 9n },
+            ],
           })),
       runsWaiting: async (runIds: readonly string[]) => [...runIds],
     } as unknown as ChargeRepository,
@@ -148,7 +150,7 @@ function stuck(
           charge,
           signatures: transactions.map(({ lastValid }, index) => ({
             signature: `s${index}`,
-            wire: Buffer.alloc(0),
+            signedBytes: Buffer.alloc(0),
             lastValidBlockHeight: lastValid,
           })),
         },
@@ -173,7 +175,7 @@ function stuck(
       rebuilt: async () => (rebuilt === undefined ? undefined : (REBUILT as never)),
       sign: async () => {
         done.push('sign');
-        return { signature: 'new', wire: Buffer.alloc(0), lastValidBlockHeight: 200n };
+        return { signature: 'new', signedBytes: Buffer.alloc(0), lastValidBlockHeight: 200n };
       },
       countThatFit: async () => 1,
     },

@@ -73,10 +73,10 @@ export function createReconciler(deps: {
     switch (verdict.is) {
       case 'open':
         // The same bytes, while they can still land; shared bytes once.
-        for (const { signature, wire } of verdict.unseen) {
+        for (const { signature, signedBytes } of verdict.unseen) {
           if (resent.has(signature)) continue;
           resent.add(signature);
-          await chain.send(wire);
+          await chain.send(signedBytes);
         }
         return;
       case 'failed':
@@ -154,7 +154,7 @@ export function createReconciler(deps: {
     if (refusal !== undefined) return recordUnpaid(charge, refusal);
     const signed = await signer.sign([charge], true);
     if ((await states.sign([runId], signed)).length > 0) return;
-    await chain.send(signed.wire);
+    await chain.send(signed.signedBytes);
     logger.warn({ run_id: runId }, 'a charge left no trace and was signed anew');
   }
 

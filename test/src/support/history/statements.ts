@@ -309,7 +309,7 @@ export function historySteps(
         ),
         insert(
           'run_log_signatures',
-          'signature, batch, wire, last_valid_block_height',
+          'signature, batch, signed_bytes, last_valid_block_height',
           batches,
           `'batch' || i, 1 + i, '\\x00', 1`,
         ),

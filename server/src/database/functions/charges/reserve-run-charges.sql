@@ -1,11 +1,17 @@
--- As reserve_charges, which replicas of the version before call. It also gives whether the run is charged at its start,
--- or once its agent has answered: an agent without a recent answer may be gone, and a run that can no longer be
--- credited must not be charged for nothing.
+-- Takes credits and reserves charges for runs of one balance, in their order. The bounds are the program's: it keeps
+-- 256 sequences apart, and takes none more than 1,024 above its highest. In PL/pgSQL each statement sees rows committed
+-- before it begins, so the reservations of the lock's last holder count. `is_at_start`: the run is charged at
+-- its start, not once its agent has answered. An agent without a recent answer may be gone, and a run that can no longer
+-- be credited must not be charged for nothing.
 create or replace function reserve_run_charges(balance text, renter text, listing text, runs uuid[], prices bigint[])
 returns table (outcome text, new_sequence bigint, available bigint, is_at_start boolean)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
+#variable_conflict use_column
 declare
-  at_start boolean;
+  account balances%rowtype;
+  credited boolean[];
+  lowest bigint;
+  highest bigint;
 begin
   -- The authority pays for a charge that fails on-chain: the buyer or the creator that makes charges fail is suspended,
   -- by the third failure of a balance or the tenth of a listing within an hour.
@@ -18,16 +24,50 @@ begin
     return query select 'suspended', null::bigint, 0::bigint, false from unnest(runs);
     return;
   end if;
-  at_start := may_credit(renter, listing) and not exists (
+  -- A charge is sent after its signature is durable, and this with it: the disk is not waited for here.
+  perform set_config('synchronous_commit', 'off', true);
+  is_at_start := may_credit(renter, listing) and not exists (
     select from runs as started
     where started.id = any (reserve_run_charges.runs) and not exists (
       select from agent_contacts as contact
       where contact.version_id = started.version_id
         and contact.reached_at > now() - interval '{{agent_contact_minutes}} minutes'));
-  for outcome, new_sequence, available in
-    select * from reserve_charges(balance, renter, listing, runs, prices)
-  loop
-    is_at_start := at_start;
+  for place in 1 .. cardinality(runs) loop
+    update credits set used_by_run_id = runs[place] where run_id = (
+      select run_id from credits
+      where wallet = renter and listing_id = listing and used_by_run_id is null
+      order by created_at limit 1 for update skip locked);
+    credited[place] := found;
+  end loop;
+  available := 0;
+  if false = any (credited) then
+    select * into account from balances where address = balance for update;
+    -- A charge whose bit is set in this snapshot is already out of the snapshot's balance.
+    select coalesce(account.balance_lamports, 0) - coalesce(sum(price_lamports), 0), min(sequence)
+      into available, lowest from charges
+      where balance_address = balance and state in ('reserved', 'signed', 'confirmed')
+        and case when account.highest_sequence - sequence between 0 and 255
+          then get_bit(account.window_bits, (account.highest_sequence - sequence)::integer) = 0 else true end;
+    select greatest(max(sequence), account.highest_sequence) into highest from charges
+      where balance_address = balance;
+  end if;
+  for place in 1 .. cardinality(runs) loop
+    new_sequence := null;
+    if credited[place] then
+      outcome := 'credited';
+    elsif account.address is null or available < prices[place] then
+      outcome := 'insufficient';
+    elsif highest + 1 - coalesce(lowest, highest + 1) > 255 or highest + 1 - account.highest_sequence > 1024 then
+      outcome := 'full';
+    else
+      outcome := 'reserved';
+      highest := highest + 1;
+      lowest := coalesce(lowest, highest);
+      available := available - prices[place];
+      new_sequence := highest;
+      insert into charges (run_id, wallet, listing_id, balance_address, price_lamports, sequence, state)
+        values (runs[place], renter, listing, balance, prices[place], highest, 'reserved');
+    end if;
     return next;
   end loop;
 end $$

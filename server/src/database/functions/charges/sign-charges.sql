@@ -1,6 +1,6 @@
 -- Writes down the transaction of one or more charges before it is sent. Gives the charges that have ended or were given
 -- back: if there is one, nothing was written and the transaction must not be sent. Rows are locked in one order.
-create or replace function sign_charges(runs uuid[], new_signature text, new_wire bytea, last_height bigint)
+create or replace function sign_charges(runs uuid[], new_signature text, new_signed_bytes bytea, last_height bigint)
 returns setof uuid language plpgsql set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
@@ -14,11 +14,9 @@ begin
     return query select asked.id from unnest(runs) as asked (id) where asked.id <> all (open_runs);
     return;
   end if;
-  insert into charge_signatures (signature, run_id, wire, last_valid_block_height)
-    select new_signature, asked.id, new_wire, last_height from unnest(runs) as asked (id);
+  insert into charge_signatures (signature, run_id, signed_bytes, last_valid_block_height)
+    select new_signature, asked.id, new_signed_bytes, last_height from unnest(runs) as asked (id);
   update charges
-    set state = 'signed', updated_at = now(), attempts = 0,
-      -- A replica of the version before confirms without the time.
-      confirmed_at = case when state = 'confirmed' then coalesce(confirmed_at, updated_at) else confirmed_at end
+    set state = 'signed', updated_at = now(), attempts = 0
     where run_id = any (runs);
 end $$

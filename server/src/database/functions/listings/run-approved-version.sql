@@ -1,6 +1,5 @@
 -- Trigger of `listings`: a first publication runs the approved version. A draft may change between the co-signature and
--- the landing of its transaction. The trigger also covers replicas of an older release, which write the status during
--- an upgrade.
+-- the landing of its transaction.
 create or replace function run_approved_version() returns trigger language plpgsql as $$
 declare
   approved record;

@@ -39,19 +39,19 @@ async function signedCharge(): Promise<string> {
     .execute();
   const states = createChargeStates(db, { unfinalizedCapLamports: 100n });
   for (const signature of [randomUUID(), randomUUID()]) {
-    await states.sign([runId], { signature, wire: randomBytes(300), lastValidBlockHeight: 1n });
+    await states.sign([runId], { signature, signedBytes: randomBytes(300), lastValidBlockHeight: 1n });
   }
   return runId;
 }
 
 /** The bytes of a run's transactions, by their lengths; null where they were dropped. */
-async function wiresOf(runId: string): Promise<(number | null)[]> {
+async function byteCountsOf(runId: string): Promise<(number | null)[]> {
   const rows = await database.db
     .selectFrom('charge_signatures')
-    .select('wire')
+    .select('signed_bytes')
     .where('run_id', '=', runId)
     .execute();
-  return rows.map(({ wire }) => wire?.length ?? null);
+  return rows.map(({ signed_bytes: bytes }) => bytes?.length ?? null);
 }
 
 it('the bytes of a charge are dropped once it is final, and its signatures stay for its receipt', async () => {
@@ -59,19 +59,19 @@ it('the bytes of a charge are dropped once it is final, and its signatures stay 
   const charges = createChargeRepository(database.db);
   const [final, open, failed] = [await signedCharge(), await signedCharge(), await signedCharge()];
   for (const runId of [final, open]) await states.confirm(runId);
-  expect(await wiresOf(final)).toEqual([300, 300]);
+  expect(await byteCountsOf(final)).toEqual([300, 300]);
   await states.finalize(final);
   await states.end(failed, undefined);
-  expect(await wiresOf(final)).toEqual([null, null]);
+  expect(await byteCountsOf(final)).toEqual([null, null]);
   expect(await charges.signaturesOf(final)).toHaveLength(2);
   // Bytes that may be sent again, and refused ones, stay.
-  expect(await wiresOf(open)).toEqual([300, 300]);
-  expect(await wiresOf(failed)).toEqual([300, 300]);
+  expect(await byteCountsOf(open)).toEqual([300, 300]);
+  expect(await byteCountsOf(failed)).toEqual([300, 300]);
   // A final transaction of a charge that had ended was found.
   await states.recordTaken(failed);
-  expect(await wiresOf(failed)).toEqual([null, null]);
+  expect(await byteCountsOf(failed)).toEqual([null, null]);
   const due = await charges.takeDue(1_000);
-  expect(due.find(({ charge }) => charge.run_id === open)?.signatures.map(({ wire }) => wire.length)).toEqual(
-    [300, 300],
-  );
+  expect(
+    due.find(({ charge }) => charge.run_id === open)?.signatures.map(({ signedBytes }) => signedBytes.length),
+  ).toEqual([300, 300]);
 });
