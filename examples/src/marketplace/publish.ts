@@ -31,6 +31,7 @@ export async function ensurePublished(
   publication: Publication,
 ): Promise<{ listingId: string; isNew: boolean }> {
   const { client, signer } = creator;
+  const { agent } = publication;
   const { registrations } = folder.state;
   const key = publication.registrationKey;
   const known = registrations[key]?.listing_id;
@@ -38,12 +39,15 @@ export async function ensurePublished(
     return { listingId: known, isNew: false };
   }
   let jobId = registrations[key]?.job_id;
-  if (jobId === undefined || (await unlessNotFound(client.getJob(jobId))) === undefined) {
+  let job = jobId === undefined ? undefined : await unlessNotFound(reviewedJob(client, jobId, agent.name));
+  // A server that was stopped goes on with its jobs before it is told of these addresses, and then refuses them.
+  if (jobId === undefined || job === undefined || job.status === 'failed') {
     jobId = await register(client, publication);
     registrations[key] = { job_id: jobId };
     await folder.saveState();
+    job = await reviewedJob(client, jobId, agent.name);
   }
-  const listingId = await approvedListing(client, jobId, publication.agent.name);
+  const listingId = approvedListing(job, agent.name);
   registrations[key] = { job_id: jobId, listing_id: listingId };
   await folder.saveState();
   // An attempt that ended after its transaction landed, but before it was written down here, ends up here.
@@ -76,15 +80,20 @@ function shorten(text: string): string {
   return text.length <= SAMPLE_OUTPUT_CHARACTERS ? text : `${text.slice(0, SAMPLE_OUTPUT_CHARACTERS - 1)}…`;
 }
 
-function approvedListing(client: RentalClient, jobId: string, agent: string): Promise<string> {
+/** The job of a registration, once its review is decided or it has failed. */
+function reviewedJob(client: RentalClient, jobId: string, agent: string): Promise<Job> {
   return waitFor(`the review of ${agent}`, async () => {
-    const { status, error, review, result } = await client.getJob(jobId);
-    if (status === 'failed') throw new Error(`The manifest of ${agent} was refused: ${describe(error)}`);
-    if (review?.state === 'rejected')
-      throw new Error(`The review refused ${agent}: ${review.reasons.join('; ')}`);
-    const isApproved = status === 'completed' && review?.state !== 'pending';
-    return isApproved ? result?.listing_id : undefined;
+    const job = await client.getJob(jobId);
+    const isDecided = job.status === 'completed' && job.review?.state !== 'pending';
+    return isDecided || job.status === 'failed' ? job : undefined;
   });
+}
+
+function approvedListing({ status, error, review, result }: Job, agent: string): string {
+  if (status === 'failed') throw new Error(`The manifest of ${agent} was refused: ${describe(error)}`);
+  if (review?.state === 'rejected' || result === undefined)
+    throw new Error(`The review refused ${agent}: ${(review?.reasons ?? []).join('; ')}`);
+  return result.listing_id;
 }
 
 function describe(error: Job['error']): string {
