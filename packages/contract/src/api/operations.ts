@@ -77,9 +77,9 @@ import {
 /** One operation of the HTTP API: what goes in, what comes out, who may call. */
 export type Operation = OperationForm & OperationAccess;
 
-/** Who may call: no operation that takes a bearer is without a scope. */
+/** Who may call. Every operation that takes a bearer has a scope. */
 export type OperationAccess =
-  /** No `Authorization` header is looked at. */
+  /** The server ignores an `Authorization` header. */
   { readonly auth: 'none' } | { readonly auth: 'bearer'; readonly scope: RequiredScope };
 
 /** What goes into an operation, and what comes out. */
@@ -97,9 +97,9 @@ export interface OperationForm {
   /** Status of success. */
   readonly status: number;
   readonly response: z.ZodType;
-  /** Answer with 202: what was asked for goes on. */
+  /** Answer with 202: the work continues. */
   readonly accepted?: z.ZodType;
-  /** Request headers that mean something here beyond the usual ones, with what they do. */
+  /** Request headers that only this operation reads, with their descriptions. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Success is a stream of server-sent events, not JSON. */
   readonly stream?: true;
@@ -186,7 +186,7 @@ export const operations = {
     id: 'listApprovals',
     method: 'GET',
     path: '/v1/approvals',
-    summary: "Questions of the wallet's API keys whether they may spend something, which wait for an answer",
+    summary: "Open approvals: spends that the wallet's API keys ask for",
     auth: 'bearer',
     scope: 'login',
     status: 200,
@@ -196,7 +196,7 @@ export const operations = {
     id: 'getApproval',
     method: 'GET',
     path: '/v1/approvals/:approval_id',
-    summary: 'One of these questions, answered or not; an API key reads its own',
+    summary: 'One approval, answered or not; an API key reads its own',
     auth: 'bearer',
     scope: ['run', 'rent'],
     headers: { Prefer: '`wait=N` waits up to N seconds (at most 60) for the answer.' },
@@ -393,7 +393,7 @@ export const operations = {
     id: 'getAgentStats',
     method: 'GET',
     path: '/v1/agents/:listing_id/stats',
-    summary: 'Runs of an own listing in numbers: how many, how long, how they failed, what was refused',
+    summary: 'Statistics of the runs of an own listing: counts, durations, failures and refusals',
     auth: 'bearer',
     scope: ['publish'],
     params: z.object({ listing_id: givenListingId }),
@@ -430,7 +430,7 @@ export const operations = {
     id: 'getEarnings',
     method: 'GET',
     path: '/v1/earnings',
-    summary: "What the caller's listings earn",
+    summary: "Earnings of the caller's listings",
     auth: 'bearer',
     scope: ['publish'],
     query: earningsQuery,
@@ -465,7 +465,7 @@ export const operations = {
     path: '/v1/transactions/submit',
     summary: 'Send a signed transaction and wait until it is confirmed and indexed',
     auth: 'bearer',
-    // Which of the two, say the instructions of the transaction.
+    // The instructions of the transaction decide between the two.
     scope: ['rent', 'publish'],
     body: submitTransactionBody,
     status: 200,
