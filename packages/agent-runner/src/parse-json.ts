@@ -27,7 +27,8 @@ export function isShallowEnough(value: JsonValue): boolean {
 
 /**
  * Maximum of strings, objects, arrays, keys and unpaired surrogates in one line of untrusted JSON; a key counts twice.
- * Parsing, copying and serializing take time for each of them. With this limit and a line of at most 1 MiB each takes a few milliseconds.
+ * Parsing, copying and serializing take time for each of them. With this limit and a line of at most 1 MiB, each of the three
+ * takes a few milliseconds.
  */
 export const MAX_JSON_PARTS = 40_000;
 /** Maximum of members and items of all its objects and arrays together. */

@@ -63,7 +63,7 @@ export const TOOL_WAIT_SECONDS = 45;
 /** Credits that a wallet may be given in 24 hours for runs of one listing that were charged and not delivered. */
 export const CREDITS_PER_DAY = 5;
 
-/** Minutes after an agent's last answer in which its runs are charged at their start. Later runs are charged once it has answered. */
+/** Minutes after an agent's last answer in which its runs are charged at their start. Later: after the agent's answer. */
 export const AGENT_CONTACT_MINUTES = 10;
 
 /** The most of a wallet's rentals, runs or own agents that a list counts. The `total` of a shorter list is exact. */

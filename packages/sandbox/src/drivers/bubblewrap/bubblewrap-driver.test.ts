@@ -13,7 +13,7 @@ import { sweepOrphans } from '../process/orphan-ledger.js';
 import { descendants, recordedPids, runningOf } from '../process/process-tree.test-support.js';
 import { type Sandbox, type SandboxDriver, SandboxProbeError } from '../../sandbox.js';
 
-/** Busy in its main thread and in a second one, which only an evaluator has that leaves code all of the runtime. */
+/** Busy in its main thread and in a second one. Only the open evaluator allows a second thread. */
 const BUSY = `
   new Worker('data:text/javascript,for(;;);', { type: 'module' });
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -58,7 +58,7 @@ async function startBusy(driver: SandboxDriver): Promise<{ sandbox: Sandbox; pid
   return { sandbox, pids };
 }
 
-/** A stand-in for bubblewrap that fails as the real one does on some machine. */
+/** A stand-in for bubblewrap that fails with the given text. */
 async function failingBubblewrap(words: string): Promise<string> {
   const path = join(stateDir, 'bwrap');
   await writeFile(path, `#!/bin/sh\necho "bwrap: ${words}" >&2\nexit 1\n`);
