@@ -90,7 +90,7 @@ export async function* readLines(stdio: Pick<Stdio, 'read'>): AsyncGenerator<str
   const decoder = new TextDecoder();
   let rest = '';
   for (let chunk = await stdio.read(); chunk !== null; chunk = await stdio.read()) {
-    // The end of a line is also the end of a character. The decoder then keeps no state, which costs half as much.
+    // A chunk that ends with a line also ends with a character. The decoder then keeps no state, which costs half as much.
     const isWhole = chunk.at(-1) === NEWLINE;
     const text = isWhole ? decoder.decode(chunk) : decoder.decode(chunk, { stream: true });
     // A long line arrives in many chunks: search only the new one for its end.

@@ -94,7 +94,7 @@ const file = {
   expires_at: '2026-01-06T10:00:00.000Z',
 };
 
-/** An example of what goes into an operation and comes out of it. */
+/** Example input and output of an operation. */
 export interface OperationExample {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -103,7 +103,7 @@ export interface OperationExample {
   readonly accepted?: unknown;
 }
 
-/** One example for every operation; tests hold them against the schemas. */
+/** One example for every operation. Tests validate them by the schemas. */
 export const operationExamples: Readonly<Record<OperationId, OperationExample>> = {
   getChallenge: {
     query: { wallet, sign_in: 'true' },

@@ -74,7 +74,7 @@ import {
   transactionRequest,
 } from '../rentals/transactions.js';
 
-/** One operation of the HTTP API: what goes in, what comes out, who may call. */
+/** One operation of the HTTP API: its input, its output and its callers. */
 export type Operation = OperationForm & OperationAccess;
 
 /** Who may call. Every operation that takes a bearer has a scope. */
@@ -82,7 +82,7 @@ export type OperationAccess =
   /** The server ignores an `Authorization` header. */
   { readonly auth: 'none' } | { readonly auth: 'bearer'; readonly scope: RequiredScope };
 
-/** What goes into an operation, and what comes out. */
+/** The input and output of an operation. */
 export interface OperationForm {
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -92,7 +92,7 @@ export interface OperationForm {
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
-  /** The body is bytes of any type, read as they come. */
+  /** The body is bytes of any type, which the server reads as a stream. */
   readonly upload?: true;
   /** Status of success. */
   readonly status: number;
@@ -165,7 +165,7 @@ export const operations = {
     id: 'listApiKeys',
     method: 'GET',
     path: '/v1/api-keys',
-    summary: "List the wallet's API keys and connected apps that work",
+    summary: "List the wallet's valid API keys and connected apps",
     auth: 'bearer',
     scope: 'login',
     status: 200,
@@ -220,7 +220,7 @@ export const operations = {
     id: 'connectApp',
     method: 'POST',
     path: '/v1/apps',
-    summary: 'Connect an app that asked for it by OAuth, confirmed by a wallet signature',
+    summary: 'Connect an app that requested it by OAuth, confirmed by a wallet signature',
     auth: 'none',
     body: connectAppBody,
     status: 201,
@@ -310,7 +310,7 @@ export const operations = {
     id: 'pinVersion',
     method: 'PUT',
     path: '/v1/credentials/:listing_id/version',
-    summary: 'Pin the version that runs of a rental run, for the wallet or for the API key that asks',
+    summary: 'Pin the version for runs of a rental, for the wallet or for the calling API key',
     auth: 'bearer',
     scope: ['run'],
     params: z.object({ listing_id: givenListingId }),
@@ -322,7 +322,7 @@ export const operations = {
     id: 'registerAgent',
     method: 'POST',
     path: '/v1/agents',
-    summary: 'Register an agent; validation goes on in a job',
+    summary: 'Register an agent; a job validates it',
     auth: 'bearer',
     scope: ['publish'],
     body: registerAgentBody,
@@ -572,7 +572,7 @@ export const operations = {
     id: 'getReceipt',
     method: 'GET',
     path: '/v1/runs/:run_id/receipt',
-    summary: 'A signed statement of what happened in a run',
+    summary: 'The signed receipt of a run',
     auth: 'bearer',
     scope: ['run'],
     params: z.object({ run_id: z.string() }),
@@ -595,7 +595,7 @@ export const operations = {
     id: 'cancelRunByKey',
     method: 'POST',
     path: '/v1/runs/cancel',
-    summary: 'Stop the run of an idempotency key, or refuse it when it comes',
+    summary: 'Stop the run of an idempotency key, or refuse a later run under the key',
     auth: 'bearer',
     scope: ['run'],
     body: cancelByKeyBody,

@@ -3,7 +3,7 @@ import { authorizationServer, protectedResource } from '../identity/oauth-metada
 import { lamports, walletAddress } from '../primitives.js';
 import { aiCatalog, serverCard } from './discovery.js';
 
-/** Answer of `GET /health`: the server is alive, and how it isolates the runs of agents. */
+/** Answer of `GET /health`: the server is alive. It also describes the isolation of runs. */
 export const health = z
   .object({
     status: z.literal('ok'),
@@ -20,7 +20,7 @@ export const health = z
       memoryBound: z.enum(['machine', 'cgroup', 'rlimit', 'none']),
       /** What bounds its threads. */
       threadsBound: z.enum(['machine', 'cgroup', 'rlimit', 'none']),
-      /** Whether a sandbox ends with the server, however that ends. */
+      /** Whether a sandbox always ends with the server, also after a kill. */
       endsWithHost: z.boolean(),
       /** Whether agents can be granted `run_python` here. */
       python: z.boolean(),
@@ -31,7 +31,7 @@ export const health = z
   .meta({ id: 'Health' });
 export type Health = z.infer<typeof health>;
 
-/** Answer of `GET /ready`, with 200 or 503: whether requests should be sent here, and if not, why. */
+/** Answer of `GET /ready`, with 200 or 503: whether the server takes requests, and the reasons if not. */
 export const readiness = z
   .object({
     status: z.enum(['ready', 'not_ready']),
@@ -51,7 +51,7 @@ export const readiness = z
   })
   .meta({ id: 'Readiness' });
 
-/** Answer of `GET /.well-known/jwks.json` (RFC 7517): the keys with which anybody checks a receipt. */
+/** Answer of `GET /.well-known/jwks.json` (RFC 7517): the public keys that verify receipts. */
 export const jwks = z
   .object({
     keys: z.array(
@@ -87,7 +87,7 @@ export interface ServiceEndpoint {
     | 'text/plain';
   /** Its answers that are no errors, by status. */
   readonly answers: Readonly<Record<number, { readonly schema: z.ZodType; readonly example: unknown }>>;
-  /** It has an ETag, and answers 304 to an `If-None-Match` of it. */
+  /** Its answers have an ETag, and it answers 304 to a matching `If-None-Match`. */
   readonly cached?: true;
   /** Statuses of errors that only this one has. */
   readonly errors?: readonly number[];
@@ -131,7 +131,7 @@ const PROTECTED_RESOURCE_EXAMPLE = {
 export const serviceEndpoints = {
   getHealth: {
     path: '/health',
-    summary: 'Whether the server is alive, and how runs are isolated',
+    summary: 'Whether the server is alive, and the isolation of runs',
     auth: 'none',
     mediaType: 'application/json',
     answers: {
@@ -157,7 +157,7 @@ export const serviceEndpoints = {
   },
   getReadiness: {
     path: '/ready',
-    summary: 'Whether the server should be sent requests, and if not, why',
+    summary: 'Whether the server takes requests, and the reasons if not',
     auth: 'none',
     mediaType: 'application/json',
     answers: {
@@ -189,7 +189,7 @@ export const serviceEndpoints = {
   },
   getReceiptKeys: {
     path: '/.well-known/jwks.json',
-    summary: 'The keys with which anybody checks a receipt',
+    summary: 'The public keys that verify receipts',
     auth: 'none',
     mediaType: 'application/json',
     answers: {

@@ -5,7 +5,7 @@ import { base58Signature, lamports, listingId, timestamp, walletAddress } from '
 export const API_KEY_PREFIX = { devnet: 'ark_dev_', mainnet: 'ark_live_' } as const;
 
 /**
- * The rights of an API key. `run`: run agents, and read their runs, receipts and files. `rent`: rent, renew, top up and
+ * The rights of an API key. `run`: run agents, and read runs, receipts and files. `rent`: rent, renew, top up and
  * take a balance back. `publish`: register, change and sell agents.
  */
 export const API_KEY_SCOPES = ['run', 'rent', 'publish'] as const;

@@ -41,7 +41,7 @@ export const listingSummary = z
     review_count: z.int(),
     last_updated: timestamp,
     sample_output: z.array(z.string()),
-    /** The nightly runs of the agent fail since this time. Absent until they have failed for three days. */
+    /** The nightly runs of the agent have failed since this time. Absent before three days of failures. */
     failing_since: timestamp.optional(),
     /** True: a wallet without a rental may run the agent once, free of charge. */
     free_trial: z.boolean().optional(),

@@ -33,7 +33,7 @@ export const transactionRequest = z
         listing_id: listingId,
         /** New or changed terms of the listing, which the server stores before publication. */
         listing: listingChanges.optional(),
-        /** Publishes an agent that the service could not reach. Renters are told, until a run or a probe reaches it. */
+        /** Publishes an agent that the service could not reach. Renters see this until a run or a probe reaches the agent. */
         unverified: z.boolean().optional(),
       })
       .meta({ id: 'PublishListing' }),

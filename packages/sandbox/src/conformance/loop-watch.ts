@@ -10,7 +10,7 @@ const ATTEMPTS = 8;
 
 /** Measurements of the event loop while an action ran. */
 interface LoopReport {
-  /** Longest time between two ticks of a timer, in milliseconds, of which the main thread used a processor. */
+  /** Longest processor time of the main thread between two ticks of a timer, in milliseconds. */
   longestBlockMs: number;
   /** Number of ticks. */
   ticks: number;

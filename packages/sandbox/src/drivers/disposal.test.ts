@@ -156,7 +156,7 @@ describe.runIf(process.platform === 'linux').each(HERE)('the processes of a run,
     expect(await outcome).toMatchObject(ABORTED);
   });
 
-  test('are gone within 500 ms of its time being up', async () => {
+  test('are gone within 500 ms of its timeout', async () => {
     const controller = new AbortController();
     const { underWay, outcome } = await beginRun('loop', controller.signal);
     await underWay;

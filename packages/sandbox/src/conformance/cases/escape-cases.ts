@@ -101,7 +101,7 @@ export const escapeCases: readonly ConformanceCase[] = [
       }),
   },
   {
-    name: 'reads nothing of the machine it runs on',
+    name: 'reads nothing of its machine',
     threat: 'processes of the machine, `/proc`',
     appliesTo: ({ isolation }) => isolation !== 'microvm',
     async check(driver) {

@@ -100,7 +100,7 @@ export const interfaceCases: readonly ConformanceCase[] = [
       }),
   },
   {
-    name: 'finds nothing that reaches the machine without a check',
+    name: 'finds no interface that reaches the machine without a check',
     threat: 'interfaces that reach the machine before they ask',
     appliesTo: ofThisMachine,
     needsBareRealm: true,
@@ -165,7 +165,7 @@ export const interfaceCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'learns nothing of how the host is laid out',
+    name: 'learns no path of the host',
     threat: 'the path of the installation',
     appliesTo: ofThisMachine,
     needsBareRealm: true,

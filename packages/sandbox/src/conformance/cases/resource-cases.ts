@@ -62,7 +62,7 @@ export const resourceCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'ends only the sandboxes with twenty memory bombs at once, and a neighbour goes on',
+    name: 'ends only the sandboxes with twenty memory bombs at once, and a neighbour continues',
     threat: '20 memory bombs at once',
     appliesTo: hasLimits,
     async check(driver) {

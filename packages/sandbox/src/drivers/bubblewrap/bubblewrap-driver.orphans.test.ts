@@ -50,7 +50,7 @@ const busy = [
   },
   { what: 'does all to stay, in Python', language: 'python', code: `${STAYING}while True: pass` },
   {
-    what: 'ends its first thread and goes on in another',
+    what: 'ends its first thread and continues in another',
     language: 'python',
     code: `${STAYING}libc.syscall(${EXIT_OF_A_THREAD}, 0)`,
   },

@@ -68,7 +68,7 @@ async function failingBubblewrap(words: string): Promise<string> {
 }
 
 describe('the choice of a sandbox for this machine', () => {
-  test('that lacks bubblewrap stays with Deno and says what to install', async () => {
+  test('without bubblewrap is Deno, with a notice of the missing package', async () => {
     const driver = await openDriver(createLocalDriver({ stateDir, choice: 'auto', bwrap: '/nonexistent' }));
     expect(driver).toMatchObject({ name: 'deno', isolation: 'runtime', capabilities: { python: false } });
     expect(driver.notices).toHaveLength(1);
@@ -77,14 +77,14 @@ describe('the choice of a sandbox for this machine', () => {
     );
   });
 
-  test('is refused where the hardened one is asked for and does not work', async () => {
+  test('fails where the hardened sandbox is required and does not work', async () => {
     const bwrap = await failingBubblewrap('No permissions to create a new namespace');
     await expect(createLocalDriver({ stateDir, choice: 'bubblewrap', bwrap })).rejects.toThrow(
       SandboxProbeError,
     );
   });
 
-  test('is Deno where that is asked for', async () => {
+  test('is Deno on request', async () => {
     const driver = await openDriver(createLocalDriver({ stateDir, choice: 'deno' }));
     expect(driver).toMatchObject({ name: 'deno', isolation: 'runtime' });
     expect(driver.notices ?? []).toEqual([]);

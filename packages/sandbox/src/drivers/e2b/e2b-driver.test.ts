@@ -129,7 +129,7 @@ describe('createE2bDriver', () => {
     await expect(driver.start({ entry: 'runner' })).resolves.toBeDefined();
   });
 
-  test('a wrong key and a wrong address are told at once', async () => {
+  test('a wrong key and a wrong address are reported at once', async () => {
     const wrongKey = await rejection(createDriver({ apiKey: 'e2b_wrong' }));
     expect(wrongKey.message).toMatch(/refused the key \(401\): set E2B_API_KEY/);
     const wrongAddress = await rejection(createDriver({ apiUrl: 'http://127.0.0.1:1' }));

@@ -196,7 +196,7 @@ function removeCgroup(folder: string, attempts: number): void {
 
 /**
  * Ends the leftovers of a killed server in the cgroup of a sandbox.
- * @param folder as it was recorded; anything but a sandbox's cgroup is left alone.
+ * @param folder the recorded folder. A folder that is no sandbox's cgroup is left alone.
  */
 export function endLeftCgroup(folder: string, mount = MOUNT): boolean {
   if (!folder.startsWith(`${mount}/`) || basename(dirname(folder)) !== SANDBOXES || !existsSync(folder)) {
