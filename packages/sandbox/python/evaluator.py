@@ -1,7 +1,7 @@
 """Runs one piece of Python that a model wrote and answers with its value, by the evaluator's protocol.
 
 The code is the body of a function of `input` and `task`. The process runs only this code, holds only the input, and is
-killed afterwards. This file therefore does not contain the code.
+killed afterwards. This file therefore does not confine the code.
 """
 
 import ast

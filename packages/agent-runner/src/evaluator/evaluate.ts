@@ -17,7 +17,7 @@ function toJson(value: unknown): JsonValue {
 
 /**
  * Runs the model's code. This process runs only this code, holds only the input, and is killed afterwards. This function
- * therefore does not contain the code any further.
+ * therefore does not confine the code any further.
  */
 export async function evaluate({ code, input, task }: EvaluateMessage): Promise<Evaluation> {
   const captured = captureConsole();

@@ -271,28 +271,25 @@ describe('driveRun', () => {
     ['a page that was not granted', page, [{ name: 'run_javascript', scope: 'input_only' }]],
     ['an answer to itself', { id: 1, result: answer }, run.tools],
     ['the host’s own message', { type: 'run', protocol: PROTOCOL_VERSION, run }, run.tools],
-  ])(
-    'a forged message (%s) ends the run, and calls no callback of the host',
-    async (_what, forged, tools) => {
-      const sandbox = new FakeSandbox();
-      const notCalled = vi.fn();
-      script(sandbox, () => {
-        sandbox.say(forged);
-      });
-      const outcome = await driveRun(
-        optionsFor(sandbox, {
-          run: { ...run, tools },
-          completeModel: notCalled,
-          evaluate: notCalled,
-          fetchPage: notCalled,
-        }),
-      );
-      expect(outcome).toMatchObject({ status: 'failed', failure: { cause: 'protocol' } });
-      expect(outcome.output).toBe('The agent sent something it may not send.');
-      expect(notCalled).not.toHaveBeenCalled();
-      expect(await sandbox.exited).toMatchObject({ reason: 'killed' });
-    },
-  );
+  ])('a forged message (%s) ends the run, and calls no callback', async (_what, forged, tools) => {
+    const sandbox = new FakeSandbox();
+    const notCalled = vi.fn();
+    script(sandbox, () => {
+      sandbox.say(forged);
+    });
+    const outcome = await driveRun(
+      optionsFor(sandbox, {
+        run: { ...run, tools },
+        completeModel: notCalled,
+        evaluate: notCalled,
+        fetchPage: notCalled,
+      }),
+    );
+    expect(outcome).toMatchObject({ status: 'failed', failure: { cause: 'protocol' } });
+    expect(outcome.output).toBe('The agent sent something it may not send.');
+    expect(notCalled).not.toHaveBeenCalled();
+    expect(await sandbox.exited).toMatchObject({ reason: 'killed' });
+  });
 
   test('a search by regular expression needs no code that was granted', async () => {
     const sandbox = new FakeSandbox();
