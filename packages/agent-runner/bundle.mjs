@@ -1,6 +1,8 @@
-// Bundles the files that run inside a sandbox, each to one ES module without imports.
-//   node packages/agent-runner/bundle.mjs          writes generated/*.mjs
-//   node packages/agent-runner/bundle.mjs --check  exits 1 when they are not what the sources give
+/**
+ * Bundles the files that run inside a sandbox, each to one ES module without imports.
+ *
+ * `node packages/agent-runner/bundle.mjs` writes `generated/*.mjs`. With `--check` it exits 1 when these files are stale.
+ */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -10,7 +12,7 @@ const check = process.argv.includes('--check');
 
 async function bundle(entry) {
   const result = await build({
-    // Relative names keep the output the same wherever the repository lies.
+    // Relative names make the output independent of the repository's folder.
     absWorkingDir: root,
     entryPoints: [`src/${entry}/main.ts`],
     bundle: true,
@@ -41,9 +43,7 @@ for (const entry of ['runner', 'evaluator', 'open-evaluator']) {
     await mkdir(`${root}generated`, { recursive: true });
     await writeFile(file, text);
   } else if ((await readFile(file, 'utf8').catch(() => '')) !== text) {
-    process.stderr.write(
-      `generated/${entry}.mjs is not what src/ gives; run: node packages/agent-runner/bundle.mjs\n`,
-    );
+    process.stderr.write(`generated/${entry}.mjs is stale; run: node packages/agent-runner/bundle.mjs\n`);
     stale += 1;
   }
 }

@@ -1,6 +1,8 @@
-// Makes the table of docs/isolation.md from the conformance suite (after `npm run build`).
-//   node packages/sandbox/isolation-table.mjs          writes it
-//   node packages/sandbox/isolation-table.mjs --check  exits 1 when the page has another one
+/**
+ * Makes the table of docs/isolation.md from the conformance suite (after `npm run build`).
+ *
+ * `node packages/sandbox/isolation-table.mjs` writes the table. With `--check` it exits 1 when the page has another table.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { isolationTable, withIsolationTable } from './dist/conformance/isolation-table.js';
 
@@ -10,7 +12,7 @@ const made = withIsolationTable(page, isolationTable());
 if (made !== page) {
   if (process.argv.includes('--check')) {
     process.stderr.write(
-      'docs/isolation.md has not the table that the conformance suite gives; run: node packages/sandbox/isolation-table.mjs\n',
+      'the table in docs/isolation.md is stale; run: node packages/sandbox/isolation-table.mjs\n',
     );
     process.exitCode = 1;
   } else {

@@ -11,8 +11,8 @@ export function evaluatorPath(): string {
 }
 
 /**
- * Absolute path of an evaluator that leaves code all that the runtime has. For probes and tests of what holds without the
- * evaluator's own wall; no code of a model runs in it.
+ * Absolute path of an evaluator that removes nothing from the runtime. Probes and tests use it to check the outer walls
+ * alone. No code of a model runs in it.
  */
 export function openEvaluatorPath(): string {
   return fileURLToPath(new URL('../generated/open-evaluator.mjs', import.meta.url));

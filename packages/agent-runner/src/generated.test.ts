@@ -37,12 +37,12 @@ async function evaluate(code: string): Promise<Evaluation> {
   return (await nextMessage(lines)) as Evaluation;
 }
 
-test('the bundled files are what the sources give', async () => {
+test('the bundled files are up to date with the sources', async () => {
   const script = fileURLToPath(new URL('../bundle.mjs', import.meta.url));
   await expect(promisify(execFile)(process.execPath, [script, '--check'])).resolves.toBeDefined();
 });
 
-test('every tool says what it takes', () => {
+test('every tool describes its arguments', () => {
   for (const [name, tool] of Object.entries(runnerTools)) {
     expect(tool).toMatchObject({
       name,
@@ -82,7 +82,7 @@ describe('evaluator on Node', () => {
     expect(await evaluate(code)).toMatchObject({ error: expect.stringMatching(words) });
   });
 
-  test('bounds what is printed', async () => {
+  test('bounds the printed output', async () => {
     const { stdout } = await evaluate('for (let i = 0; i < 100000; i += 1) console.log("some words", { i })');
     expect(stdout.length).toBeLessThan(17_000);
     expect(stdout).toMatch(/\[output cut\]$/);

@@ -8,13 +8,13 @@ import {
 } from './parse-json.js';
 import type { Evaluation } from './protocol.js';
 
-/** How an evaluator's results begin: JavaScript's and Python's write these keys first. */
+/** The start of an evaluator's results: the JavaScript and Python evaluators write these keys first. */
 const BEGINNINGS = ['{"value":', '{"error":'];
 
 const TOO_INTRICATE =
-  `The code returned more than it may: a value has at most ${MAX_JSON_ITEMS} items, of which at most ` +
-  `${MAX_JSON_PARTS} texts, objects and arrays (a name counts as two texts) and ${MAX_JSON_KEYS} different names, ` +
-  `nested at most ${MAX_JSON_DEPTH} deep.`;
+  `The code returned more than it may. A value has at most ${MAX_JSON_ITEMS} items. At most ${MAX_JSON_PARTS} of them ` +
+  `are texts, objects and arrays (a name counts as two texts). It has at most ${MAX_JSON_KEYS} different names. ` +
+  `It is nested at most ${MAX_JSON_DEPTH} deep.`;
 
 /** Whether a line begins like a result. Cheap, so that other output is never parsed. */
 export function beginsLikeEvaluation(line: string): boolean {
@@ -22,10 +22,10 @@ export function beginsLikeEvaluation(line: string): boolean {
 }
 
 /**
- * Reads a line of an evaluator as the result of its code. The code can print such a line itself; that gains it
- * nothing, because the result is its to choose anyway.
+ * Reads a line of an evaluator as the result of its code. The code can print such a line itself. It gains nothing, because
+ * it chooses its result anyway.
  * @param isWithinBounds the result of `JsonBounds` when the caller has checked the line already.
- * @returns undefined for a line that is not a result: something the code printed past the console.
+ * @returns undefined for a line that is not a result: text that the code printed past the console.
  */
 export function parseEvaluation(
   line: string,

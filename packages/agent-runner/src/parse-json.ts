@@ -27,17 +27,18 @@ export function isShallowEnough(value: JsonValue): boolean {
 
 /**
  * Maximum of strings, objects, arrays, keys and unpaired surrogates in one line of untrusted JSON; a key counts twice.
- * Parsing, copying and serializing take time for each of them. With this limit and a line of at most 1 MiB each takes a few milliseconds.
+ * Parsing, copying and serializing take time for each of them. With this limit and a line of at most 1 MiB, each of the three
+ * takes a few milliseconds.
  */
 export const MAX_JSON_PARTS = 40_000;
 /** Maximum of members and items of all its objects and arrays together. */
 export const MAX_JSON_ITEMS = 200_000;
-/** Maximum of different keys, of which each costs the parser several times as much as one that it knows already. */
+/** Maximum of different keys. A new key costs the parser several times as much as a known one. */
 export const MAX_JSON_KEYS = 8_000;
 
-/** Number of keys that are counted as different without a look. */
+/** Number of first keys that count as different without a lookup. */
 const KEYS_UNSEEN = 500;
-/** Only so many characters of a string are hashed: most strings are values, and long. */
+/** Number of characters of a string that are hashed. Most strings are values, and long. */
 const HASHED_CHARACTERS = 64;
 const HASH_BITS = 16;
 /** Chosen by the process, so that no sender knows which keys have the same hash. */
@@ -75,11 +76,11 @@ export class JsonBounds {
   #depth = 0;
   #isString = false;
   #isEscaped = false;
-  /** Of the string that is being read, or was read last: its hash and how many of its characters were hashed. */
+  /** Hash of the present or last string, and the number of its hashed characters. */
   #hash = 0;
   #hashed = 0;
   #keys = 0;
-  /** Where a low surrogate begins that completes a pair. */
+  /** Position of a low surrogate that completes a pair. */
   #pairedLowAt = -1;
   /** A bit for each hash of a key, once there are more than KEYS_UNSEEN. */
   #seen: Uint8Array | undefined;

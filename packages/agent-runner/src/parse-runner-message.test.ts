@@ -56,19 +56,22 @@ describe('parseRunnerMessage', () => {
       { id: 1, method: 'web.fetch', params: { url: 'https://a.b', method: 'POST' } },
     ],
     ['a system message', complete({ ...params, messages: [user, { role: 'system', content: 'x' }] })],
-    ['what the model said', complete({ ...params, messages: [user, { role: 'assistant', content: 'x' }] })],
     [
-      'what the model said, ahead',
+      'a message of the model',
+      complete({ ...params, messages: [user, { role: 'assistant', content: 'x' }] }),
+    ],
+    [
+      'a message of the model, ahead of the request',
       { method: 'say', params: { messages: [{ role: 'assistant', content: 'x' }] } },
     ],
     ['to say nothing', { method: 'say', params: {} }],
-    ['to say what is no text', { method: 'say', params: { text: ['x'] } }],
+    ['to say a text that is a list', { method: 'say', params: { text: ['x'] } }],
     [
       'content that is no text',
       complete({ ...params, messages: [{ role: 'user', content: [{ type: 'image' }] }] }),
     ],
     ['a model of its choice', complete({ ...params, model: 'other' })],
-    ['a tool choice of its own', complete({ ...params, toolChoice: 'required' })],
+    ['another tool choice', complete({ ...params, toolChoice: 'required' })],
     ['a tool with a schema', complete({ ...params, tools: [{ name: 'x' }] })],
     [
       'more messages than allowed',
@@ -135,7 +138,7 @@ describe('parseRunnerMessage', () => {
     expect(parseRunnerMessage(JSON.stringify(message))).toEqual(message);
   });
 
-  test('judges a line that is looked at in pieces as it does the whole', () => {
+  test('gives the same result for a line in pieces and for the whole line', () => {
     const text = fc.oneof(
       fc.string(),
       fc.json(),
@@ -164,7 +167,7 @@ describe('parseRunnerMessage', () => {
     );
   });
 
-  test('makes whole text of what a model is told', () => {
+  test('replaces lone surrogates in a text for the model', () => {
     const message = { method: 'say', params: { text: 'a\ud800b😀' } };
     expect(parseRunnerMessage(JSON.stringify(message))).toEqual({
       ...message,

@@ -46,7 +46,7 @@ function asArray(value: JsonValue | undefined, what: string, maxItems: number): 
   return value;
 }
 
-/** Refuses every key that the protocol does not name, so nothing travels unseen to the code behind. */
+/** Refuses every key that the protocol does not name, so that no unknown value reaches later code. */
 function onlyKeys(object: JsonObject, allowed: readonly string[], what: string): void {
   const extra = Object.keys(object).find((key) => !allowed.includes(key));
   if (extra !== undefined) throw new ProtocolViolation(`${what} has a key it may not have`);

@@ -78,7 +78,7 @@ export type AddedMessage = Exclude<ChatMessage, { role: 'assistant' }>;
 /** `auto`: the model may call tools. `none`: it must answer in text now. */
 export type ToolChoice = 'auto' | 'none';
 
-/** What the runner sends in a model request. */
+/** The runner's part of a model request. */
 export interface ModelContinueParams {
   /** New messages since the last model request; the host keeps the conversation. */
   messages: AddedMessage[];
@@ -87,7 +87,7 @@ export interface ModelContinueParams {
   toolChoice: ToolChoice;
 }
 
-/** What the host sends to the model: the whole conversation. */
+/** The host's request to the model, with the whole conversation. */
 export interface ModelCompleteParams {
   messages: ChatMessage[];
   /** Names of granted tools; the host has their descriptions and schemas. */
@@ -110,21 +110,21 @@ export interface CodeEvaluateParams {
   code: string;
 }
 
-/** What a piece of code gave: its value, or why there is none, and what it printed. */
+/** The result of code: its value or its error, and its printed output. */
 export type Evaluation = { value: JsonValue; stdout: string } | { error: string; stdout: string };
 
 export interface WebFetchParams {
   url: string;
 }
 
-/** A page as it was read. Its text is anybody's words. */
+/** A page of the web. Its text is untrusted. */
 export interface WebPage {
-  /** Where it was found in the end. */
+  /** The final address, after redirects. */
   url: string;
   status: number;
   content_type: string;
   text: string;
-  /** The page is longer than what is here. */
+  /** The page is longer than `text`. */
   truncated: boolean;
 }
 
@@ -134,11 +134,11 @@ interface OutputCheckParams {
 
 export interface OutputCheckResult {
   valid: boolean;
-  /** In words the model can act on, one per violation. Empty when valid. */
+  /** Texts for the model, one per violation. Empty when valid. */
   errors: string[];
 }
 
-/** Every method the runner may call, with what goes in and what comes back. */
+/** Every method that the runner may call, with its parameters and result. */
 export interface HostMethods {
   'model.complete': { params: ModelContinueParams; result: ModelCompleteResult };
   'code.evaluate': { params: CodeEvaluateParams; result: Evaluation };
@@ -165,7 +165,7 @@ export interface StepNotice {
 export const MAX_SAID_CHARACTERS = 128 * 1024;
 
 /**
- * runner -> host, appends to the conversation what does not fit one line; no answer. `messages` are appended, `text`
+ * runner -> host, appends messages that do not fit one line to the conversation; no answer. `messages` are appended. `text`
  * continues the last message that the runner appended.
  */
 export interface SayNotice {

@@ -1,15 +1,15 @@
 import type { JsonObject } from './protocol.js';
 
 /**
- * What a model writes before it calls a tool is either a word in passing or the beginning of its answer. Beyond this
- * many characters it is the answer: only so can text leave while it is still being written.
+ * A model's text before a tool call is either a short remark or the start of its answer. A text of more characters than this
+ * counts as the answer, so that it can leave while the model still writes it.
  */
 export const SPOKEN_CHARACTERS = 160;
 
-/** Stands between the parts of an answer that tools were called in between. */
+/** The separator of an answer's parts, between which the model called tools. */
 export const SPOKEN_SEPARATOR = '\n\n';
 
-/** Keywords that say something of a text and refuse none. */
+/** Keywords that describe a text and refuse none. */
 const ANNOTATIONS = new Set([
   'type',
   'title',
@@ -22,7 +22,7 @@ const ANNOTATIONS = new Set([
   '$comment',
 ]);
 
-/** True for an output schema that takes any text: nothing of an answer is then ever taken back. */
+/** True for an output schema that takes any text. No part of such an answer is ever taken back. */
 export function takesAnyText(outputSchema: JsonObject): boolean {
   return outputSchema['type'] === 'string' && Object.keys(outputSchema).every((key) => ANNOTATIONS.has(key));
 }

@@ -1,11 +1,11 @@
 /** Standard input and output, the same on Deno and on Node. */
 export interface Stdio {
-  /** The next bytes, or null at the end of the input. Nothing else may happen while it waits. */
+  /** The next bytes, or null at the end of the input. The process does nothing else while it waits. */
   read(): Promise<Uint8Array | null>;
   /** Resolves when the text was handed to the operating system. */
   write(text: string): Promise<void>;
   exit(code: number): void;
-  /** On Deno: the process's own streams and end, for code that has nothing else of Deno. */
+  /** On Deno: the process's streams and exit, for code that has no other interface of Deno. */
   own?: {
     readSync(into: Uint8Array): number | null;
     writeSync(stream: 'stdout' | 'stderr', bytes: Uint8Array): number;
@@ -23,8 +23,8 @@ interface DenoGlobal {
 const READ_BUFFER_BYTES = 64 * 1024;
 
 /**
- * Deno's own calls: its emulation of Node's `process` would triple the time to the first line, and its web
- * streams would add milliseconds to the first message.
+ * Standard input and output by Deno's calls. Deno's emulation of Node's `process` would triple the time to the first line.
+ * Its web streams would add milliseconds to the first message.
  */
 function denoStdio(deno: DenoGlobal): Stdio {
   const buffer = new Uint8Array(READ_BUFFER_BYTES);
@@ -55,7 +55,7 @@ function denoStdio(deno: DenoGlobal): Stdio {
 
 function nodeStdio(): Stdio {
   const chunks = process.stdin[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-  // Under way at once, so that its start-up cost is paid before the sandbox calls itself ready.
+  // The first read starts at once, so that its start-up cost comes before the sandbox sends `ready`.
   let next = chunks.next();
   return {
     async read() {
@@ -77,7 +77,7 @@ function nodeStdio(): Stdio {
   };
 }
 
-/** Standard input and output of the runtime this file was started by. */
+/** Standard input and output of the present runtime. */
 export function openStdio(): Stdio {
   const deno = (globalThis as { Deno?: DenoGlobal }).Deno;
   return deno === undefined ? nodeStdio() : denoStdio(deno);
@@ -85,15 +85,15 @@ export function openStdio(): Stdio {
 
 const NEWLINE = 0x0a;
 
-/** The lines of the input. Nothing is read before the first one is asked for. */
+/** The lines of the input. Nothing is read before the caller asks for the first line. */
 export async function* readLines(stdio: Pick<Stdio, 'read'>): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
   let rest = '';
   for (let chunk = await stdio.read(); chunk !== null; chunk = await stdio.read()) {
-    // What ends with a line ends with a character too: no state is kept then, which costs half as much.
+    // A chunk that ends with a line also ends with a character. The decoder then keeps no state, which costs half as much.
     const isWhole = chunk.at(-1) === NEWLINE;
     const text = isWhole ? decoder.decode(chunk) : decoder.decode(chunk, { stream: true });
-    // A long line arrives in many chunks: look for its end in the new one alone.
+    // A long line arrives in many chunks: search only the new one for its end.
     const parts = text.split('\n');
     rest += parts[0] ?? '';
     for (const part of parts.slice(1)) {

@@ -110,7 +110,7 @@ test('the errors are the fourteen of the specification and not_found, each with 
   });
 });
 
-test('categories, models and states are those of the specification [LST-44, REG-1]', () => {
+test('categories, models and states are the ones in the specification [LST-44, REG-1]', () => {
   expect(CATEGORIES).toEqual(['finance', 'legal', 'coding', 'research', 'sales', 'content']);
   expect(rentalModel.options).toEqual(['one_time', 'subscription', 'per_query']);
   expect(listing.shape.status.options).toEqual(['active', 'paused', 'closed']);

@@ -1,7 +1,4 @@
-/**
- * Numbers that users are told. Texts, queries and tests take them from here, so that no text promises what the service
- * does not do.
- */
+/** Numbers that texts tell users. Texts, queries and tests share these constants, so that each text matches the service. */
 
 /** Hours for which the result of a run is kept. */
 export const RESULT_KEPT_HOURS = 24;
@@ -9,16 +6,16 @@ export const RESULT_KEPT_HOURS = 24;
 /** Hours for which a file is kept. */
 export const FILE_KEPT_HOURS = 24;
 
-/** Hours over which a spending policy adds up what was spent. */
+/** Hours over which a spending policy adds up spends. */
 export const SPENDING_WINDOW_HOURS = 24;
 
-/** Minutes in which the owner of a wallet can answer whether an API key may spend something. */
+/** Minutes in which the owner of a wallet can answer an open approval. */
 export const APPROVAL_OPEN_MINUTES = 60;
 
-/** Minutes for which the answer holds: in them a yes pays for one spend, and a no refuses the same call. */
+/** Minutes for which the answer is valid: a yes pays for one spend, and a no refuses the same call. */
 export const APPROVAL_HOLDS_MINUTES = 10;
 
-/** Questions of one API key that wait for an answer at the same time. */
+/** Open approvals that one API key may have at the same time. */
 export const OPEN_APPROVALS_OF_KEY = 10;
 
 /** Seconds after the end of a run in which an equal MCP call gets its answer and pays nothing. */
@@ -30,16 +27,16 @@ export const SLOTS_PER_LISTING = 20;
 /** Hours after its end in which an expired rental still counts as current. */
 export const CURRENT_AFTER_HOURS = 24;
 
-/** Hours for which the webhook secret that a new one has replaced still signs beside it. */
+/** Hours for which a replaced webhook secret still signs beside the new one. */
 export const PREVIOUS_SECRET_HOURS = 24;
 
 /** Runs for samples that the agents of one wallet may cause in 24 hours. */
 export const SAMPLE_RUNS_PER_DAY = 20;
 
-/** Days in a row on which the nightly run of a listing fails, after which it is said to fail. */
+/** Days in a row on which the nightly run of a listing fails before the listing counts as failing. */
 export const HEALTH_FAILING_DAYS = 3;
 
-/** Days in a row on which the nightly run of a listing fails, after which search leaves it out. */
+/** Days in a row on which the nightly run of a listing fails before search hides the listing. */
 export const HEALTH_HIDDEN_DAYS = 30;
 
 /** Nightly runs that the listings of one creator get in 24 hours; further listings wait for the next night. */
@@ -66,8 +63,8 @@ export const TOOL_WAIT_SECONDS = 45;
 /** Credits that a wallet may be given in 24 hours for runs of one listing that were charged and not delivered. */
 export const CREDITS_PER_DAY = 5;
 
-/** Minutes after an agent's last answer in which a run of it is charged at its start; later, once it has answered. */
+/** Minutes after an agent's last answer in which its runs are charged at their start. Later: after the agent's answer. */
 export const AGENT_CONTACT_MINUTES = 10;
 
-/** How many of a wallet's rentals, runs or own agents are looked at to count a list: the `total` of a shorter list is exact. */
+/** The most of a wallet's rentals, runs or own agents that a list counts. The `total` of a shorter list is exact. */
 export const COUNTED_FOR_TOTAL = { rentals: 150, runs: 1_000, agents: 200 } as const;

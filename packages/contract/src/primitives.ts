@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { RENTAL_MODELS } from './rentals/rental-model.js';
 
-/** The six categories a listing may stand under (spec, "Listing"). */
+/** The six categories of listings (spec, "Listing"). */
 export const CATEGORIES = ['finance', 'legal', 'coding', 'research', 'sales', 'content'] as const;
 
 /** One of the six categories. */
@@ -11,15 +11,15 @@ export type Category = z.infer<typeof category>;
 /** How a listing is paid for: once, per window of days, or per task from a prepaid balance. */
 export const rentalModel = z.enum(RENTAL_MODELS).meta({ id: 'RentalModel' });
 
-/** State of a listing; the on-chain account is where it is kept. */
+/** State of a listing. The on-chain account holds it. */
 export const listingStatus = z.enum(['active', 'paused', 'closed']).meta({ id: 'ListingStatus' });
 export type ListingStatus = z.infer<typeof listingStatus>;
 
 const LISTING_ID = { maxLength: 32, pattern: /^[a-z0-9]+(?:-[a-z0-9]+)*-[a-z2-7]{6}$/ };
 
 /**
- * A listing's id, used as `agent_id` in execution and as the seed of its on-chain account, hence at
- * most 32 bytes: the agent's kebab-case name, cut to fit, and six base32 characters.
+ * A listing's id: the agent's kebab-case name, cut to fit, and six base32 characters. It is `agent_id` in execution, and
+ * the seed of the on-chain account, which has at most 32 bytes.
  */
 export const listingId = z
   .string()
@@ -27,7 +27,7 @@ export const listingId = z
   .regex(LISTING_ID.pattern, 'is not a listing id, for example invoice-reader-k3x7qa')
   .meta({ id: 'ListingId' });
 
-/** A listing's id in a path: described as one, and judged by the handler, because its error has a code of its own. */
+/** A listing's id in a path. The schema only describes it; the handler validates it, because its error has a special code. */
 export const givenListingId = z
   .string()
   .meta({ maxLength: LISTING_ID.maxLength, pattern: LISTING_ID.pattern.source });
@@ -42,8 +42,8 @@ export const walletAddress = z
 export const base58Signature = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'is not a base58 signature');
 
 /**
- * An amount of lamports on the wire. The largest amount that the program accepts is 10^15, far below
- * 2^53, so a JSON number is exact; inside the code amounts are `bigint`.
+ * An amount of lamports on the wire. The program accepts at most 10^15 lamports. A JSON number is exact up to 2^53, so it
+ * holds every amount. Inside the code amounts are `bigint`.
  */
 export const lamports = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 
@@ -62,7 +62,7 @@ export type JsonSchema = z.infer<typeof jsonSchema>;
 
 const DECIMAL = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
-/** A number in a query, in decimal digits. What JavaScript would also take for one, as nothing or `0x10`, is refused. */
+/** A number in a query, in decimal digits. Other texts that JavaScript reads as numbers are refused: an empty one, `0x10`. */
 export const queryNumber = <S extends z.ZodType<number, number>>(schema: S) =>
   z.preprocess((text) => (typeof text === 'string' && DECIMAL.test(text) ? Number(text) : text), schema);
 
@@ -73,16 +73,16 @@ export const page = {
 };
 
 /**
- * A page by `limit` and `offset`, or by `limit` and the `next_cursor` of the page before, which costs the same at any place
- * of the list. A cursor belongs to one list and its filter, and does not go with an `offset`.
+ * A page by `limit` and `offset`, or by `limit` and the `next_cursor` of the page before. A cursor costs the same at any
+ * place of the list. It belongs to one list and its filter, and excludes an `offset`.
  */
 export const cursorPage = { ...page, cursor: z.string().min(1).max(400).optional() };
 
-/** What the answer of a list that takes a cursor says beside its items. */
+/** Fields of the answer of a list with a cursor, beside its items. */
 export const pageEnd = {
-  /** Where the next page begins; absent on the last one. */
+  /** The start of the next page; absent on the last page. */
   next_cursor: z.string().optional(),
-  /** The list is too long to be counted for a page: there are at least `total` items. */
+  /** The list is too long for an exact count: it has at least `total` items. */
   total_is_minimum: z.literal(true).optional(),
 };
 

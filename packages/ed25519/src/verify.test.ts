@@ -15,7 +15,7 @@ import { isPublicKey, verifySignature } from './verify.js';
 const seed = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const smallOrder = Object.values(SMALL_ORDER_POINTS).flat();
 
-/** Bytes with one bit turned over. */
+/** Bytes with one flipped bit. */
 function flipped(bytes: Uint8Array, bit: number): Uint8Array {
   const copy = Uint8Array.from(bytes);
   copy[bit >> 3] = (copy[bit >> 3] ?? 0) ^ (1 << (bit & 7));
@@ -61,7 +61,7 @@ describe('a signature', () => {
     expect(verifySignature(forged)).toBe(false);
   });
 
-  it('of most cases passes a check that is not strict: the cases are what they say', () => {
+  it('of most cases passes a lenient check, so the cases have the described form', () => {
     const lenient = Object.values(edgeCases()).map(({ signature, message, publicKey }) =>
       ed25519.verify(signature, message, publicKey, { zip215: true }),
     );
@@ -91,7 +91,7 @@ describe('a public key', () => {
       const forged = forgeForSmallOrder(publicKey, Buffer.from(`challenge ${count}`));
       if (forged === undefined) continue;
       forgeries += 1;
-      // The check that was used before takes each of them.
+      // The previous check accepts each of them.
       expect(nacl.sign.detached.verify(forged.message, forged.signature, publicKey)).toBe(true);
       expect(verifySignature(forged)).toBe(false);
     }

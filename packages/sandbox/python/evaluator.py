@@ -1,7 +1,7 @@
 """Runs one piece of Python that a model wrote and answers with its value, by the evaluator's protocol.
 
-The code is the body of a function of `input` and `task`. The process was started for this one piece of code, holds
-nothing but the input, and is killed afterwards, so nothing here tries to contain the code.
+The code is the body of a function of `input` and `task`. The process runs only this code, holds only the input, and is
+killed afterwards. This file therefore does not confine the code.
 """
 
 import ast
@@ -17,7 +17,7 @@ CODE_NAME = "<code>"
 
 
 class CapturedText(io.TextIOBase):
-    """What the code prints, kept up to a bound."""
+    """The output that the code prints, kept up to a bound."""
 
     def __init__(self):
         self.text = ""
@@ -42,7 +42,7 @@ def send(message):
 
 
 def compile_body(code):
-    """The code as a function: a `return` in it is the value, and nothing in it has to be indented for that."""
+    """The code as a function. Its `return` gives the value, and its lines need no indentation."""
     module = ast.parse("def run(input, task): pass")
     body = ast.parse(code, CODE_NAME).body
     if body:
@@ -53,7 +53,7 @@ def compile_body(code):
 
 
 def line_of(error):
-    """The last line of the code itself on the way to an error."""
+    """The last line of the model's code in the trace of an error."""
     if isinstance(error, SyntaxError) and error.filename == CODE_NAME:
         return error.lineno
     line, trace = None, error.__traceback__
@@ -80,7 +80,7 @@ def evaluate(message):
         # NaN and infinities are not JSON.
         json.dumps(value, allow_nan=False)
         return {"value": value, "stdout": captured.text}
-    # SystemExit and KeyboardInterrupt included: whatever ends the code is its result.
+    # SystemExit and KeyboardInterrupt are results, too.
     except BaseException as error:
         return {"error": describe(error), "stdout": captured.text}
 
@@ -89,5 +89,5 @@ send({"type": "ready", "protocol": PROTOCOL_VERSION, "entry": "evaluator"})
 first = sys.stdin.buffer.readline()
 if first:
     send(evaluate(json.loads(first)))
-# Threads that the code left behind do not keep the process.
+# Threads that the code left behind do not keep the process alive.
 os._exit(0)

@@ -10,21 +10,21 @@ export type LocalDriverName = (typeof localDriverNames)[number];
 export const sandboxDriverNames = [...localDriverNames, 'e2b'] as const;
 
 /**
- * How strong the wall is, the weakest first. `runtime`: the language runtime's permission checks. `kernel`: namespaces,
- * seccomp and rlimits of the host's kernel. `microvm`: a separate virtual machine.
+ * Kinds of walls, the weakest first. `runtime`: the language runtime's permission checks. `kernel`: namespaces, seccomp and
+ * rlimits of the host's kernel. `microvm`: a separate virtual machine.
  */
 export const isolationLevels = ['runtime', 'kernel', 'microvm'] as const;
 
 /** One of the isolation levels. */
 export type IsolationLevel = (typeof isolationLevels)[number];
 
-/** The limits of one sandbox. A sandbox that exceeds a limit is killed, and `exited` says which limit it was. */
+/** The limits of one sandbox. A sandbox that exceeds a limit is killed, and `exited` names the limit. */
 export interface SandboxLimits {
   /** Bytes of one line of output. */
   maxLineBytes: number;
-  /** Bytes of all output, stderr included. Each line, and each chunk it comes in, counts 64 more. */
+  /** Bytes of all output, stderr included. Each line and each chunk counts 64 more. */
   maxTotalOutputBytes: number;
-  /** Bytes sent to the sandbox that it has not read yet; the host holds them in memory. */
+  /** Unread bytes on the way to the sandbox. The host holds them in memory. */
   maxPendingInputBytes: number;
   /** Megabytes of memory, where the driver can bound it (see `SandboxGuarantees`). */
   memoryMb: number;
@@ -37,9 +37,13 @@ export interface SandboxLimits {
 const MIB = 1024 * 1024;
 
 /**
- * Limits that let every honest run through: of a conversation of at most 2 million characters each part is sent once; an
- * answer is sent to be checked and once more as the result; a run lasts at most 300 s; an input has at most 24 MiB as JSON.
- * A line of output is short enough to be read in one turn of the event loop.
+ * Limits that allow every honest run:
+ *
+ * - A conversation has at most 2 million characters, and each part of it is sent once.
+ * - An answer is sent twice: for the check, and as the result.
+ * - A run lasts at most 300 s, and an input has at most 24 MiB as JSON.
+ *
+ * A line of output is short enough for one turn of the event loop.
  */
 export const defaultLimits: Readonly<Record<SandboxEntry, Readonly<SandboxLimits>>> = {
   runner: {
@@ -61,8 +65,8 @@ export const defaultLimits: Readonly<Record<SandboxEntry, Readonly<SandboxLimits
 };
 
 /**
- * Why a sandbox ended. `ended`: by itself, with code 0. `crashed`: by itself, any other way (out of memory and
- * out of processor time included). `killed`: by `kill()`. The rest: killed for exceeding that limit.
+ * Why a sandbox ended. `ended`: by itself, with code 0. `crashed`: by itself in another way, for instance out of memory or
+ * processor time. `killed`: by `kill()`. The others: it exceeded that limit and was killed.
  */
 export type ExitReason =
   | 'ended'
@@ -83,20 +87,20 @@ export interface SandboxExit {
 /** One started process (or machine), used for one run or one piece of code and never again. */
 export interface Sandbox {
   /**
-   * Sends one line, whole or as its pieces in UTF-8. Never throws: a sandbox that is gone, or reads nothing, shows in
-   * `exited`.
+   * Sends one line, whole or as its pieces in UTF-8. Never throws: `exited` reports a sandbox that is gone or reads
+   * nothing.
    */
   send(line: string | readonly Buffer[]): void;
   /** Lines of its stdout after the ready line, in order, for one reader. Ends when the sandbox has ended. */
   readonly lines: AsyncIterable<string>;
   /**
-   * Ends it now; lines not read yet are dropped. Resolves when nothing of it is left, or after a bounded wait where that is
-   * in the hands of a service that does not answer: `gone` tells.
+   * Ends the sandbox now; unread lines are dropped. Resolves when no part of it is left. If another service has to end it and
+   * does not answer, it resolves after a bounded wait; `gone` then resolves later.
    */
   kill(): Promise<void>;
-  /** Why its program ended. Never rejects. */
+  /** The end of its program and the reason. Never rejects. */
   readonly exited: Promise<SandboxExit>;
-  /** Resolves when nothing of it is left, so that its slot is free. Never rejects. */
+  /** Resolves when no part of the sandbox is left, so that its slot is free. Never rejects. */
   readonly gone: Promise<void>;
 }
 
@@ -107,13 +111,13 @@ export type EvaluatorLanguage = 'javascript' | 'python';
 export interface SandboxCapabilities {
   /** It starts evaluators of Python (`StartOptions.language`). */
   python: boolean;
-  /** Its JavaScript may load native code. Only in tests of what holds behind the runtime's permissions. */
+  /** Its JavaScript may load native code. Only for tests of the walls behind the runtime's permissions. */
   nativeJavaScript?: boolean;
 }
 
 /**
- * What bounds something of a sandbox. `machine`: it has one of its own. `cgroup`: the kernel counts all of it. `rlimit`:
- * limits of its process count what they know of. `none`: nothing does.
+ * The bound of a resource of a sandbox. `machine`: the sandbox has a separate machine. `cgroup`: the kernel counts all uses of
+ * the resource. `rlimit`: limits of the process count most uses. `none`: there is no bound.
  */
 export type SandboxBound = 'machine' | 'cgroup' | 'rlimit' | 'none';
 
@@ -121,11 +125,11 @@ export type SandboxBound = 'machine' | 'cgroup' | 'rlimit' | 'none';
 export interface SandboxGuarantees {
   /** A sandbox that exceeds `memoryMb` ends, and only it. */
   memoryBounded: boolean;
-  /** A sandbox has a bounded number of threads, and only it goes without when it wants more. Absent: not promised. */
+  /** A sandbox has a bounded number of threads. A sandbox that wants more affects no other one. Absent: not promised. */
   threadsBounded?: boolean;
-  /** What bounds its memory. Absent: `machine` where it has one, else by `memoryBounded`, `rlimit` or `none`. */
+  /** Bound of its memory. Absent: `machine` for a separate machine, else by `memoryBounded`, `rlimit` or `none`. */
   memoryBound?: SandboxBound;
-  /** What bounds its threads. Absent: likewise, by `threadsBounded`. */
+  /** Bound of its threads. Absent: likewise, by `threadsBounded`. */
   threadsBound?: SandboxBound;
   /** A busy sandbox ends when its host is killed, without waiting for the next start. */
   endsWithHost: boolean;
@@ -133,17 +137,17 @@ export interface SandboxGuarantees {
 
 /** The limits of the provider of a driver's sandboxes. */
 export interface SandboxCapacity {
-  /** How many sandboxes of the driver there may be at once, in any state. */
+  /** The most sandboxes of the driver at once, in any state. */
   maxSandboxes: number;
-  /** Milliseconds that a sandbox may wait to be used: after that it could end while it is. */
+  /** Milliseconds that a sandbox may wait for its use. After a longer wait it could end during its use. */
   maxIdleMs: number;
 }
 
 export interface StartOptions {
   entry: SandboxEntry;
-  /** Of an evaluator. Default `javascript`; another one only where the driver's `capabilities` has it. */
+  /** For evaluators. Default `javascript`; another language only where the driver's `capabilities` has it. */
   language?: EvaluatorLanguage;
-  /** Beside `defaultLimits[entry]`. */
+  /** Replaces single limits of `defaultLimits[entry]`. */
   limits?: Partial<SandboxLimits>;
 }
 
@@ -156,16 +160,16 @@ export interface SandboxDriver {
   readonly capacity?: SandboxCapacity;
   /** Absent: none of them. */
   readonly capabilities?: SandboxCapabilities;
-  /** Facts about this machine for the operator, a sentence each: the reasons for weaker promises. */
+  /** The reasons for weaker promises on this machine, for the operator. Each is a sentence. */
   readonly notices?: readonly string[];
   /**
-   * Starts a sandbox; resolves when it has said that it is ready.
+   * Starts a sandbox; resolves after its ready line.
    * @throws SandboxStartError
    */
   start(options: StartOptions): Promise<Sandbox>;
   /**
-   * Starts everything once, exactly as it will be used, and tries the walls. To be called at boot: a machine that
-   * cannot keep what the driver promises must be found out before the first run.
+   * Starts everything once, exactly as in a run, and tries the walls. Call it at boot, so that a machine on which the driver
+   * cannot keep its promises fails before the first run.
    * @throws SandboxProbeError
    */
   probe(): Promise<void>;

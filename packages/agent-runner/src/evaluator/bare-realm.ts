@@ -1,8 +1,8 @@
 import type { Stdio } from '../stdio.js';
 
 /**
- * Global names that code finds beside those of the language itself: what computes on values it has. Everything that
- * could name a file, an address, a process or a device is left out, and whatever a later runtime adds.
+ * Global names that code finds beside the language's names. They only compute on values. The list has no interface to a
+ * file, an address, a process or a device, and no name that a later runtime adds.
  */
 const COMPUTING = `
   console queueMicrotask reportError structuredClone atob btoa crypto performance setTimeout clearTimeout
@@ -20,7 +20,7 @@ const COMPUTING = `
   .trim()
   .split(/\s+/);
 
-/** The language's own global names (ECMA-262 and ECMA-402), as far as a runtime has them. */
+/** The language's global names (ECMA-262 and ECMA-402), as far as a runtime has them. */
 const LANGUAGE = `
   globalThis Infinity NaN undefined eval isFinite isNaN parseFloat parseInt decodeURI decodeURIComponent
   encodeURI encodeURIComponent escape unescape Object Function Boolean Symbol Number BigInt Math Date Temporal
@@ -35,7 +35,7 @@ const LANGUAGE = `
 
 const KEPT: ReadonlySet<string> = new Set([...LANGUAGE, ...COMPUTING]);
 
-/** What code written for Node or Deno most often wants of them that is its own: its streams and its end. */
+/** The parts of Node and Deno that code uses most often and that belong to its process: its streams and its exit. */
 function ownProcess({ writeSync, readSync, exit }: Required<Stdio>['own']): Record<string, object> {
   const encoder = new TextEncoder();
   const textStream = (stream: 'stdout' | 'stderr'): object => ({
@@ -66,17 +66,18 @@ function ownProcess({ writeSync, readSync, exit }: Required<Stdio>['own']): Reco
 }
 
 /**
- * Takes from this process, before any code of others runs in it, all that the runtime has beside computing: its own and
- * Node's interfaces, workers (which would have them again), network, storage and graphics. Permissions that are denied
- * do not make that superfluous: some of it reaches the machine before it asks for them. Only where there is a `Stdio.own`,
- * on Deno: on Node, a machine of its own is around the process.
+ * Removes all interfaces that do more than compute from this process, before a model's code runs in it. These are Deno's and
+ * Node's interfaces, workers (which would have them again), network, storage and graphics.
+ *
+ * Denied permissions are not enough: some interfaces reach the machine before they ask for a permission. The removal needs
+ * `Stdio.own`, which only Deno has. On Node, a virtual machine surrounds the process.
  */
 export function leaveBareRealm({ own }: Stdio): void {
   if (own === undefined) return;
   for (const name of Object.getOwnPropertyNames(globalThis)) {
     if (!KEPT.has(name)) Reflect.deleteProperty(globalThis, name);
   }
-  // They make addresses that can be imported, of modules whose source maps name files.
+  // They make importable addresses. The source map of such a module can name a file.
   for (const name of ['createObjectURL', 'revokeObjectURL']) Reflect.deleteProperty(URL, name);
   for (const [name, value] of Object.entries(ownProcess(own))) {
     Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });

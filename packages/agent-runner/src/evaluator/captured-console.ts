@@ -1,8 +1,8 @@
 const MAX_CAPTURED_CHARACTERS = 16_384;
 
-/** What a piece of code prints, kept up to a bound. */
+/** The output that code prints, kept up to a bound. */
 interface CapturedConsole {
-  /** Stands in for the global console. */
+  /** Replaces the global console. */
   console: Record<string, (...values: unknown[]) => void>;
   text(): string;
 }

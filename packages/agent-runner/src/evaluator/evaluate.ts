@@ -9,15 +9,15 @@ function describe(error: unknown): string {
   return text.slice(0, MAX_ERROR_CHARACTERS);
 }
 
-/** The value as it travels; undefined (a missing return) becomes null. */
+/** The value as JSON; undefined (a missing return) becomes null. */
 function toJson(value: unknown): JsonValue {
   const text = JSON.stringify(value) as string | undefined;
   return text === undefined ? null : (JSON.parse(text) as JsonValue);
 }
 
 /**
- * Runs the model's code. This process is its own: it was started for this one piece of code, holds nothing
- * but the input, and is killed afterwards, so nothing here tries to contain the code any further.
+ * Runs the model's code. This process runs only this code, holds only the input, and is killed afterwards. This function
+ * therefore does not confine the code any further.
  */
 export async function evaluate({ code, input, task }: EvaluateMessage): Promise<Evaluation> {
   const captured = captureConsole();

@@ -2,13 +2,13 @@ import { type EvaluateMessage, PROTOCOL_VERSION, type ReadyMessage } from '../pr
 import { readLines, type Stdio } from '../stdio.js';
 import { evaluate } from './evaluate.js';
 
-/** Says that it is ready, runs the one piece of code that comes, answers, and ends the process. */
+/** Sends `ready`, runs the first code that comes, answers, and ends the process. */
 export async function serveEvaluation(stdio: Stdio): Promise<void> {
   const lines = readLines(stdio);
   const ready: ReadyMessage = { type: 'ready', protocol: PROTOCOL_VERSION, entry: 'evaluator' };
   await stdio.write(`${JSON.stringify(ready)}\n`);
 
-  // From here on every byte on stdout may come from the model's code: it is a result, never a message.
+  // From here on every byte on stdout may come from the model's code. It counts as a result, never as a message.
   const first = await lines.next();
   if (first.done !== true) {
     const evaluation = await evaluate(JSON.parse(first.value) as EvaluateMessage);

@@ -6,8 +6,8 @@ interface GlobalEvents {
 }
 
 /**
- * Rejects with the first error that nothing in the code caught: thrown in a timer, or in a promise that is not awaited.
- * It would otherwise end the process before the reason could be told.
+ * Rejects with the first error that the code did not catch: in a timer, or in a promise without `await`. Such an error would
+ * otherwise end the process before it can send the reason.
  */
 export function strayError(): Promise<never> {
   return new Promise((_resolve, reject) => {

@@ -1,5 +1,5 @@
 import { serveEvaluation } from '../evaluator/serve-evaluation.js';
 import { openStdio } from '../stdio.js';
 
-// Leaves code all that the runtime has: for trying what its permissions and the kernel hold by themselves.
+// Removes nothing from the runtime, to test its permissions and the kernel alone.
 await serveEvaluation(openStdio());

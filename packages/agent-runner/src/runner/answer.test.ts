@@ -28,7 +28,7 @@ describe('readAnswer', () => {
     expect(readAnswer(content, object)).toEqual({ output });
   });
 
-  test('keeps text as it is where text is asked for, JSON or not', () => {
+  test('keeps text unchanged for a text schema, also where it is JSON', () => {
     expect(readAnswer(' {"a": 1} ', text)).toEqual({ output: '{"a": 1}' });
   });
 
@@ -37,11 +37,11 @@ describe('readAnswer', () => {
     expect(readAnswer('42', {})).toEqual({ output: '42' });
   });
 
-  test.each([null, '', '  \n'])('says that %j is empty', (content) => {
+  test.each([null, '', '  \n'])('reports %j as empty', (content) => {
     expect(readAnswer(content, text)).toEqual({ problem: 'the answer is empty' });
   });
 
-  test('says that words are not JSON', () => {
+  test('reports text that is not JSON', () => {
     expect(readAnswer('I cannot [do] that {now}.', object)).toEqual({ problem: 'the answer is not JSON' });
   });
 });

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '../protocol.js';
 
-/** What the output schema asks for: plain text, a JSON value, or something that may be either. */
+/** The kind of output that the schema asks for: plain text, a JSON value, or either. */
 type AnswerKind = 'text' | 'json' | 'either';
 
-/** Decides by the schema's own `type` alone; whether the answer matches is for the host to check. */
+/** Decides by the schema's `type` alone. The host checks whether the answer matches the schema. */
 export function answerKind(outputSchema: JsonObject): AnswerKind {
   const type = outputSchema['type'];
   if (type === 'string') return 'text';
@@ -33,7 +33,7 @@ function findJson(text: string): JsonValue | undefined {
   return start >= 0 && end > start ? parse(text.slice(start, end + 1)) : undefined;
 }
 
-/** A value to be checked against the schema, or what to tell the model instead. */
+/** A value for the check against the schema, or a problem for the model. */
 export type AnswerCandidate = { output: JsonValue } | { problem: string };
 
 /** Takes the output out of the model's final text. */

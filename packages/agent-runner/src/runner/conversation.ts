@@ -6,10 +6,10 @@ import {
 } from '../protocol.js';
 import type { Host } from './host.js';
 
-/** A conversation beyond this is ended: every model call sends all of it again. */
+/** Most characters of a conversation. Every model call sends all of it again. */
 const MAX_CHARACTERS = 2_000_000;
 
-/** The conversation with the model. The host keeps its messages; this side holds those not sent yet and counts. */
+/** The conversation with the model. The host keeps the messages; the runner holds the unsent ones and counts characters. */
 export class Conversation {
   readonly #host: Host;
   #unsent: AddedMessage[] = [];

@@ -6,7 +6,7 @@ const INLINE_INPUT_CHARACTERS = 16_384;
 const PREVIEW_CHARACTERS = 1_000;
 const SHOWN_PATHS = 40;
 
-/** How the model can reach an input that is too large for the first message, given its tools. */
+/** The ways in which the model's tools read an input that is too large for the first message. */
 function waysToRead(tools: readonly string[]): string[] {
   const ways: string[] = [];
   if (tools.includes('read_input')) ways.push('read it in parts with read_input');
@@ -34,7 +34,7 @@ function describeFiles(files: RepositoryFile[], tools: readonly string[]): strin
 function describeInput(input: RunRequest['input'], text: string, tools: readonly string[]): string {
   const form = typeof input === 'string' ? 'text' : 'JSON';
   const ways = waysToRead(tools);
-  // Without a tool that reads it, an input left out would be an input never seen.
+  // Without a tool that reads the input, the first message shows all of it.
   if (text.length <= INLINE_INPUT_CHARACTERS || ways.length === 0) {
     return `The input (${form}, ${text.length} characters):\n<input>\n${text}\n</input>`;
   }
@@ -54,7 +54,7 @@ function describeAnswer(outputSchema: RunRequest['outputSchema']): string | unde
   return `${form}\n${JSON.stringify(outputSchema)}`;
 }
 
-/** The message that opens the conversation: task, input (or how to get at it), and the form of the answer. */
+/** The first message of the conversation: the task, the input (or the ways to read it), and the form of the answer. */
 export function firstMessage(run: RunRequest, text: string | undefined, tools: readonly string[]): string {
   const parts = [run.task];
   if (run.files !== undefined) parts.push(describeFiles(run.files, tools));

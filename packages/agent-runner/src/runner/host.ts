@@ -1,6 +1,6 @@
 import type { HostMethod, HostMethods, HostReply, SayNotice, StepNotice } from '../protocol.js';
 
-/** What the agent loop needs from the other side. */
+/** The host's interface for the agent loop. */
 export interface Host {
   /** @throws HostRefusal when the host answers with an error. */
   call<M extends HostMethod>(method: M, params: HostMethods[M]['params']): Promise<HostMethods[M]['result']>;

@@ -3,7 +3,7 @@ import { openStdio, readLines } from '../stdio.js';
 import { rehearse } from './rehearse.js';
 import { serveRun } from './serve-run.js';
 
-// The only thing that runs in a runner's process: it executes no code that anybody sent.
+// Only this file runs in a runner's process. It executes no code of a model or a renter.
 const stdio = openStdio();
 const lines = readLines(stdio);
 const write = (line: string): Promise<void> => stdio.write(`${line}\n`);

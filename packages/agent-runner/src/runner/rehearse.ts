@@ -29,9 +29,9 @@ const REPLIES: readonly HostReply[] = [
 ];
 
 /**
- * Works on a run of its own, from the bytes that would come to the line that would leave: the engine compiles a function
- * when it is first called, and none of that is left for the run of a renter. Nothing is read or written.
- * @returns the lines that would have left.
+ * Plays a whole run in memory, from its first input bytes to its last output line. The engine compiles a function at its
+ * first call, so the run of a renter finds all functions compiled. Nothing is read or written.
+ * @returns the output lines.
  */
 export async function rehearse(): Promise<string[]> {
   const encoder = new TextEncoder();

@@ -92,13 +92,13 @@ describe('runAgent', () => {
     expect(host.lastMessage().length).toBeLessThan(1_000);
   });
 
-  test('does not offer a tool under another scope than its own', async () => {
+  test('does not offer a tool under a wrong scope', async () => {
     const host = new ScriptedHost(text('{"sum": 3}'));
     await runAgent({ ...run, tools: [{ name: 'run_javascript', scope: 'read_only' }] }, host);
     expect(host.modelCalls[0]).toMatchObject({ tools: [], toolChoice: 'none' });
   });
 
-  test('asks once for repair, with what is wrong', async () => {
+  test('asks once for repair, with the violations', async () => {
     const host = new ScriptedHost(text('{"total": 3}'), text('{"sum": 3}'));
     host.violations = needsSum;
     expect(await runAgent(run, host)).toMatchObject({ status: 'completed', output: { sum: 3 } });
@@ -170,12 +170,12 @@ describe('an answer in free text', () => {
   const freeText = { ...run, outputSchema: { type: 'string', description: 'The answer.' } };
   const beside = (content: string) => ({ ...toolCall('read_input', {}), content });
 
-  test('is the last text alone when the others were words in passing', async () => {
+  test('is the last text alone when the others were short', async () => {
     const host = new ScriptedHost(beside('I read the input.'), text(' The answer. '));
     expect(await runAgent(freeText, host)).toMatchObject({ status: 'completed', output: 'The answer.' });
   });
 
-  test('holds what was said at length before a tool was called', async () => {
+  test('holds long texts from before a tool call', async () => {
     const long = 'x'.repeat(161);
     const host = new ScriptedHost(beside(`\n${long} `), beside('short'), text('The end.'));
     expect(await runAgent(freeText, host)).toMatchObject({ output: `${long}\n\nThe end.` });
@@ -233,7 +233,7 @@ describe('the tools beside the input', () => {
     tools: tools.map(([name, scope]) => ({ name, scope })),
   });
 
-  test('run_python and web_fetch are the host’s to do', async () => {
+  test('run_python and web_fetch run on the host', async () => {
     const host = new ScriptedHost(
       toolCall('run_python', { code: 'return 3' }),
       toolCall('web_fetch', { url: 'https://example.com/' }),

@@ -15,7 +15,7 @@ import { inputText } from './run-input.js';
 import { createToolBox } from './tools/tool-box.js';
 
 const MAX_TOOL_CALLS_AT_ONCE = 32;
-/** Enough for a model to see what is wrong without filling its context. */
+/** Enough violations for a repair, without filling the model's context. */
 const MAX_SHOWN_ERRORS = 20;
 
 function failed(output: string): DoneMessage {
@@ -38,7 +38,7 @@ function repairRequest(errors: readonly string[]): string {
 /**
  * The agent loop: asks the model, runs the tools it calls, and takes its final answer, for at most
  * `run.maxSteps` model calls. An answer that does not match the output schema is sent back once for repair.
- * @returns how the run ended; failures are told in words for the renter.
+ * @returns the end of the run. A failure has a text for the renter.
  */
 export async function runAgent(run: RunRequest, host: Host): Promise<DoneMessage> {
   const text = inputText(run.input);
@@ -46,7 +46,7 @@ export async function runAgent(run: RunRequest, host: Host): Promise<DoneMessage
   const conversation = new Conversation(host);
   let lastCall = run.maxSteps;
   let repairAsked = false;
-  /** What was said at length beside tool calls, of an answer in free text: it may have left already. */
+  /** Long texts beside tool calls, for an answer in free text. They may have left already. */
   let spoken = '';
 
   /** Runs the calls of one model message in order. Returns the answer when one of them was final and right. */
@@ -75,7 +75,7 @@ export async function runAgent(run: RunRequest, host: Host): Promise<DoneMessage
     if (conversation.isTooLong) {
       return failed('The agent could not finish: its conversation with the model became too long.');
     }
-    // On the last call the model has to answer with what it knows.
+    // On the last call the model has to answer without tools.
     const toolChoice = call < lastCall && tools.names.length > 0 ? 'auto' : 'none';
     await host.step('model', `call ${call} of at most ${lastCall}`);
     let reply: ModelCompleteResult;

@@ -22,11 +22,11 @@ export const toolCall = (name: string, args: object | string, id = 'call-1'): Mo
   finishReason: 'tool_calls',
 });
 
-/** A host whose model says what the script says, in order. */
+/** A host whose model gives the replies of a script, in order. */
 export class ScriptedHost implements Host {
-  /** What the model was asked, each time with the whole conversation. */
+  /** The requests to the model, each with the whole conversation. */
   readonly modelCalls: ModelCompleteParams[] = [];
-  /** How long the texts of each line were that spoke to the model. */
+  /** Characters of the texts for the model, by line. */
   readonly saidCharacters: number[] = [];
   readonly #conversation: ChatMessage[] = [];
   readonly evaluatedCode: string[] = [];
@@ -47,7 +47,7 @@ export class ScriptedHost implements Host {
       'model.complete': (asked) => {
         this.#hear(asked.messages);
         this.modelCalls.push(structuredClone({ ...asked, messages: this.#conversation }));
-        const reply = this.#replies.shift() ?? new HostRefusal('the script is over');
+        const reply = this.#replies.shift() ?? new HostRefusal('the script has no more replies');
         if (reply instanceof HostRefusal) throw reply;
         this.#conversation.push(
           reply.toolCalls.length > 0
@@ -96,7 +96,7 @@ export class ScriptedHost implements Host {
     this.saidCharacters.push(messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0));
   }
 
-  /** The last thing the model was told. */
+  /** The last message to the model. */
   lastMessage(): string {
     return this.modelCalls.at(-1)?.messages.at(-1)?.content ?? '';
   }

@@ -2,13 +2,13 @@ import { type DoneMessage, PROTOCOL_VERSION, type RunMessage } from '../protocol
 import { connectHost, HostGone } from './host.js';
 import { runAgent } from './run-agent.js';
 
-/** Takes one run off the lines of the host and works on it. Gives the exit code of the process. */
+/** Reads one run from the host's lines and works on it. Gives the exit code of the process. */
 export async function serveRun(
   lines: AsyncIterator<string>,
   write: (line: string) => Promise<void>,
 ): Promise<0 | 1> {
   const first = await lines.next();
-  // Never used: the pool that kept it warm is gone.
+  // Never used: the pool that kept the process warm has ended.
   if (first.done === true) return 0;
   const { run, protocol } = JSON.parse(first.value) as RunMessage;
   let done: DoneMessage;

@@ -3,15 +3,15 @@ import * as z from 'zod';
 /** An object of the document. */
 export type Schema = Record<string, unknown>;
 
-/** Only "any JSON" refers to itself without having a name; what it says is: anything. */
+/** Only "any JSON" refers to itself without a name. It accepts every value. */
 const ANY_JSON = /^__schema\d+$/;
 
-/** Zod leaves a default out where the text of a query is read first. */
+/** Zod omits the default of a schema that first reads the text of a query. */
 function defaultAsKeyword(schema: Schema, value: unknown): void {
   schema['default'] ??= value;
 }
 
-/** Of a body: generators make a member with the keyword `default` required in requests. */
+/** For bodies: generators make a member with the keyword `default` required in requests. */
 export function defaultInWords(schema: Schema, value: unknown): void {
   delete schema['default'];
   schema['description'] = `Absent: \`${String(value)}\`.`;

@@ -44,7 +44,7 @@ describe.each(table)('the example of %s', (id, operation) => {
     },
   );
 
-  test('stands in the document [SVC-5]', () => {
+  test('is in the document [SVC-5]', () => {
     const path = operation.path.replaceAll(/:([a-z_]+)/g, '{$1}');
     const paths = document['paths'] as Record<string, Record<string, { operationId: string }>>;
     expect(paths[path]?.[operation.method.toLowerCase()]).toMatchObject({ operationId: id });
@@ -53,7 +53,7 @@ describe.each(table)('the example of %s', (id, operation) => {
 });
 
 test.each(Object.entries(serviceEndpoints) as [string, ServiceEndpoint][])(
-  'the examples of %s are valid, and stand in the document [SVC-5]',
+  'the examples of %s are valid, and are in the document [SVC-5]',
   (id, { path, answers, mediaType }) => {
     const paths = document['paths'] as Record<
       string,

@@ -40,9 +40,11 @@ const HEADERS = {
   },
 };
 
-/** Bytes of any type: a media type without a schema, as OpenAPI 3.1 would have it, is left out by generators. */
+/** Bytes of any type. OpenAPI 3.1 allows a media type without a schema, but generators leave such a type out. */
 const BYTES = { schema: { type: 'string', format: 'binary' } };
 const UPLOAD = { 'application/octet-stream': BYTES, '*/*': BYTES };
+
+const NOT_MODIFIED = 'The copy in If-None-Match is current';
 
 /** Statuses of errors that any operation may answer with. */
 const ERROR_STATUSES = [...new Set(Object.values(ERROR_STATUS))].sort((a, b) => a - b);
@@ -157,7 +159,7 @@ function describe(
       ...(operation.accepted
         ? {
             202: {
-              description: 'It goes on; Location is where to ask for it.',
+              description: 'The work continues. Location is the address of its state.',
               headers: { ...HEADERS, Location: { schema: { type: 'string' } } },
               content: {
                 'application/json': {
@@ -173,12 +175,12 @@ function describe(
   };
 }
 
-/** What no OpenAPI operation can describe: one path that speaks JSON-RPC. */
+/** One path that speaks JSON-RPC. No OpenAPI operation can describe it. */
 const MCP = {
   summary: 'The Model Context Protocol',
   description:
-    'Streamable HTTP, with the same bearer as `/v1`: search, rent and run agents as tools. Its messages are ' +
-    'those of the protocol, which its clients speak.',
+    'Streamable HTTP, with the same bearer as `/v1`: search, rent and run agents as tools. ' +
+    'The protocol defines the messages.',
 };
 
 function describeContent(errorSchema: Schema): Schema {
@@ -214,7 +216,7 @@ function describeContent(errorSchema: Schema): Schema {
         headers: { ...HEADERS, ETag: { schema: text } },
         content: { 'application/octet-stream': BYTES },
       },
-      304: { description: 'What If-None-Match names is current', headers: HEADERS },
+      304: { description: NOT_MODIFIED, headers: HEADERS },
     },
   };
 }
@@ -255,10 +257,10 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
     [BROWSE_PAGE_PATH]: page('getBrowsePage', 'the agents that can be rented', [
       query('q', 'Words to search for.', 'invoices'),
     ]),
-    [pathOf(LISTING_PAGE_PATH)]: page('getListingPage', 'a listing, what it costs, takes and gives', [
+    [pathOf(LISTING_PAGE_PATH)]: page('getListingPage', 'a listing with its price, input and output', [
       LISTING_OF_PAGE,
     ]),
-    [HOME_PAGE_PATH]: page('getHomePage', 'what a wallet has rented', []),
+    [HOME_PAGE_PATH]: page('getHomePage', 'the rentals of a wallet', []),
     [RUNS_PAGE_PATH]: page('getRunsPage', 'the runs of a wallet', [
       query('agent_id', 'Runs of this listing alone.', 'expense-reconciler-7k2m9q'),
       query('status', 'Runs of this status alone.', 'completed'),
@@ -273,7 +275,7 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
       },
     ]),
     [KEYS_PAGE_PATH]: page('getKeysPage', 'where a wallet creates and revokes API keys', []),
-    [APPROVALS_PAGE_PATH]: page('getApprovalsPage', 'what API keys ask to spend', []),
+    [APPROVALS_PAGE_PATH]: page('getApprovalsPage', 'the approvals that API keys ask for', []),
     [pathOf(APPROVAL_PAGE_PATH)]: page('getApprovalPage', 'one question of an API key, and its answer', [
       {
         name: 'approval_id',
@@ -295,13 +297,13 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
     ]),
     [PAGE_SCRIPT_PATH]: page(
       'getPageScript',
-      'the script of those that need a wallet',
+      'the script of the pages that need a wallet',
       [],
       'text/javascript',
     ),
-    [pathOf(RENT_PAGE_PATH)]: page('getRentPage', 'what a rental costs, and how to pay for it', [
+    [pathOf(RENT_PAGE_PATH)]: page('getRentPage', 'the cost of a rental, and its payment', [
       LISTING_OF_PAGE,
-      query('max_total_lamports', 'What the link was offered for, in all.', '12000000'),
+      query('max_total_lamports', 'The total cost that the link offered.', '12000000'),
     ]),
   };
 }
@@ -341,7 +343,7 @@ function describeService(
   const errors = describeErrors([...(endpoint.errors ?? []), ...SERVICE_ERRORS], errorSchema);
   const answers = Object.entries(endpoint.answers).map(([status, { schema, example }]) => {
     const described = toSchema(schema, 'output', components);
-    // An answer of its own may have the status of an error.
+    // The endpoint's answer may have the status of an error.
     const either = errors[status] ? { anyOf: [described, errorSchema] } : described;
     const description = status === '200' ? 'Success' : 'Not now';
     return [
@@ -356,9 +358,7 @@ function describeService(
     responses: {
       ...errors,
       ...Object.fromEntries(answers),
-      ...(endpoint.cached
-        ? { 304: { description: 'What If-None-Match names is current', headers: HEADERS } }
-        : {}),
+      ...(endpoint.cached ? { 304: { description: NOT_MODIFIED, headers: HEADERS } } : {}),
     },
   };
 }
@@ -379,7 +379,7 @@ function describeErrors(statuses: readonly number[], errorSchema: Schema): Recor
   );
 }
 
-/** One event of a stream. OpenAPI 3.2 has `itemSchema` for it; before, there is no place but an extension. */
+/** One event of a stream. OpenAPI 3.2 has `itemSchema` for it; OpenAPI 3.1 needs an extension. */
 function eventSchema(
   events: Readonly<Record<string, z.ZodType>>,
   components: Record<string, Schema>,

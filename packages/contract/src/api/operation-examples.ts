@@ -9,7 +9,7 @@ const creator = { id: wallet, display_name: '7o5J...fuPk', listing_count: 3 };
 const summary = {
   id: listingId,
   title: 'Invoice reader',
-  description: 'Reads invoices and lists what is due.',
+  description: 'Reads invoices and lists the amounts due.',
   category: ['finance'],
   rental_model: 'per_query',
   price_sol: 0.00025,
@@ -37,7 +37,7 @@ const credential = {
 };
 const task = {
   agent_id: listingId,
-  task: 'List what is due this month.',
+  task: 'List the amounts due this month.',
   input: { invoices: ['…'] },
 };
 const run = {
@@ -94,7 +94,7 @@ const file = {
   expires_at: '2026-01-06T10:00:00.000Z',
 };
 
-/** An example of what goes into an operation and comes out of it. */
+/** Example input and output of an operation. */
 export interface OperationExample {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -103,7 +103,7 @@ export interface OperationExample {
   readonly accepted?: unknown;
 }
 
-/** One example for every operation; tests hold them against the schemas. */
+/** One example for every operation. Tests validate them by the schemas. */
 export const operationExamples: Readonly<Record<OperationId, OperationExample>> = {
   getChallenge: {
     query: { wallet, sign_in: 'true' },
@@ -218,7 +218,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
           purchased_at: '2026-01-05T10:00:00.000Z',
           expires_at: null,
           listing: {
-            description: 'Reads invoices and lists what is due.',
+            description: 'Reads invoices and lists the amounts due.',
             price_lamports: 2_000_000,
             input_schema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
           },
@@ -240,7 +240,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
     body: {
       name: 'invoice-reader',
       category: 'finance',
-      description: 'Reads invoices and lists what is due.',
+      description: 'Reads invoices and lists the amounts due.',
       model: { provider: 'openai', model: 'gpt-4.1-mini' },
       system_prompt: 'You read invoices.',
       input_schema: { type: 'object' },

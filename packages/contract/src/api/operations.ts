@@ -74,15 +74,15 @@ import {
   transactionRequest,
 } from '../rentals/transactions.js';
 
-/** One operation of the HTTP API: what goes in, what comes out, who may call. */
+/** One operation of the HTTP API: its input, its output and its callers. */
 export type Operation = OperationForm & OperationAccess;
 
-/** Who may call: no operation that takes a bearer is without a scope. */
+/** Who may call. Every operation that takes a bearer has a scope. */
 export type OperationAccess =
-  /** No `Authorization` header is looked at. */
+  /** The server ignores an `Authorization` header. */
   { readonly auth: 'none' } | { readonly auth: 'bearer'; readonly scope: RequiredScope };
 
-/** What goes into an operation, and what comes out. */
+/** The input and output of an operation. */
 export interface OperationForm {
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -92,14 +92,14 @@ export interface OperationForm {
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
-  /** The body is bytes of any type, read as they come. */
+  /** The body is bytes of any type, which the server reads as a stream. */
   readonly upload?: true;
   /** Status of success. */
   readonly status: number;
   readonly response: z.ZodType;
-  /** Answer with 202: what was asked for goes on. */
+  /** Answer with 202: the work continues. */
   readonly accepted?: z.ZodType;
-  /** Request headers that mean something here beyond the usual ones, with what they do. */
+  /** Request headers that only this operation reads, with their descriptions. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Success is a stream of server-sent events, not JSON. */
   readonly stream?: true;
@@ -165,7 +165,7 @@ export const operations = {
     id: 'listApiKeys',
     method: 'GET',
     path: '/v1/api-keys',
-    summary: "List the wallet's API keys and connected apps that work",
+    summary: "List the wallet's valid API keys and connected apps",
     auth: 'bearer',
     scope: 'login',
     status: 200,
@@ -186,7 +186,7 @@ export const operations = {
     id: 'listApprovals',
     method: 'GET',
     path: '/v1/approvals',
-    summary: "Questions of the wallet's API keys whether they may spend something, which wait for an answer",
+    summary: "Open approvals: spends that the wallet's API keys ask for",
     auth: 'bearer',
     scope: 'login',
     status: 200,
@@ -196,7 +196,7 @@ export const operations = {
     id: 'getApproval',
     method: 'GET',
     path: '/v1/approvals/:approval_id',
-    summary: 'One of these questions, answered or not; an API key reads its own',
+    summary: 'One approval, answered or not; an API key reads its own',
     auth: 'bearer',
     scope: ['run', 'rent'],
     headers: { Prefer: '`wait=N` waits up to N seconds (at most 60) for the answer.' },
@@ -220,7 +220,7 @@ export const operations = {
     id: 'connectApp',
     method: 'POST',
     path: '/v1/apps',
-    summary: 'Connect an app that asked for it by OAuth, confirmed by a wallet signature',
+    summary: 'Connect an app that requested it by OAuth, confirmed by a wallet signature',
     auth: 'none',
     body: connectAppBody,
     status: 201,
@@ -310,7 +310,7 @@ export const operations = {
     id: 'pinVersion',
     method: 'PUT',
     path: '/v1/credentials/:listing_id/version',
-    summary: 'Pin the version that runs of a rental run, for the wallet or for the API key that asks',
+    summary: 'Pin the version for runs of a rental, for the wallet or for the calling API key',
     auth: 'bearer',
     scope: ['run'],
     params: z.object({ listing_id: givenListingId }),
@@ -322,7 +322,7 @@ export const operations = {
     id: 'registerAgent',
     method: 'POST',
     path: '/v1/agents',
-    summary: 'Register an agent; validation goes on in a job',
+    summary: 'Register an agent; a job validates it',
     auth: 'bearer',
     scope: ['publish'],
     body: registerAgentBody,
@@ -393,7 +393,7 @@ export const operations = {
     id: 'getAgentStats',
     method: 'GET',
     path: '/v1/agents/:listing_id/stats',
-    summary: 'Runs of an own listing in numbers: how many, how long, how they failed, what was refused',
+    summary: 'Statistics of the runs of an own listing: counts, durations, failures and refusals',
     auth: 'bearer',
     scope: ['publish'],
     params: z.object({ listing_id: givenListingId }),
@@ -430,7 +430,7 @@ export const operations = {
     id: 'getEarnings',
     method: 'GET',
     path: '/v1/earnings',
-    summary: "What the caller's listings earn",
+    summary: "Earnings of the caller's listings",
     auth: 'bearer',
     scope: ['publish'],
     query: earningsQuery,
@@ -465,7 +465,7 @@ export const operations = {
     path: '/v1/transactions/submit',
     summary: 'Send a signed transaction and wait until it is confirmed and indexed',
     auth: 'bearer',
-    // Which of the two, say the instructions of the transaction.
+    // The instructions of the transaction decide between the two.
     scope: ['rent', 'publish'],
     body: submitTransactionBody,
     status: 200,
@@ -572,7 +572,7 @@ export const operations = {
     id: 'getReceipt',
     method: 'GET',
     path: '/v1/runs/:run_id/receipt',
-    summary: 'A signed statement of what happened in a run',
+    summary: 'The signed receipt of a run',
     auth: 'bearer',
     scope: ['run'],
     params: z.object({ run_id: z.string() }),
@@ -595,7 +595,7 @@ export const operations = {
     id: 'cancelRunByKey',
     method: 'POST',
     path: '/v1/runs/cancel',
-    summary: 'Stop the run of an idempotency key, or refuse it when it comes',
+    summary: 'Stop the run of an idempotency key, or refuse a later run under the key',
     auth: 'bearer',
     scope: ['run'],
     body: cancelByKeyBody,

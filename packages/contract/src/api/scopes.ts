@@ -1,12 +1,12 @@
 import type { ApiKeyScope } from '../identity/identity.js';
 
-/** What an API key needs for an operation. The token of a wallet's login has every scope. */
+/** The scope that an API key needs for an operation. The token of a wallet's login has every scope. */
 export type RequiredScope =
-  /** One of these. */
+  /** Any one of these scopes. */
   | readonly [ApiKeyScope, ...ApiKeyScope[]]
-  /** The one of the body's `action`. */
+  /** The scope of the body's `action`. */
   | { readonly byAction: Readonly<Record<string, ApiKeyScope>> }
-  /** None will do: the operation takes the token of a wallet's login alone. */
+  /** No API key may call: the operation takes only the token of a wallet's login. */
   | 'login';
 
 /** A requirement in words, for people. */

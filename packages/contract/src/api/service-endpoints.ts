@@ -3,24 +3,24 @@ import { authorizationServer, protectedResource } from '../identity/oauth-metada
 import { lamports, walletAddress } from '../primitives.js';
 import { aiCatalog, serverCard } from './discovery.js';
 
-/** Answer of `GET /health`: the server is alive, and how it isolates the runs of agents. */
+/** Answer of `GET /health`: the server is alive. It also describes the isolation of runs. */
 export const health = z
   .object({
     status: z.literal('ok'),
     network: z.enum(['localnet', 'devnet', 'mainnet']),
     sandbox: z.object({
       driver: z.string(),
-      /** What stands between an agent's code and the machine. */
+      /** The boundary between an agent's code and the machine. */
       isolation: z.enum(['runtime', 'kernel', 'microvm']),
       /** Whether a run cannot take more memory than its share. */
       memoryBounded: z.boolean(),
       /** Whether a run cannot start more threads than its share. */
       threadsBounded: z.boolean(),
-      /** What bounds the memory of a run: a machine of its own, a cgroup, limits of its process, or nothing. */
+      /** What bounds the memory of a run: a separate machine, a cgroup, limits of its process, or nothing. */
       memoryBound: z.enum(['machine', 'cgroup', 'rlimit', 'none']),
       /** What bounds its threads. */
       threadsBound: z.enum(['machine', 'cgroup', 'rlimit', 'none']),
-      /** Whether a sandbox ends with the server, however that ends. */
+      /** Whether a sandbox always ends with the server, also after a kill. */
       endsWithHost: z.boolean(),
       /** Whether agents can be granted `run_python` here. */
       python: z.boolean(),
@@ -31,12 +31,12 @@ export const health = z
   .meta({ id: 'Health' });
 export type Health = z.infer<typeof health>;
 
-/** Answer of `GET /ready`, with 200 or 503: whether requests should be sent here, and if not, why. */
+/** Answer of `GET /ready`, with 200 or 503: whether the server takes requests, and the reasons if not. */
 export const readiness = z
   .object({
     status: z.enum(['ready', 'not_ready']),
     reasons: z.array(z.string()),
-    /** What the keys of the service hold on-chain, as last read, and whether that pays for new Per-Task runs. */
+    /** The last known on-chain balances of the service's keys, and whether they pay for new Per-Task runs. */
     funds: z
       .object({
         per_task_runs: z.enum(['accepted', 'refused']),
@@ -51,7 +51,7 @@ export const readiness = z
   })
   .meta({ id: 'Readiness' });
 
-/** Answer of `GET /.well-known/jwks.json` (RFC 7517): the keys with which anybody checks a receipt. */
+/** Answer of `GET /.well-known/jwks.json` (RFC 7517): the public keys that verify receipts. */
 export const jwks = z
   .object({
     keys: z.array(
@@ -62,22 +62,22 @@ export const jwks = z
         kid: z.string(),
         use: z.literal('sig'),
         alg: z.literal('EdDSA'),
-        /** When it began to sign, in Unix seconds; absent for the first key. */
+        /** Time of its first signature, in Unix seconds; absent for the first key. */
         nbf: z.int().optional(),
-        /** When it signed last, in Unix seconds: what it signed stays good. Absent while it signs. */
+        /** Time of its last signature, in Unix seconds. Its signatures stay valid. Absent while it signs. */
         exp: z.int().optional(),
-        /** It has leaked: what it signed proves nothing any more. */
+        /** The key has leaked: its signatures prove nothing any more. */
         revoked: z.object({ revoked_at: z.int() }).optional(),
       }),
     ),
   })
   .meta({ id: 'JwkSet' });
 
-/** One thing that can be asked of the service itself, outside `/v1`. It takes no parameters, and is never limited. */
+/** An endpoint of the service itself, outside `/v1`. It takes no parameters and has no rate limit. */
 export interface ServiceEndpoint {
   readonly path: string;
   readonly summary: string;
-  /** `operator`: where a METRICS_TOKEN is set, that is the bearer. */
+  /** `operator`: the bearer is the METRICS_TOKEN, where one is set. */
   readonly auth: 'none' | 'operator';
   readonly mediaType:
     | 'application/json'
@@ -85,9 +85,9 @@ export interface ServiceEndpoint {
     | 'application/ai-catalog+json'
     | 'text/markdown'
     | 'text/plain';
-  /** What it answers that is no error, by status. */
+  /** Its answers that are no errors, by status. */
   readonly answers: Readonly<Record<number, { readonly schema: z.ZodType; readonly example: unknown }>>;
-  /** It has an ETag, and answers 304 to an `If-None-Match` of it. */
+  /** Its answers have an ETag, and it answers 304 to a matching `If-None-Match`. */
   readonly cached?: true;
   /** Statuses of errors that only this one has. */
   readonly errors?: readonly number[];
@@ -127,11 +127,11 @@ const PROTECTED_RESOURCE_EXAMPLE = {
   bearer_methods_supported: ['header'],
 } as const;
 
-/** Every endpoint outside `/v1`, by id; MCP's is a protocol of its own. */
+/** Every endpoint outside `/v1`, by id, except the one of MCP. */
 export const serviceEndpoints = {
   getHealth: {
     path: '/health',
-    summary: 'Whether the server is alive, and how runs are isolated',
+    summary: 'Whether the server is alive, and the isolation of runs',
     auth: 'none',
     mediaType: 'application/json',
     answers: {
@@ -157,7 +157,7 @@ export const serviceEndpoints = {
   },
   getReadiness: {
     path: '/ready',
-    summary: 'Whether the server should be sent requests, and if not, why',
+    summary: 'Whether the server takes requests, and the reasons if not',
     auth: 'none',
     mediaType: 'application/json',
     answers: {
@@ -189,7 +189,7 @@ export const serviceEndpoints = {
   },
   getReceiptKeys: {
     path: '/.well-known/jwks.json',
-    summary: 'The keys with which anybody checks a receipt',
+    summary: 'The public keys that verify receipts',
     auth: 'none',
     mediaType: 'application/json',
     answers: {
@@ -226,7 +226,7 @@ export const serviceEndpoints = {
   },
   getProtectedResourceOfMcp: {
     path: '/.well-known/oauth-protected-resource/mcp',
-    summary: 'The same, at the address that is made of that of `/mcp`',
+    summary: 'The same metadata, at the address that RFC 9728 derives from `/mcp`',
     auth: 'none',
     mediaType: 'application/json',
     answers: { 200: { schema: protectedResource, example: PROTECTED_RESOURCE_EXAMPLE } },
@@ -271,7 +271,7 @@ export const serviceEndpoints = {
   },
   getLlmsTxt: {
     path: '/llms.txt',
-    summary: 'What is here, for language models',
+    summary: 'An overview of the service for language models',
     auth: 'none',
     mediaType: 'text/plain',
     cached: true,
@@ -299,7 +299,7 @@ export const LISTING_PAGE_PATH = '/dashboard/listings/:listing_id';
 /** The page that `rent_url` of the tools leads to. */
 export const RENT_PAGE_PATH = '/dashboard/rent/:listing_id';
 
-/** The first page of a wallet that is logged in: what it has rented. */
+/** The first page of a wallet that is logged in: its rentals. */
 export const HOME_PAGE_PATH = '/dashboard';
 
 /** The page of a wallet's runs. */
@@ -308,20 +308,20 @@ export const RUNS_PAGE_PATH = '/dashboard/runs';
 /** The page of one run. */
 export const RUN_PAGE_PATH = '/dashboard/runs/:run_id';
 
-/** Where the development wallet gets its test money; on the embedded default alone. */
+/** Gives the development wallet test money; only on the embedded default. */
 export const TEST_FUNDS_PATH = '/dashboard/test-funds';
 
 /** Body of `POST /dashboard/test-funds`. */
 export const testFundsBody = z.strictObject({ wallet: walletAddress }).meta({ id: 'TestFundsRequest' });
 
-/** Answer of `POST /dashboard/test-funds`: what the wallet then holds. */
+/** Answer of `POST /dashboard/test-funds`: the new balance of the wallet. */
 export const testFundsGiven = z.object({ balance_lamports: lamports }).meta({ id: 'TestFunds' });
 export type TestFundsGiven = z.infer<typeof testFundsGiven>;
 
 /** The page where a wallet creates and revokes API keys. */
 export const KEYS_PAGE_PATH = '/dashboard/keys';
 
-/** The page of the questions of a wallet's API keys that wait for an answer. */
+/** The page of the open approvals of a wallet's API keys. */
 export const APPROVALS_PAGE_PATH = '/dashboard/approvals';
 
 /** The page where a person answers whether an API key may spend something; `url` of an error's `approval` leads there. */
@@ -329,7 +329,7 @@ export const APPROVAL_PAGE_PATH = '/dashboard/approvals/:approval_id';
 /** The page where a person connects an app: the authorization endpoint of OAuth. */
 export const CONSENT_PAGE_PATH = '/dashboard/consent';
 
-/** The endpoints of OAuth, in whose own form they answer. */
+/** The endpoints of OAuth. They answer in OAuth's form. */
 export const OAUTH_PATHS = {
   authorize: CONSENT_PAGE_PATH,
   register: '/oauth/register',
@@ -337,7 +337,7 @@ export const OAUTH_PATHS = {
   revoke: '/oauth/revoke',
 } as const;
 
-/** The page where a wallet sees its own agents and what they earn. */
+/** The page where a wallet sees its own agents and their earnings. */
 export const CREATOR_PAGE_PATH = '/dashboard/creator';
 
 /** The page where a wallet publishes an agent. */

@@ -3,8 +3,8 @@ import { apiKeyScope, POLICY_RULES } from '../identity/identity.js';
 import { approvalOffer } from '../identity/spending-approval.js';
 
 /**
- * Every error code of the API and its HTTP status (spec, "Errors"; `not_found` is for routes, jobs and
- * runs that do not exist). The one table from which the server writes statuses and the sdk makes errors.
+ * Every error code of the API and its HTTP status (spec, "Errors"). `not_found` is for routes, jobs and runs that do not
+ * exist. The server takes statuses from this table, and the sdk makes its errors from it.
  */
 export const ERROR_STATUS = {
   unauthorized: 401,
@@ -29,18 +29,18 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 /** All error codes, as a list. */
 export const ERROR_CODES = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
 
-/** Where an error began on-chain: the program's address and its error number. */
+/** The on-chain cause of an error: the program's address and its error number. */
 export const onChainError = z
   .object({ program: z.string(), anchor_code: z.int() })
   .meta({ id: 'OnChainError' });
 export type OnChainError = z.infer<typeof onChainError>;
 
-/** What went wrong. `request_id` repeats the `X-Request-Id` header. */
+/** Details of an error. `request_id` repeats the `X-Request-Id` header. */
 const errorDetails = z
   .object({
     code: z.enum(ERROR_CODES),
     message: z.string(),
-    /** What happened, without what a caller over HTTP does next; absent where `message` says no more than that. */
+    /** The cause alone, without the next step of a caller over HTTP; absent where `message` is the cause alone. */
     reason: z.string().optional(),
     status: z.int(),
     request_id: z.string().optional(),
@@ -48,9 +48,9 @@ const errorDetails = z
     on_chain_error: onChainError.optional(),
     /** The rule of the API key's spending policy that refused. */
     policy_rule: z.enum(POLICY_RULES).optional(),
-    /** The scopes of which the API key has none; one of them is needed. */
+    /** The API key needs one of these scopes and has none of them. */
     required_scopes: z.array(apiKeyScope).optional(),
-    /** With `policy_rule: ask_above_lamports`: where the owner of the wallet approves; then the same request goes on. */
+    /** With `policy_rule: ask_above_lamports`: the page where the owner of the wallet approves. Then repeat the request. */
     approval: approvalOffer.optional(),
   })
   .meta({ id: 'ErrorDetails' });

@@ -1,7 +1,7 @@
 import type { ErrorCode, OnChainError } from './errors.js';
 
 /**
- * What the on-chain program's errors are to the API, by their on-chain names. The first four are the
+ * The API's error codes of the on-chain program's errors, by their on-chain names. The first four are the
  * specification's; a name that is not here is `invalid_request`.
  */
 export const PROGRAM_ERROR_CODES: Readonly<Record<string, ErrorCode>> = {
@@ -23,19 +23,19 @@ export const PROGRAM_ERROR_CODES: Readonly<Record<string, ErrorCode>> = {
   NothingToWithdraw: 'invalid_request',
   ActiveSubscribers: 'invalid_request',
   ProtocolPaused: 'service_unavailable',
-  // Nothing was charged; a run that begins again is admitted at the present price.
+  // Nothing was charged; a new attempt is admitted at the present price.
   PriceChanged: 'service_unavailable',
   ArithmeticOverflow: 'internal_error',
   RunAlreadyConsumed: 'internal_error',
   SequenceTooFar: 'internal_error',
 };
 
-/** A transaction that failed, simulated or landed, as its reader found it. */
+/** A transaction that failed, in a simulation or on-chain. */
 export interface FailedTransaction {
   /** The runtime's `TransactionError`: a name, or an object such as `{InstructionError: [0, {Custom: 6002}]}`. */
   error: unknown;
   logs: readonly string[];
-  /** The program's error in it, where its reader found one. */
+  /** The program's error in it; null where there is none. */
   programError: { code: number; name: string; message: string } | null;
   /** Address of the marketplace program. */
   program: string;
@@ -49,7 +49,7 @@ export interface TransactionFailure {
   onChainError?: OnChainError;
 }
 
-/** Says what a failed transaction means. The server and the sdk both make their errors from this. */
+/** Maps a failed transaction to an error of the API. The server and the sdk both make their errors from it. */
 export function describeFailedTransaction(failed: FailedTransaction): TransactionFailure {
   const { error, programError } = failed;
   if (programError) {
@@ -74,7 +74,7 @@ export function describeFailedTransaction(failed: FailedTransaction): Transactio
   return { code: 'invalid_request', message: `The transaction failed: ${JSON.stringify(error)}.` };
 }
 
-/** System's transfer error, and the runtime's own words for a payer without money. */
+/** Whether the payer lacks money, by the error of a System transfer or of the runtime. */
 function missesFunds(error: unknown, logs: readonly string[]): boolean {
   if (typeof error === 'string') return ['InsufficientFundsForFee', 'AccountNotFound'].includes(error);
   if (typeof error === 'object' && error !== null && 'InsufficientFundsForRent' in error) return true;

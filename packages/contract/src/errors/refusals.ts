@@ -1,14 +1,14 @@
-/** Why something is refused. */
+/** A refusal of a request. */
 export interface Refusal {
-  /** What happened, for every reader. */
+  /** The cause, for every reader. */
   readonly reason: string;
-  /** What a caller over HTTP does next. */
+  /** The next step of a caller over HTTP. */
   readonly next?: string | undefined;
 }
 
 /**
- * The words in which the service refuses a run. The server sends them and the stand-in of the tests repeats them, so that
- * a test of what a model reads shows what the service says.
+ * The texts with which the service refuses a run. The server and the tests' stand-in share them, so that a model reads the
+ * same text in a test.
  */
 export const REFUSAL_TEXT = {
   invalidApiKey: { reason: 'The API key is not valid or was revoked.' },
@@ -25,7 +25,7 @@ export const REFUSAL_TEXT = {
   }),
   trialWithoutSubstance: {
     reason:
-      'A free run is for wallets that have rented an agent or hold 0.05 SOL; this one has not and does not.',
+      'A free run needs a wallet that has rented an agent or holds 0.05 SOL. This wallet meets neither condition.',
     next: 'Fund the wallet, or rent the agent with POST /v1/transactions.',
   },
   subscriptionExpired: { reason: 'The subscription has expired.', next: 'Renew it to go on.' },
@@ -34,12 +34,12 @@ export const REFUSAL_TEXT = {
     next: 'Top it up.',
   }),
   priceAboveAgreed: (priceLamports: bigint, agreedLamports: bigint) => ({
-    reason: `A run costs ${priceLamports} lamports now, more than the ${agreedLamports} lamports that were agreed to.`,
-    next: 'Top up to agree to the new price; an amount of 0 is enough where the balance is.',
+    reason: `A run costs ${priceLamports} lamports now, more than the agreed price of ${agreedLamports} lamports.`,
+    next: 'Top up to agree to the new price. If the balance is high enough, use an amount of 0.',
   }),
   chargePending: (runId: string) => ({
     reason: 'The charge was not confirmed in time; it is settled in the background.',
-    next: `GET /v1/runs/${runId} gives the result once it is.`,
+    next: `GET /v1/runs/${runId} gives the result once the charge is confirmed.`,
   }),
 } as const satisfies Record<string, Refusal | ((...args: never[]) => Refusal)>;
 

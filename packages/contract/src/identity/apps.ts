@@ -2,12 +2,12 @@ import * as z from 'zod';
 import { base58Signature, walletAddress } from '../primitives.js';
 import { apiKeyScope, POLICY_RULES, spendingPolicy, type ApiKeyScope } from './identity.js';
 
-/** What a connected app may be allowed: an app that logs in by OAuth never publishes. */
+/** The scopes that a connected app may have. An app that logs in by OAuth never publishes. */
 export const APP_SCOPES = ['run', 'rent'] as const satisfies readonly ApiKeyScope[];
 export const appScope = apiKeyScope.extract([...APP_SCOPES]);
 export type AppScope = z.infer<typeof appScope>;
 
-/** The parameters of an authorization request that count (RFC 6749, 7636, 8707); others are ignored. */
+/** The parameters of an authorization request (RFC 6749, 7636, 8707). The server ignores others. */
 export const authorizationRequest = z
   .strictObject({
     response_type: z.string().max(40).optional(),
@@ -22,7 +22,7 @@ export const authorizationRequest = z
   .meta({ id: 'AuthorizationRequest' });
 export type AuthorizationRequest = z.infer<typeof authorizationRequest>;
 
-/** What a person decides about an app on the consent page. */
+/** A person's decision about an app on the consent page. */
 const decision = {
   wallet: walletAddress,
   scopes: z
@@ -30,7 +30,7 @@ const decision = {
     .min(1)
     .max(APP_SCOPES.length)
     .refine((scopes) => new Set(scopes).size === scopes.length, 'names a scope twice'),
-  /** Absent: no limits of its own. */
+  /** Absent: no spending limits. */
   policy: spendingPolicy.optional(),
 };
 
@@ -51,11 +51,11 @@ export const connectedApp = z.object({ redirect_to: z.string() }).meta({ id: 'Co
 export interface AppGrant {
   /** The address of the client's metadata document, or a hash of the id of a client that registered itself. */
   client: string;
-  /** What the client calls itself: one line, without a double quotation mark. */
+  /** The client's name for itself: one line, without a double quotation mark. */
   name: string;
-  /** Where the code goes. */
+  /** The address that receives the code. */
   redirect_uri: string;
-  /** The one address at which its tokens work. */
+  /** The only address that accepts the app's tokens. */
   resource: string;
   scopes: readonly AppScope[];
   policy?: z.infer<typeof spendingPolicy> | undefined;
@@ -63,8 +63,8 @@ export interface AppGrant {
 }
 
 /**
- * The text that a wallet signs to connect an app, with all that is granted, each on a line of its own. No line can be forged inside
- * another, because none of them holds a line break. The challenge holds the time, ends after 60 seconds and counts once.
+ * The text that a wallet signs to connect an app. Each right that it grants has a separate line. No line can be forged
+ * inside another, because none of them holds a line break. The challenge holds the time, ends after 60 seconds and works once.
  */
 export function appGrantMessage(grant: AppGrant, challengeText: string): string {
   const { policy = {} } = grant;

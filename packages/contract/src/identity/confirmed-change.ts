@@ -1,6 +1,6 @@
 /**
- * What decides where renters' tasks and inputs go: entrypoint, model, and the secret or key that goes with them. A bearer
- * token alone changes none of it; the wallet signs each change.
+ * Actions that change the destination of renters' tasks and inputs: the entrypoint, the model, and their secret or key. A
+ * bearer token alone is not enough; the wallet signs each change.
  */
 export const CONFIRMED_ACTIONS = ['update_agent', 'set_model_key', 'rotate_webhook_secret'] as const;
 export type ConfirmedAction = (typeof CONFIRMED_ACTIONS)[number];
@@ -11,7 +11,7 @@ export const CONFIRMATION_HEADERS = {
   signature: 'X-Wallet-Signature',
 } as const;
 
-/** What each header holds. */
+/** Descriptions of the headers. */
 export const CONFIRMATION_HEADER_NOTES = {
   [CONFIRMATION_HEADERS.challenge]:
     "Of a change of where renters' data goes: a challenge of `GET /v1/auth/challenge`, at most 60 seconds old.",
@@ -32,7 +32,7 @@ export interface ConfirmedChange {
 }
 
 /**
- * The text that a wallet signs to confirm a change. The challenge holds the time, ends after 60 seconds and counts once.
+ * The text that a wallet signs to confirm a change. The challenge holds the time, ends after 60 seconds and works once.
  */
 export function confirmationMessage(change: ConfirmedChange, challenge: string): string {
   return [

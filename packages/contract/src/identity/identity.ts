@@ -5,8 +5,8 @@ import { base58Signature, lamports, listingId, timestamp, walletAddress } from '
 export const API_KEY_PREFIX = { devnet: 'ark_dev_', mainnet: 'ark_live_' } as const;
 
 /**
- * What an API key may be used for. `run`: run agents, and read what belongs to that. `rent`: rent, renew, top up and take a
- * balance back. `publish`: register, change and sell agents.
+ * The rights of an API key. `run`: run agents, and read runs, receipts and files. `rent`: rent, renew, top up and
+ * take a balance back. `publish`: register, change and sell agents.
  */
 export const API_KEY_SCOPES = ['run', 'rent', 'publish'] as const;
 export const apiKeyScope = z.enum(API_KEY_SCOPES);
@@ -17,7 +17,7 @@ export const DEFAULT_API_KEY_SCOPES: readonly ApiKeyScope[] = ['run', 'rent'];
 
 const challengeText = z.string().max(200);
 
-/** What `solana:signIn` of the Wallet Standard takes: bound to one challenge by `nonce` and the two times. */
+/** The input of the Wallet Standard's `solana:signIn`. `nonce` and the two times bind it to one challenge. */
 export const signInInput = z
   .object({
     domain: z.string(),
@@ -36,7 +36,7 @@ export type SignInInput = z.infer<typeof signInInput>;
 /** Query of `GET /v1/auth/challenge`. */
 export const challengeQuery = z.strictObject({
   wallet: walletAddress,
-  /** `true` also gives what a wallet that offers Sign In With Solana takes. */
+  /** `true` adds the input for a wallet that offers Sign In With Solana. */
   sign_in: z.enum(['true', 'false']).optional(),
 });
 
@@ -45,7 +45,7 @@ export const challenge = z
   .object({
     challenge: z.string(),
     expires_at: z.int(),
-    /** Where it was asked for: what to hand to `solana:signIn` instead of the string. */
+    /** With `sign_in=true`: the input of `solana:signIn`, in place of the string. */
     sign_in: signInInput.optional(),
   })
   .meta({ id: 'Challenge' });
@@ -56,7 +56,7 @@ export const tokenRequest = z
     wallet: walletAddress,
     challenge: challengeText,
     signature: base58Signature,
-    /** The Sign In With Solana message, where the wallet signed that in place of the challenge itself. */
+    /** The Sign In With Solana message, where the wallet signed it in place of the challenge. */
     sign_in_message: z.string().max(2000).optional(),
   })
   .meta({ id: 'TokenRequest' });
@@ -64,14 +64,14 @@ export const tokenRequest = z
 /** Answer of `POST /v1/auth/token`: a JWT, valid for one hour. */
 export const token = z.object({ token: z.string(), expires_at: z.int() }).meta({ id: 'Token' });
 
-/** What may be done with an API key. What a policy does not name, it does not limit. */
+/** Spending limits of an API key. A rule that is absent limits nothing. */
 export const spendingPolicy = z
   .strictObject({
     /** The most that one run may draw from a prepaid balance. */
     max_run_lamports: lamports.optional(),
     /**
-     * The most within any 24 hours: for runs, and counted apart for rentals, renewals and deposits, because a
-     * deposit pays for runs that are counted when they happen.
+     * The most within any 24 hours. Runs have one count; rentals, renewals and deposits have another, because a deposit
+     * pays for runs that are counted later.
      */
     max_day_lamports: lamports.optional(),
     /** The only listings that may be run or rented. */
@@ -84,19 +84,19 @@ export const spendingPolicy = z
   .meta({ id: 'SpendingPolicy' });
 export type SpendingPolicy = z.infer<typeof spendingPolicy>;
 
-/** Which rule of a key's policy refused a request. */
+/** A rule of a key's policy. */
 export type PolicyRule = keyof SpendingPolicy;
 
 /** The rules of a policy, as a list. */
 export const POLICY_RULES = Object.keys(spendingPolicy.shape) as [PolicyRule, ...PolicyRule[]];
 
-/** What the wallet confirms when it makes an API key. */
+/** The terms of a new API key, which the wallet confirms. */
 const apiKeyTerms = {
   label: z
     .string()
     .min(1)
     .max(100)
-    // Not a pattern: only ECMAScript knows `\p{Cc}`, and the OpenAPI document is for all.
+    // Not a pattern: only ECMAScript knows `\p{Cc}`, and other languages read the OpenAPI document, too.
     .refine((label) => !/\p{Cc}/u.test(label), 'holds a control character'),
   /** Absent: `run` and `rent`. */
   scopes: z
@@ -105,22 +105,22 @@ const apiKeyTerms = {
     .max(API_KEY_SCOPES.length)
     .refine((scopes) => new Set(scopes).size === scopes.length, 'names a scope twice')
     .optional(),
-  /** Absent: no limits of its own, beside those of its scopes. */
+  /** Absent: only the scopes limit the key. */
   policy: spendingPolicy.optional(),
 };
 
-/** Name, scopes and limits of an API key to be. */
+/** Name, scopes and limits of a new API key. */
 export type ApiKeyTerms = z.infer<z.ZodObject<typeof apiKeyTerms>>;
 
 /**
- * Body of `POST /v1/api-keys`. The wallet signs `apiKeyMessage(terms, challenge)`, with a challenge got for
- * this purpose, so that a stolen bearer token alone cannot make a key that never expires.
+ * Body of `POST /v1/api-keys`. The wallet signs `apiKeyMessage(terms, challenge)` with a new challenge. A stolen bearer
+ * token alone therefore cannot make a key that never expires.
  */
 export const createApiKeyBody = z
   .strictObject({ ...apiKeyTerms, challenge: challengeText, signature: base58Signature })
   .meta({ id: 'CreateApiKey' });
 
-/** An API key as it is shown afterwards: everything but the key. */
+/** An API key, without the key itself. */
 export const apiKey = z
   .object({
     id: z.string(),
@@ -129,14 +129,14 @@ export const apiKey = z
     policy: spendingPolicy.nullable(),
     created_at: timestamp,
     revoked_at: timestamp.nullable(),
-    /** Of an app that was connected by OAuth; it has no key that could be shown. */
+    /** The app that was connected by OAuth. It has no key. */
     app: z
       .object({
         /** The address of its metadata document, or a hash of the id of a client that registered itself. */
         client: z.string(),
-        /** Where its login ended: a host, or the scheme of an app on the person's machine. */
+        /** The target of its login's redirect: a host, or the scheme of an app on the person's machine. */
         redirect_host: z.string(),
-        /** When it ends, unless the app is used before. */
+        /** The access ends at this time, unless the app uses it before. */
         expires_at: timestamp,
       })
       .optional(),
@@ -144,24 +144,24 @@ export const apiKey = z
   .meta({ id: 'ApiKey' });
 export type ApiKey = z.infer<typeof apiKey>;
 
-/** Answer of `POST /v1/api-keys`. The key is shown here and never again. */
+/** Answer of `POST /v1/api-keys`. No later answer holds the key. */
 export const createdApiKey = apiKey.extend({ key: z.string() }).meta({ id: 'CreatedApiKey' });
 
-/** Answer of `GET /v1/api-keys`: the wallet's keys and connected apps that work, newest first. */
+/** Answer of `GET /v1/api-keys`: the wallet's valid keys and connected apps, newest first. */
 export const listApiKeysResponse = z.object({ api_keys: z.array(apiKey) }).meta({ id: 'ApiKeyList' });
 
 /**
- * The text that a wallet signs to create an API key: one line each for the label, the scopes and the policy, where the
- * request names them, and the challenge. No line can be forged inside another, because none of them holds a line break.
+ * The text that a wallet signs to create an API key. The label, the challenge, and the scopes and the policy of the request
+ * have one line each. No line can be forged inside another, because none of them holds a line break.
  */
 export function apiKeyMessage({ label, scopes, policy }: ApiKeyTerms, challengeText: string): string {
   const lines = [`agent-rental: create API key "${label}"`];
   if (scopes !== undefined) {
-    // In the order of the list, not of the request.
+    // The list decides the order, not the request.
     lines.push(`scopes: ${API_KEY_SCOPES.filter((scope) => scopes.includes(scope)).join(', ')}`);
   }
   if (policy !== undefined) {
-    // The order of the rules is the schema's, whatever the order in the request.
+    // The schema decides the order, not the request.
     const rules = POLICY_RULES.filter((rule) => policy[rule] !== undefined);
     lines.push(`policy: ${JSON.stringify(Object.fromEntries(rules.map((rule) => [rule, policy[rule]])))}`);
   }

@@ -20,7 +20,7 @@ export const authorizationServer = z
 /** Answer of `GET /.well-known/oauth-protected-resource` (RFC 9728). */
 export const protectedResource = z
   .object({
-    /** What tokens have to be for: `resource` of an authorization request is exactly this. */
+    /** `resource` of an authorization request has exactly this value. */
     resource: z.string(),
     authorization_servers: names,
     scopes_supported: names,

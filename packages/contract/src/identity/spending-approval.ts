@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { base58Signature, lamports, timestamp } from '../primitives.js';
 
 /**
- * How the question about one spend stands. `used`: it was approved, and has paid for its one spend. `expired`: it was not
- * answered in time, or what was approved was not spent in time.
+ * States of an approval of one spend. `used`: the approval has paid for its spend. `expired`: the answer or the spend came
+ * too late.
  */
 export const APPROVAL_STATES = ['open', 'approved', 'refused', 'used', 'expired'] as const;
 
@@ -11,9 +11,9 @@ export const APPROVAL_STATES = ['open', 'approved', 'refused', 'used', 'expired'
 export const spendingApproval = z
   .object({
     id: z.string(),
-    /** `run`: is drawn from a prepaid balance. `rental`: leaves the wallet. */
+    /** `run`: a prepaid balance pays. `rental`: the wallet pays. */
     kind: z.enum(['run', 'rental']),
-    /** The most that the call may spend. Of a rental: its price or deposit, without the network's fee and rent. */
+    /** The most that the call may spend. For a rental: its price or deposit, without the network's fee and rent. */
     lamports,
     listing_id: z.string(),
     /** The words of the listing's creator, on one line. */
@@ -22,20 +22,20 @@ export const spendingApproval = z
     api_key_label: z.string().nullable(),
     state: z.enum(APPROVAL_STATES),
     created_at: timestamp,
-    /** Until when an open question can be answered, or an answer holds. */
+    /** Deadline of the answer while it is open; afterwards the end of the answer's validity. */
     expires_at: timestamp,
   })
   .meta({ id: 'SpendingApproval' });
 export type SpendingApproval = z.infer<typeof spendingApproval>;
 
-/** Answer of `GET /v1/approvals`: the questions that can be answered, newest first. */
+/** Answer of `GET /v1/approvals`: the open approvals, newest first. */
 export const listApprovalsResponse = z
   .object({ approvals: z.array(spendingApproval) })
   .meta({ id: 'SpendingApprovalList' });
 
 /**
- * Body of `POST /v1/approvals/:approval_id`. A yes lets money move, so the wallet signs `approvalMessage(...)` with a challenge
- * got for this purpose; a no needs the login alone.
+ * Body of `POST /v1/approvals/:approval_id`. A yes lets money move, so the wallet signs `approvalMessage(...)` with a new
+ * challenge. A no needs only the login.
  */
 export const answerApprovalBody = z
   .discriminatedUnion('answer', [
@@ -50,7 +50,7 @@ export const answerApprovalBody = z
   ])
   .meta({ id: 'AnswerSpendingApproval' });
 
-/** Where a refused caller sends the owner of its wallet, in the error of the refusal. */
+/** The approval that the error of a refusal offers. The caller sends the owner of its wallet there. */
 export const approvalOffer = z
   .object({
     id: z.string(),
@@ -61,14 +61,14 @@ export const approvalOffer = z
   .meta({ id: 'SpendingApprovalOffer' });
 export type ApprovalOffer = z.infer<typeof approvalOffer>;
 
-/** What a wallet approves. */
+/** The spend that a wallet approves. */
 export interface ApprovedSpending extends Pick<SpendingApproval, 'id' | 'kind' | 'lamports' | 'listing_id'> {
   /** Host of the service, with its port where that is not the scheme's own: `new URL(baseUrl).host`. */
   service: string;
   wallet: string;
 }
 
-/** The text that a wallet signs to approve a spend. The challenge holds the time, ends after 60 seconds and counts once. */
+/** The text that a wallet signs to approve a spend. The challenge holds the time, ends after 60 seconds and works once. */
 export function approvalMessage(spending: ApprovedSpending, challenge: string): string {
   const { service, kind, lamports: most, listing_id, id, wallet } = spending;
   const source =

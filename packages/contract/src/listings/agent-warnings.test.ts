@@ -5,7 +5,7 @@ import { findSecrets } from './secrets.js';
 const RANDOM = 'aB3dE5fG7hJ9kL1mN3pQ5rS7tV9wX1yZ3bC5';
 const BYTES = Array.from({ length: 64 }, (_, index) => (index * 37) % 256);
 
-/** Each form, put together here so that no scanner takes this file for one that holds keys. */
+/** Each form, in parts, so that no scanner reports keys in this file. */
 const SECRETS: Readonly<Record<string, string>> = {
   'a key of OpenAI': ['sk', 'proj', RANDOM].join('-'),
   'a key of Anthropic': ['sk', 'ant', 'api03', RANDOM].join('-'),
@@ -19,19 +19,19 @@ const SECRETS: Readonly<Record<string, string>> = {
 };
 
 const GOOD = {
-  description: 'Reads an invoice in plain text and says what is due, when, and to whom.',
+  description: 'Reads an invoice in plain text and lists the amount, the due date and the payee.',
   input_schema: {
     type: 'object',
     properties: { text: { type: 'string', description: 'The invoice.' } },
     required: ['text'],
     additionalProperties: false,
   },
-  output_schema: { type: 'string', description: 'What is due.' },
+  output_schema: { type: 'string', description: 'The amount due.' },
 };
 
 describe('secrets', () => {
   it.each(Object.entries(SECRETS))(
-    '%s is found where it stands, and never told [REG-127]',
+    '%s is found at its path, and never repeated [REG-127]',
     (kind, secret) => {
       const shown = publishedSecrets(
         { ...GOOD, description: `Use ${secret}.`, input_schema: { examples: [{ deep: `key=${secret};` }] } },
@@ -51,7 +51,7 @@ describe('secrets', () => {
     },
   );
 
-  it('are found as lists of bytes, and as names of members, which are not told', () => {
+  it('are found in lists of bytes and in names of members, and names are not repeated', () => {
     expect(findSecrets({ wallet: BYTES })).toEqual([{ path: 'wallet', kind: 'the key of a Solana wallet' }]);
     const named = findSecrets({
       at: { [SECRETS['a token of GitHub'] ?? '']: [SECRETS['a webhook secret']] },
@@ -93,7 +93,7 @@ describe('secrets', () => {
 });
 
 describe('warnings', () => {
-  it('are none for an agent that is described well [REG-127]', () => {
+  it('are absent for a well-described agent [REG-127]', () => {
     expect(agentWarnings(GOOD)).toEqual([]);
     expect(publishedSecrets(GOOD, { sample_output: ['Nothing is due.'] })).toEqual([]);
   });

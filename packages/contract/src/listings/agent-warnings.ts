@@ -5,19 +5,19 @@ export type { AgentRemark };
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Below this a description tells a model little about when to choose the agent. */
+/** A shorter description helps a model little to choose the agent. */
 const TELLING_CHARACTERS = 40;
-/** More are not read. */
+/** Creators read no more. */
 const MOST_WARNINGS = 30;
 
-/** Members of a manifest that everyone can read, and those beside it. */
+/** Members of a manifest that everyone can read. */
 const PUBLIC_MEMBERS = ['name', 'description', 'input_schema', 'output_schema'];
 
 /**
- * What a manifest is refused for because it would be published with a secret in it. Never repeats the secret.
+ * Secrets in the public members of a manifest, for which it is refused. Never repeats the secret.
  *
  * @param fields of the manifest
- * @param listing what is said of the listing beside it
+ * @param listing terms of the listing, beside the manifest
  */
 export function publishedSecrets(fields: Fields, listing?: unknown): AgentRemark[] {
   const shown = Object.fromEntries(PUBLIC_MEMBERS.map((name) => [name, fields[name]]));
@@ -28,8 +28,8 @@ export function publishedSecrets(fields: Fields, listing?: unknown): AgentRemark
 }
 
 /**
- * What serves renters, the models that choose among tools, or the creator worse, with what to do about it: secrets in what is kept
- * encrypted, descriptions that tell little, schemas that models handle badly. Never repeats a secret.
+ * Weak points of a manifest, each with its remedy: secrets in encrypted members, short descriptions, and schemas that models
+ * handle badly. Never repeats a secret.
  */
 export function agentWarnings(fields: Fields): AgentRemark[] {
   const hidden = Object.fromEntries(
@@ -43,7 +43,7 @@ export function agentWarnings(fields: Fields): AgentRemark[] {
   if (typeof description === 'string' && description.length < TELLING_CHARACTERS) {
     warnings.push({
       path: 'description',
-      message: 'is short: say what the agent does, for what input, and what it returns',
+      message: 'is short: describe the agent’s task, its input and its result',
     });
   }
   warnings.push(...schemaWarnings(fields['input_schema'], 'input_schema'));

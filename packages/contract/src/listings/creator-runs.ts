@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { cursorPage, pageEnd, timestamp } from '../primitives.js';
 
-/** Why runs fail, with what a creator is told of each. Where there is an HTTP status, it follows in the message. */
+/** Classes of failed runs, with the text for the creator. An HTTP status follows in the message, where there is one. */
 export const RUN_FAILURES = {
   model_refused: 'The model refused the request',
   model_unreachable: 'The model could not be reached',
@@ -23,11 +23,11 @@ export const RUN_FAILURES = {
 export type RunFailureClass = keyof typeof RUN_FAILURES;
 export const RUN_FAILURE_CLASSES = Object.keys(RUN_FAILURES) as [RunFailureClass, ...RunFailureClass[]];
 
-/** Why a run failed, without anything of its input or output. */
+/** The cause of a failed run. It holds no part of the input or output. */
 export const runFailure = z
   .object({
     class: z.enum(RUN_FAILURE_CLASSES),
-    /** What the model's vendor or the endpoint answered, where it was a status. */
+    /** The HTTP status of the model's vendor or of the endpoint, where there was one. */
     http_status: z.int().optional(),
     message: z.string(),
   })
@@ -37,19 +37,19 @@ export type RunFailure = z.infer<typeof runFailure>;
 /** Query of `GET /v1/agents/:listing_id/runs`. */
 export const listAgentRunsQuery = z.strictObject(cursorPage);
 
-/** A run of an own listing, as its creator sees it: nothing of who asked, of what was asked and of what was answered. */
+/** A run of an own listing, as its creator sees it: without the renter, the input and the output. */
 export const agentRun = z
   .object({
     run_id: z.string(),
-    /** `undelivered`: it could not be served, and costs its renter nothing. */
+    /** `undelivered`: the service could not serve the run, and its renter pays nothing. */
     status: z.enum(['running', 'completed', 'failed', 'undelivered']),
     /** The version that ran. */
     version: z.int().min(1),
-    /** Null while it runs, and where it could not be served. */
+    /** Null for running and undelivered runs. */
     duration_ms: z.int().nullable(),
     created_at: timestamp,
     finished_at: timestamp.nullable(),
-    /** Null while it runs, and where it is completed. */
+    /** Null for running and completed runs. */
     failure: runFailure.nullable(),
   })
   .meta({ id: 'AgentRun' });

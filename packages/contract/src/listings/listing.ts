@@ -41,9 +41,9 @@ export const listingSummary = z
     review_count: z.int(),
     last_updated: timestamp,
     sample_output: z.array(z.string()),
-    /** Since when the service's own runs of the agent fail, once they have failed for three days; absent while it works. */
+    /** The nightly runs of the agent have failed since this time. Absent before three days of failures. */
     failing_since: timestamp.optional(),
-    /** True where a wallet without a rental may run the agent once, for nothing. */
+    /** True: a wallet without a rental may run the agent once, free of charge. */
     free_trial: z.boolean().optional(),
   })
   .meta({ id: 'ListingSummary' });
@@ -62,11 +62,11 @@ export const listing = listingSummary
     min_deposit_lamports: lamports,
     input_schema: z.record(z.string(), z.json()),
     output_schema: z.record(z.string(), z.json()),
-    /** Number of the version that this shows, from 1. Absent from servers that number none. */
+    /** Number of the shown version, from 1. Absent from servers that do not number versions. */
     version: z.int().min(1).optional(),
     /**
-     * When the creator published the agent although the service could not reach it. Absent where it was reached, and once a run
-     * or a probe has reached it.
+     * Time at which the creator published an agent that the service could not reach. Absent once a run or a probe has reached
+     * the agent.
      */
     unverified_since: timestamp.optional(),
   })

@@ -7,10 +7,10 @@ export const MANIFEST_MAX_BYTES = 64 * 1024;
 /** Largest number of tools in a manifest. */
 export const MANIFEST_MAX_TOOLS = 10;
 
-/** A run's time limit in seconds: what a manifest gets when it says nothing, and the most it may say. */
+/** A run's time limit in seconds: the default, and the maximum of a manifest. */
 export const TIMEOUT_SECONDS = { default: 60, max: 300 } as const;
 
-/** What each tool that the service offers to an agent may touch. */
+/** The scope of each tool that the service offers to an agent. */
 export const TOOL_SCOPES = {
   read_input: 'input_only',
   list_inputs: 'input_only',
@@ -32,9 +32,9 @@ export const MODEL_PROVIDERS = {
   Record<
     string,
     {
-      /** What a manifest must name. `endpoint_url`: the provider has no address of its own. */
+      /** The member that a manifest needs. `endpoint_url`: the creator gives the provider's address. */
       readonly requires: 'model' | 'endpoint_url';
-      /** Without the creator's key the provider answers no call. */
+      /** The provider answers no call without the creator's key. */
       readonly needsKey: boolean;
     }
   >
@@ -89,7 +89,7 @@ export const manifest = z
         issue(['system_prompt'], 'is required unless entrypoint_url is set');
       }
       if (value.system_prompt !== undefined && value.entrypoint_url !== undefined) {
-        issue(['entrypoint_url'], 'cannot stand beside system_prompt: a manifest holds one of the two');
+        issue(['entrypoint_url'], 'cannot be beside system_prompt: a manifest holds one of the two');
       }
       const tools = Array.isArray(value.tools) ? value.tools : [];
       if (value.entrypoint_url !== undefined && tools.length > 0) {
@@ -110,8 +110,7 @@ export const manifest = z
         }
       }
     },
-    // Also where single fields are wrong: a creator gets every violation at once. The value is then not yet
-    // what its type says.
+    // Also where single fields are wrong: a creator gets every violation at once. The value may then differ from its type.
     { when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value) },
   )
   .meta({ id: 'Manifest' });

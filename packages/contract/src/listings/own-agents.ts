@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { cursorPage, lamports, listingId, pageEnd, rentalModel, timestamp } from '../primitives.js';
 
-/** Why the service cannot work with an agent, with what its creator does about it. */
+/** Why the service cannot work with an agent, with the creator's next step. */
 export const UNREACHABLE_REASONS = {
   endpoint_unreachable: {
     what: 'The endpoint could not be reached',
@@ -37,13 +37,13 @@ export type UnreachableReason = keyof typeof UNREACHABLE_REASONS;
 export const unreachableAgent = z
   .object({
     reason: z.enum(Object.keys(UNREACHABLE_REASONS) as [UnreachableReason, ...UnreachableReason[]]),
-    /** What the endpoint or the model's vendor answered, where it was a status. */
+    /** The HTTP status of the endpoint or of the model's vendor, where there was one. */
     http_status: z.int().optional(),
-    /** What happened, and what to do about it. */
+    /** The cause and the creator's next step. */
     message: z.string(),
-    /** Since when nothing has succeeded. */
+    /** No run or probe has succeeded since this time. */
     since: timestamp,
-    /** When it was tried last. */
+    /** Time of the last try. */
     checked_at: timestamp,
   })
   .meta({ id: 'UnreachableAgent' });
@@ -55,20 +55,20 @@ export const ownAgent = z
     listing_id: listingId,
     title: z.string(),
     status: z.enum(['draft', 'active', 'paused', 'closed']),
-    /** Number of the version that runs, or is to be published. */
+    /** Number of the current version, or of the unpublished one in a draft. */
     version: z.int().min(1),
     /** Null in a draft that was registered without terms. */
     rental_model: rentalModel.nullable(),
     price_lamports: lamports.nullable(),
     created_at: timestamp,
     updated_at: timestamp,
-    /** Null where nothing says that the agent cannot be reached. */
+    /** Null while the agent counts as reachable. */
     unreachable: unreachableAgent.nullable(),
-    /** It was published at this time without having been reached, and nothing has reached it since. */
+    /** The agent was published unreached at this time, and no run or probe has reached it since. */
     unverified_since: timestamp.optional(),
-    /** Its nightly runs have failed since this time, and renters are told. */
+    /** Its nightly runs have failed since this time, and renters see it. */
     failing_since: timestamp.optional(),
-    /** Search leaves it out since this time. */
+    /** Search hides the listing since this time. */
     hidden_since: timestamp.optional(),
   })
   .meta({ id: 'OwnAgent' });

@@ -4,7 +4,7 @@ import { lamports, listingId, rentalModel, timestamp } from '../primitives.js';
 /** Price limits that the on-chain program enforces, in lamports. */
 export const PRICE_LAMPORTS = { min: 1_000, max: 1_000_000_000_000_000 } as const;
 
-/** What a creator says about the listing itself, beside the manifest. */
+/** Terms of the listing, which the creator gives beside the manifest. */
 export const listingTerms = z
   .strictObject({
     title: z.string().min(1).max(120).optional(),
@@ -14,7 +14,7 @@ export const listingTerms = z
     runs_per_minute: z.int().min(1).max(100_000).optional(),
     sample_input: z.union([z.string(), z.record(z.string(), z.json())]).optional(),
     sample_output: z.array(z.string().max(4000)).min(1).max(3).optional(),
-    /** False: the service does not run the agent every night to see whether it works. */
+    /** False: the agent has no nightly runs. */
     health_checks: z.boolean().optional(),
     /** True: the first run of each wallet is free and needs no rental. */
     free_trial: z.boolean().optional(),
@@ -23,8 +23,7 @@ export const listingTerms = z
 export type ListingTerms = z.infer<typeof listingTerms>;
 
 /**
- * Changes of what a creator said about the listing itself; what is left out stays. `runs_per_minute` null goes back to the
- * service's default.
+ * Changes of a listing's terms. Absent terms stay. A null `runs_per_minute` restores the service's default.
  */
 export const listingChanges = listingTerms
   .partial()
@@ -41,9 +40,9 @@ export const registerAgentBody = z
   .meta({ id: 'RegisterAgent' });
 
 /**
- * Body of `PATCH /v1/agents/:listing_id`: the manifest's fields that change, as a merge patch (RFC 7396) on its top
- * level: null takes a field away. `listing` changes what was said about the listing (`ListingChanges`); the price of a published
- * one is changed on-chain, with `POST /v1/transactions`.
+ * Body of `PATCH /v1/agents/:listing_id`: changed fields of the manifest, as a merge patch (RFC 7396) on its top level.
+ * Null removes a field. `listing` changes the terms (`ListingChanges`). `POST /v1/transactions` changes the price of a
+ * published listing, on-chain.
  */
 export const updateAgentBody = z
   .looseObject({
@@ -73,17 +72,17 @@ export const webhookSecretRotation = z
     listing_id: listingId,
     /** Shown here only. */
     webhook_secret: z.string(),
-    /** Until then calls carry a signature of the previous secret, too. */
+    /** Until this time, calls carry a signature of the previous secret, too. */
     previous_valid_until: timestamp,
   })
   .meta({ id: 'WebhookSecretRotation' });
 
-/** What an update means for renters who call the version before. */
+/** The effect of an update on renters who call the previous version. */
 export const versionChange = z
   .object({
-    /** `breaking`: an input that was taken may be refused, or an output may have another form. */
+    /** `breaking`: the new version may refuse an input that the previous one took, or return another form of output. */
     kind: z.enum(['compatible', 'breaking']),
-    /** Why it is breaking, by the place in the schemas; empty for a compatible one. */
+    /** Breaking changes, each with its place in the schemas; empty for a compatible update. */
     reasons: z.array(z.string()),
   })
   .meta({ id: 'VersionChange' });
@@ -101,12 +100,12 @@ export const registerAgentResponse = z
     status: z.literal('queued'),
     /** Signs the calls to a connected agent (Standard Webhooks). Shown here only. */
     webhook_secret: z.string().optional(),
-    /** Of an update that changes the manifest: what it means for renters, should it be valid. */
+    /** For an update that changes the manifest: its effect on renters, if it is valid. */
     change: versionChange.optional(),
   })
   .meta({ id: 'AgentRegistration' });
 
-/** A request that the creator makes next, for instance to get the transaction that publishes. */
+/** The creator's next request, for instance for the transaction that publishes. */
 export const nextAction = z
   .object({ method: z.string(), path: z.string(), body: z.record(z.string(), z.json()) })
   .meta({ id: 'NextAction' });
@@ -127,7 +126,7 @@ export const job = z
     review: z
       .object({ state: z.enum(['pending', 'approved', 'rejected']), reasons: z.array(z.string()) })
       .optional(),
-    /** What refuses nothing and serves renters or the creator worse, with what to do about it. Of a completed job. */
+    /** Weak points of the agent, each with its remedy. They refuse nothing. Present in a completed job. */
     warnings: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
     next_action: nextAction.optional(),
   })

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { page, timestamp, walletAddress } from '../primitives.js';
 
-/** What a renter says about a listing. */
+/** A renter's review of a listing. */
 export const review = z
   .object({
     reviewer: walletAddress,

@@ -1,4 +1,4 @@
-/** Something about an agent that refuses nothing, or everything; `path` is dotted, as in `tools.3.name`. */
+/** A remark on a manifest: a warning, or a cause of refusal. `path` is dotted, as in `tools.3.name`. */
 export interface AgentRemark {
   readonly path: string;
   readonly message: string;
@@ -6,15 +6,15 @@ export interface AgentRemark {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Parts of a schema that are looked at: a manifest holds thousands at most. */
+/** The most parts of a schema that are checked. A manifest holds thousands at most. */
 const MOST_PARTS = 2_000;
 const LONGEST_PATH = 200;
-/** Models lose their way in more. */
+/** Models fill in deeper schemas badly. */
 const DEEPEST = 6;
 const MOST_MEMBERS = 60;
 const MOST_CHOICES = 100;
 
-/** Keywords that many models' formats of tools do not know; tools tell them in words. */
+/** Keywords that many models' tool formats do not know. Tool descriptions tell them in words. */
 const UNCOMMON = [
   'not',
   'if',
@@ -25,13 +25,13 @@ const UNCOMMON = [
   'prefixItems',
 ];
 
-/** Keywords under which schemas of the same value stand. */
+/** Keywords whose schemas describe the same value. */
 const BRANCHES = ['anyOf', 'oneOf', 'allOf'];
 
 const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What makes a schema hard to fill in, or to read, for the models that use it. `root` is the member that holds it. */
+/** Parts of a schema that models read or fill in badly. `root` is the member that holds the schema. */
 export function schemaWarnings(schema: unknown, root: 'input_schema' | 'output_schema'): AgentRemark[] {
   if (!isSchema(schema)) return [];
   const warnings: AgentRemark[] = [];
@@ -41,7 +41,7 @@ export function schemaWarnings(schema: unknown, root: 'input_schema' | 'output_s
     warn(root, `is of type ${type}: an input is a text or an object, so nothing fits it`);
   }
   if (root === 'output_schema' && description === undefined && !isSchema(properties)) {
-    warn(root, 'has no description: say what the output is, for those who choose the agent');
+    warn(root, 'has no description: describe the output for renters and models that choose the agent');
   }
   const waiting = [{ schema, path: root as string, depth: 0 }];
   let members = 0;

@@ -1,21 +1,24 @@
-/** A place in a value that holds what looks like a secret. It never holds the secret. */
+/** The place of a likely secret in a value. It never holds the secret. */
 export interface FoundSecret {
   /** Dotted, as in `listing.sample_output.0`. */
   readonly path: string;
-  /** What it looks like, for instance "a key of OpenAI". */
+  /** The likely kind, for instance "a key of OpenAI". */
   readonly kind: string;
 }
 
-/** Places that are told; what holds more has one mistake many times. */
+/** The most places that are reported. More places have the same mistake. */
 const MOST_FOUND = 20;
 const LONGEST_PATH = 200;
-/** A placeholder repeats few characters. */
+/** Different characters of a real secret, at least. A placeholder repeats few. */
 const LEAST_DISTINCT = 8;
 
-/** Begins where no longer word goes on, so that each text is gone through once. */
+/** A match starts at the start of a word, so that each text is read once. */
 const START = '(?<![\\w-])';
 
-/** Well-known forms, the more special one first. A fixed form has no placeholders; a mixed one has capitals and digits, which words have not. */
+/**
+ * Well-known forms, the more special one first. A fixed form has no placeholders. A mixed form has capitals and digits, which
+ * words lack.
+ */
 const FORMS: readonly { kind: string; form: RegExp; isFixed?: true; isMixed?: true }[] = [
   { kind: 'a key of Anthropic', form: new RegExp(`${START}sk-ant-[\\w-]{20,}`, 'g'), isMixed: true },
   { kind: 'a key of OpenAI', form: new RegExp(`${START}sk-[\\w-]{20,}`, 'g'), isMixed: true },
@@ -39,8 +42,8 @@ const FORMS: readonly { kind: string; form: RegExp; isFixed?: true; isMixed?: tr
 ];
 
 /**
- * Finds what looks like a secret: keys of OpenAI, Anthropic, AWS and GitHub, of this marketplace, private keys, keys of Solana
- * wallets and JWTs. Placeholders, and examples of documentation, are none.
+ * Finds likely secrets: keys of OpenAI, Anthropic, AWS, GitHub and this marketplace, private keys, keys of Solana wallets and
+ * JWTs. Placeholders and examples of documentation are no secrets.
  *
  * @param path of the value itself; empty for a whole body
  */
@@ -57,7 +60,7 @@ export function findSecrets(value: unknown, path = ''): FoundSecret[] {
       found.push({ path: next.path, kind: 'the key of a Solana wallet' });
     } else if (typeof next.value === 'object' && next.value !== null) {
       for (const [name, member] of Object.entries(next.value).toReversed()) {
-        // The name of a member may be one, too, and is never told.
+        // The name of a member may be a secret, too, and is never repeated.
         const kind = kindOf(name);
         if (kind !== undefined) found.push({ path: next.path, kind });
         const below = next.path === '' ? name : `${next.path}.${name}`;

@@ -5,28 +5,27 @@ import { cursorPage, listingId, pageEnd, rentalModel, timestamp, type jsonSchema
 export const credentialStatus = z.enum(['active', 'expired', 'low_balance']).meta({ id: 'CredentialStatus' });
 export type CredentialStatus = z.infer<typeof credentialStatus>;
 
-/** What a rented listing is called with: enough to describe it to a model. */
+/** The fields of a rented listing that describe it to a model. */
 export const rentedListing = z
-  // The schema came as JSON and was checked when it was published: to walk it again, in every list of hundreds, costs
-  // more than all the rest of the answer.
+  // Publication has already checked the schema. A second check, in a list of hundreds, costs more than the rest of the answer.
   .object({
     description: z.string(),
     price_lamports: z.int(),
     input_schema: z.record(z.string(), z.unknown()) as unknown as typeof jsonSchema,
-    /** Since when it fails, as the listing says. */
+    /** `failing_since` of the listing. */
     failing_since: timestamp.optional(),
   })
   .meta({ id: 'RentedListing' });
 export type RentedListing = z.infer<typeof rentedListing>;
 
-/** What a change of a rented agent means for a renter that calls it as before. */
+/** The effect of an agent's change on a renter that calls it as before. */
 export const rentalUpdate = z
   .object({
-    /** The version that the renter ran last, or that ran when it rented. */
+    /** The version of the renter's last run, or the current version at the time of the rental. */
     from_version: z.int().min(1),
-    /** The version that runs now. */
+    /** The current version. */
     version: z.int().min(1),
-    /** `breaking`: an input that was taken may be refused, or an output may have another form. */
+    /** `breaking`: the current version may refuse an input that the other one took, or return another form of output. */
     kind: z.enum(['compatible', 'breaking']),
   })
   .meta({ id: 'RentalUpdate' });
@@ -42,21 +41,21 @@ export const credential = z
     purchased_at: timestamp,
     expires_at: timestamp.nullable(),
     pda_address: z.string(),
-    /** What is left of a Per-Task balance; absent for the other models. */
+    /** The remaining Per-Task balance; absent for the other models. */
     balance_lamports: z.int().optional(),
-    /** With `include=listing`: of the pinned version, where one is pinned. */
+    /** With `include=listing`: the pinned version, or the latest one without a pin. */
     listing: rentedListing.optional(),
-    /** The version that the caller's runs run, where it is pinned. */
+    /** The pinned version of the caller's runs, where there is one. */
     pinned_version: z.int().min(1).optional(),
-    /** The agent has changed since the caller's last run of it, or since it was rented; not where a version is pinned. */
+    /** The agent has changed since the caller's last run of it, or since the rental. Absent with a pinned version. */
     update: rentalUpdate.optional(),
   })
   .meta({ id: 'Credential' });
 export type Credential = z.infer<typeof credential>;
 
 /**
- * Query of `GET /v1/credentials`. `status=current`: all but those that expired more than 24 hours ago; what a conversation
- * may have started with. `include=listing` spares a request per rental.
+ * Query of `GET /v1/credentials`. `status=current` leaves out rentals that expired more than 24 hours ago, so that a
+ * conversation keeps its rentals. `include=listing` spares a request per rental.
  */
 export const listCredentialsQuery = z.strictObject({
   status: z.enum([...credentialStatus.options, 'current']).optional(),
@@ -80,13 +79,13 @@ export const credentialVerification = z
     expired_at: timestamp.optional(),
     pda_address: z.string().optional(),
     on_chain_verified: z.boolean(),
-    /** What is left of a Per-Task balance, read from the chain. */
+    /** The remaining Per-Task balance, read from the chain. */
     balance_lamports: z.int().optional(),
   })
   .meta({ id: 'CredentialVerification' });
 export type CredentialVerification = z.infer<typeof credentialVerification>;
 
-/** Body of `PUT /v1/credentials/:listing_id/version`. Null takes the pin away. */
+/** Body of `PUT /v1/credentials/:listing_id/version`. Null removes the pin. */
 export const pinVersionBody = z
   .strictObject({ version: z.int().min(1).max(1_000_000).nullable() })
   .meta({ id: 'PinVersion' });
@@ -95,9 +94,9 @@ export const pinVersionBody = z
 export const pinnedVersion = z
   .object({
     listing_id: listingId,
-    /** Whose runs were meant: all of the wallet, or those of the API key that asked. */
+    /** Scope of the pin: all runs of the wallet, or only the runs of the calling API key. */
     scope: z.enum(['wallet', 'api_key']),
-    /** The version that these runs run from now on, and no other; null: the latest one. */
+    /** The only version of these runs from now on; null: the latest version. */
     pinned_version: z.int().min(1).nullable(),
     latest_version: z.int().min(1),
   })

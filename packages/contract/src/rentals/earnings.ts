@@ -3,10 +3,10 @@ import { cursorPage, lamports, listingId, listingStatus, pageEnd } from '../prim
 
 /** Amounts of earnings, after the protocol's fee. */
 const earningsAmounts = z.object({
-  /** Ever earned. */
+  /** All earnings since the start. */
   earned_lamports: lamports,
   earned_sol: z.number(),
-  /** In escrow: what `withdraw` pays out now. */
+  /** Earnings in escrow, which `withdraw` pays out now. */
   withdrawable_lamports: lamports,
   withdrawable_sol: z.number(),
   /** Prices of runs whose charge is not confirmed yet, before the fee. */
@@ -14,7 +14,7 @@ const earningsAmounts = z.object({
   pending_sol: z.number(),
 });
 
-/** What one listing earns. */
+/** Earnings of one listing. */
 export const listingEarnings = earningsAmounts
   .extend({ listing_id: listingId, title: z.string(), status: listingStatus })
   .meta({ id: 'ListingEarnings' });

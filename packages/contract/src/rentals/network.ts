@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { walletAddress } from '../primitives.js';
 
 /**
- * Answer of `GET /v1/network`: the chain and the program that a marketplace uses. It is what the service says of itself: a
- * client that pays compares the program with the one that it was set up for, and never takes it from here.
+ * Answer of `GET /v1/network`: the chain and the program that a marketplace uses. The service makes this statement about
+ * itself. A paying client compares the program with its own setting, and never takes the program from here.
  */
 export const network = z
   .object({
@@ -12,7 +12,7 @@ export const network = z
     program_id: walletAddress,
     /** The cluster's genesis hash, in base58, as `getGenesisHash` of its RPC gives it. */
     genesis_hash: z.string(),
-    /** An RPC endpoint of that cluster which anybody may use; null where the service knows none. */
+    /** A public RPC endpoint of that cluster; null where the service knows none. */
     rpc_url: z.url().nullable(),
     /** The address of the program's `Protocol` account. */
     protocol_account: walletAddress,

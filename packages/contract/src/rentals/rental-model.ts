@@ -1,6 +1,6 @@
 /**
- * The rental models, and what distinguishes them. The one list: types, schemas and tables follow from it, and code that
- * depends on a model asks this table or switches over all of them.
+ * The rental models and their differences. Types, schemas and tables follow from this list. Code that depends on a model
+ * asks this table, or switches over all models.
  */
 export const RENTAL_TERMS = {
   /** Paid once, used for ever. */

@@ -45,7 +45,7 @@ describe('a transaction request', () => {
   });
 });
 
-test('a proposal of before, without what came later, is still one', () => {
+test('a proposal of an older server, without later fields, is still valid', () => {
   const proposal = {
     transaction: '',
     message: 'Rent x',

@@ -20,20 +20,20 @@ const metadataUri = z
 
 const duration = z.literal([...SUBSCRIPTION_DURATIONS_SECONDS]);
 
-/** An action on a listing, without values of its own. */
+/** An action on a listing without further values. */
 const listingAction = <const A extends string>(action: A, id: string) =>
   z.strictObject({ action: z.literal(action), listing_id: listingId }).meta({ id });
 
-/** Body of `POST /v1/transactions`: what the authenticated wallet wants to sign. */
+/** Body of `POST /v1/transactions`: the action that the authenticated wallet wants to sign. */
 export const transactionRequest = z
   .discriminatedUnion('action', [
     z
       .strictObject({
         action: z.literal('publish'),
         listing_id: listingId,
-        /** Stored before it is published: what was not said at registration, or is to change. */
+        /** New or changed terms of the listing, which the server stores before publication. */
         listing: listingChanges.optional(),
-        /** Publishes an agent that the service could not reach. Renters are told, until a run or a probe reaches it. */
+        /** Publishes an agent that the service could not reach. Renters see this until a run or a probe reaches the agent. */
         unverified: z.boolean().optional(),
       })
       .meta({ id: 'PublishListing' }),
@@ -41,7 +41,7 @@ export const transactionRequest = z
       .strictObject({
         action: z.literal('rent'),
         listing_id: listingId,
-        /** The most the renter agrees to pay: in all, or for `per_query` per task. Default: the present price. */
+        /** The most that the renter agrees to pay: in total, or for `per_query` per task. Default: the present price. */
         max_price_lamports: lamports.optional(),
         /** Required for a subscription. */
         duration_seconds: duration.optional(),
@@ -63,18 +63,18 @@ export const transactionRequest = z
       .strictObject({
         action: z.literal('topup'),
         listing_id: listingId,
-        /** What to add to the prepaid balance; 0 only accepts the present price. */
+        /** Addition to the prepaid balance; 0 only accepts the present price. */
         amount_lamports: lamports,
         /** The most the renter agrees to pay per task from now on. Default: the present price. */
         max_price_lamports: lamports.optional(),
       })
       .meta({ id: 'TopUpBalance' }),
     /**
-     * Takes a prepaid balance back: once the listing is closed, its price is above the agreed maximum, or its pauses
-     * within 30 days add up to 7 days.
+     * Takes a prepaid balance back. It needs a closed listing, a price above the agreed maximum, or pauses of 7 days in total
+     * within 30 days.
      */
     listingAction('reclaim', 'ReclaimBalance'),
-    /** Ends a buyer's Per-Task rental, for ever: the creator sends balance and rent back to the buyer. */
+    /** Ends a buyer's Per-Task rental for ever. The creator sends balance and rent back to the buyer. */
     z
       .strictObject({ action: z.literal('revoke'), listing_id: listingId, buyer: walletAddress })
       .meta({ id: 'RevokeRental' }),
@@ -90,7 +90,7 @@ export const transactionRequest = z
       .meta({ id: 'UpdateListing' }),
     listingAction('pause', 'PauseListing'),
     listingAction('resume', 'ResumeListing'),
-    /** Withdraws what was earned and closes, in one transaction. */
+    /** Withdraws the earnings and closes the listing, in one transaction. */
     listingAction('close', 'CloseListing'),
     z
       .strictObject({
@@ -125,26 +125,25 @@ export type TransactionRequestOf<A extends TransactionRequest['action']> = Extra
   { action: A }
 >;
 
-/** What a transaction costs the wallet that pays it, and what it brings back. */
+/** The costs and returns of a transaction for the paying wallet. */
 export const transactionQuote = z
   .object({
-    /** What leaves the wallet as a price or a deposit. */
+    /** The price or deposit that the wallet pays. */
     price_lamports: lamports,
     /**
-     * What the transaction agrees to pay at most: in all, or for `per_query` per task. Absent where nothing
-     * is bought.
+     * The most that the transaction agrees to pay: in total, or for `per_query` per task. Absent where it buys nothing.
      */
     max_price_lamports: lamports.optional(),
-    /** What newly created accounts hold as long as they exist. */
+    /** The rent of newly created accounts, which they hold as long as they exist. */
     rent_lamports: lamports,
     network_fee_lamports: lamports,
-    /** What comes back to the wallet: earnings, or an unused balance and the rent of an account that ends. */
+    /** The amount that returns to the wallet: earnings, or an unused balance and the rent of a closed account. */
     returned_lamports: lamports.optional(),
   })
   .meta({ id: 'TransactionQuote' });
 export type TransactionQuote = z.infer<typeof transactionQuote>;
 
-/** A transaction to sign, with what it will cost. */
+/** A transaction to sign, with its quote. */
 export const transactionProposal = z
   .object({
     /** Wire transaction, base64; the authority's signature is already on it where one is needed. */

@@ -12,7 +12,7 @@ export const executeBody = z
     input_uri: z.string().max(500).optional(),
     priority: z.enum(['standard', 'priority']).default('standard'),
     timeout_seconds: z.int().min(1).max(TIMEOUT_SECONDS.max).optional(),
-    /** Runs this version of the agent and no other; absent: the latest. A listing says which one it shows. */
+    /** The version of the agent to run; absent: the latest. A listing has the number of the version that it shows. */
     version: z.int().min(1).max(1_000_000).optional(),
   })
   .meta({ id: 'Execute' });
@@ -29,20 +29,19 @@ export const MAX_WAIT_SECONDS = 60;
 /** Longest `window` of an `Idempotency-Key`, in seconds; a longer one is cut to it. */
 export const MAX_KEY_WINDOW_SECONDS = 3_600;
 
-/** What an agent returns: text, or an object of its declared output schema. */
+/** The output of an agent: text, or an object of its declared output schema. */
 export const runOutput = z.json();
 
-/** Of an answer that an earlier, equal request has paid for: nothing is charged for this one. */
+/** Marks an answer that an earlier, equal request has paid for. This request is not charged. */
 const joined = z
   .object({ begun_seconds_ago: z.int().min(0) })
   .meta({
     id: 'JoinedRun',
-    description:
-      'The run of an earlier, equal request, which paid for it: nothing is charged for this request.',
+    description: 'An earlier, equal request has paid for this run. This request is not charged.',
   })
   .optional();
 
-/** Of a run without a rental, which was free. */
+/** Marks a free run without a rental. */
 const trial = z.boolean().optional();
 
 /** A finished run. `failed` is the agent's failure and still an HTTP 200 (spec, execute rule 1). */
@@ -67,10 +66,11 @@ export const runningRun = z
 export type RunningRun = z.infer<typeof runningRun>;
 
 /**
- * What has become of a run. A run that could not be served after it had started (its caller was told an error, or
- * all its callers had left) is `failed`, costs nothing, and carries that `error`. One that was stopped says by whom:
- * `cancelled` by its wallet, `caller_left` because its last caller went away. `credited` is there for a run that could not
- * be served: true once its charge was made good by a free run, which may take until the charge is final.
+ * State of a run.
+ *
+ * - An undelivered run is `failed`, costs nothing and has an `error`. The service could not serve it after its start.
+ * - `stop_reason` of a stopped run: `cancelled` by its wallet, or `caller_left` after its last caller left.
+ * - `credited` of an undelivered run: true once a free run replaces its charge. The credit may wait for the final charge.
  */
 export const runState = z
   .union([
@@ -116,8 +116,8 @@ export const cancelByKeyBody = z
   .meta({ id: 'CancelByKey' });
 
 /**
- * Answer to a cancel. `cancelled` is false when the run had ended by itself. `run` is absent when no request under
- * the key has come yet; one that comes later is refused and not charged.
+ * Answer to a cancel. `cancelled` is false where the run had already ended. `run` is absent where no request under the key
+ * has come yet. A later request is refused and not charged.
  */
 export const cancellation = z
   .object({ cancelled: z.boolean(), run: runState.optional() })
@@ -153,7 +153,7 @@ export type RunEvent =
  */
 export const toolRequest = z.object({
   agent_id: z.string().describe('Id of the rented listing.'),
-  task: z.string().describe('What the agent is to do, in plain language.'),
+  task: z.string().describe('The task for the agent, in plain language.'),
   input: z
     .record(z.string(), z.json())
     .optional()

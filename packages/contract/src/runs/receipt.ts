@@ -3,21 +3,21 @@ import { base58Signature, lamports, listingId, timestamp, walletAddress } from '
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** What happened in a run, as the service states it. */
+/** The service's statement of a run. */
 export const receipt = z
   .object({
-    /** 1 of a run that was logged by an older release: such a receipt never changes. 3 of a free trial, 2 of all others. */
+    /** 1: an older release logged the run; its receipt never changes. 3: a free trial. 2: all other runs. */
     version: z.literal([1, 2, 3]),
     run_id: z.string(),
     wallet: walletAddress,
     listing_id: listingId,
     /** `undelivered`: the service could not serve the run. */
     status: z.enum(['completed', 'failed', 'undelivered']),
-    /** What was taken from the Per-Task balance. */
+    /** The charge to the Per-Task balance. */
     cost_lamports: lamports,
-    /** The transaction that took it; null when nothing was taken. */
+    /** The transaction of the charge; null without a charge. */
     charge_signature: base58Signature.nullable(),
-    /** The charge of an undelivered run was made good by a free run. */
+    /** The renter got a free run for the charge of an undelivered run. */
     credited: z.boolean(),
     network: z.enum(['localnet', 'devnet', 'mainnet']),
     program_id: z.string(),
@@ -29,7 +29,7 @@ export const receipt = z
     finished_at: timestamp,
     /** The version of the agent that ran. */
     agent_version: z.int().min(1).optional(),
-    /** What that version meant for renters of the one before it; null for a first one, and where it is not on record. */
+    /** The effect of that version on renters of the version before. Null for a first version, and where it is not on record. */
     version_change: z.enum(['compatible', 'breaking']).nullable().optional(),
     /** The run needed no rental and was free. */
     trial: z.literal(true).optional(),
@@ -37,21 +37,21 @@ export const receipt = z
   .meta({ id: 'Receipt' });
 export type Receipt = z.infer<typeof receipt>;
 
-/** Of a run with a charge: the transaction that charged it is its entry in the log. */
+/** For a run with a charge: the charging transaction is its entry in the log. */
 const chargedRunLog = z
   .object({ status: z.literal('charged'), signature: base58Signature })
   .meta({ id: 'RunLogCharge' });
 
-/** Of a run whose batch is not final on-chain yet. */
+/** For a run whose batch is not final on-chain yet. */
 const pendingRunLog = z
   .object({
     status: z.literal('pending'),
-    /** When the batch is expected to be final. A chain that cannot be reached delays it; nothing is left out. */
+    /** Expected time of the final batch. An unreachable chain delays the batch, and no run is lost. */
     expected_at: timestamp,
   })
   .meta({ id: 'RunLogPending' });
 
-/** Of a run in a batch, whose root stands on-chain in a memo that the protocol's authority signed. */
+/** For a run in a final batch. A memo that the protocol's authority signed holds the batch's root on-chain. */
 const batchedRunLog = z
   .object({
     status: z.literal('logged'),
@@ -72,34 +72,34 @@ const batchedRunLog = z
   .meta({ id: 'RunLogBatch' });
 
 /**
- * Where a run stands on-chain. It is not part of what the receipt's signature covers: the leaf of a run is SHA-256 over a
- * zero byte and the payload of its JWS.
+ * The on-chain record of a run. The receipt's signature does not cover it. The leaf of a run is SHA-256 over a zero byte and
+ * the payload of its JWS.
  */
 export const runLogEntry = z
   .discriminatedUnion('status', [chargedRunLog, pendingRunLog, batchedRunLog])
   .meta({ id: 'RunLogEntry' });
 export type RunLogEntry = z.infer<typeof runLogEntry>;
 
-/** What a caller of `GET /v1/runs/:run_id/receipt` may ask for beside the receipt. */
+/** Query of `GET /v1/runs/:run_id/receipt`. */
 export const receiptQuery = z.strictObject({
-  /** `transaction`: also what verifies it on-chain, for callers that reach no RPC, as pages of a browser. */
+  /** `transaction`: also the on-chain evidence, for callers without an RPC, such as pages of a browser. */
   include: z.literal('transaction').optional(),
 });
 
-/** What the service knows of a run's transaction. Its signatures can be checked; that it landed is what the service says. */
+/** Evidence of a run's transaction. A caller can check its signatures. Only the service states that the chain has it. */
 const receiptEvidence = z
   .object({
-    /** The transaction of the log in base64, as it was signed; null until it is final. */
+    /** The signed transaction of the log, in base64; null until it is final. */
     transaction: z.base64().nullable(),
-    /** Keys that are the protocol's authority now, base58. */
+    /** Present keys of the protocol's authority, base58. */
     authorities: z.array(walletAddress),
   })
   .meta({ id: 'ReceiptEvidence' });
 
 /**
- * A receipt, signed: `jws` is a compact JWS (EdDSA) whose payload is the receipt; the keys are at
- * `/.well-known/jwks.json`. A reader of the JWS without the salt can check what happened, and learns nothing
- * about input and output. `log` says where the run stands on-chain.
+ * A signed receipt. `jws` is a compact JWS (EdDSA) with the receipt as its payload; the keys are at
+ * `/.well-known/jwks.json`. A reader of the JWS without the salt can check the receipt, and learns nothing about input and
+ * output. `log` is the on-chain record of the run.
  */
 export const signedReceipt = z
   .object({

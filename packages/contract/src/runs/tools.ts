@@ -13,7 +13,7 @@ export const TOOL_FORMATS = [
 export const toolFormat = z.enum(TOOL_FORMATS).meta({ id: 'ToolFormat' });
 export type ToolFormat = z.infer<typeof toolFormat>;
 
-/** The tools that need no rental, and what a call of each spends; the one list of them. */
+/** The tools that need no rental, and the spending of each call. */
 export const ALWAYS_THERE_TOOLS = {
   search_listings: { spends: 'nothing' },
   get_listing: { spends: 'nothing' },
@@ -32,14 +32,14 @@ export type AlwaysThereToolName = keyof typeof ALWAYS_THERE_TOOLS;
 export const listToolsQuery = z.strictObject({ format: toolFormat.default('openai'), ...cursorPage });
 
 /**
- * Answer of `GET /v1/tools`: the current rentals as function definitions, in the form asked for. `tools` is that of a
- * request to a model, as a whole. The arguments of a call are a body of `POST /v1/execute`.
+ * Answer of `GET /v1/tools`: the current rentals as function definitions, in the requested format. Use all of `tools` as
+ * `tools` of a request to a model. The arguments of a call are a body of `POST /v1/execute`.
  */
 export const listToolsResponse = z
   .object({
     format: toolFormat,
     tools: z.array(z.record(z.string(), z.json())),
-    /** Of current rentals. */
+    /** The number of current rentals. */
     total: z.int(),
     limit: z.int(),
     offset: z.int(),

@@ -40,7 +40,7 @@ const TORSION = Object.values(SMALL_ORDER_POINTS)
   .flat()
   .map((hex) => ed25519.Point.fromBytes(bytesOf(hex), false));
 
-/** What a point is made of: a multiple of the base point, and a point of small order. */
+/** The parts of a point: a multiple of the base point, and a point of small order. */
 interface Parts {
   readonly scalar: bigint;
   readonly torsion: Point;
@@ -65,10 +65,10 @@ function challengeOf(...parts: Uint8Array[]): bigint {
 type Equation = 'plain' | 'cofactored';
 
 /**
- * Makes a signature out of chosen parts, for the first message for which the equation comes out as wanted. Nothing
- * here needs a private key where the key's scalar is 0.
+ * Makes a signature from the given parts, for the first message that fulfils the equation. A key with the scalar 0 needs no
+ * private key.
  *
- * @param options.excess what is added to `S`, a multiple of the group's order
+ * @param options.excess a multiple of the group's order, added to `S`
  */
 function forge(
   key: Parts,

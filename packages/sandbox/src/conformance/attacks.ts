@@ -3,7 +3,7 @@ import { floodCode } from './cases/flood-cases.js';
 import { BOMBS } from './cases/limit-cases.js';
 import { THREAD_BOMB } from './cases/resource-cases.js';
 
-/** Hostile code, as a model may write it, for tests of a whole server. To be run behind a wall only: some of it kills. */
+/** Hostile code that a model may write, for tests of a whole server. Run it only behind a wall: some of it kills. */
 export interface Attack {
   name: string;
   language: EvaluatorLanguage;
@@ -47,7 +47,7 @@ const PYTHON: Readonly<Record<string, string>> = {
   'busy loop': 'while True: pass',
   memory: 'held = []\nwhile True: held.append(bytearray(1 << 20))',
   fork: 'import os\nwhile True: os.fork()',
-  'a process of its own session': `
+  'a process in a new session': `
 import os, subprocess
 try:
     os.setsid()

@@ -8,18 +8,18 @@ import type { Threat } from './threats.js';
 export interface ConformanceCase {
   name: string;
   threat: Threat;
-  /** False where the driver itself announces that it does not promise this. Always true when absent. */
+  /** False where the driver announces that it does not promise this. Absent: always true. */
   appliesTo?(driver: SandboxDriver): boolean;
-  /** True where code is held by finding no interface to try it with; permissions by themselves do not hold it. */
+  /** True where only missing interfaces hold the code. Permissions alone do not hold it. */
   needsBareRealm?: true;
-  /** Rejects when the driver does not behave. */
+  /** Rejects when the driver fails the case. */
   check(driver: SandboxDriver): Promise<void>;
 }
 
-/** Long enough for a loaded machine; only a sandbox that hangs ever waits for it. */
+/** Long enough for a loaded machine. Only a hanging sandbox takes so long. */
 const TIMEOUT_MS = 20_000;
 
-/** Runs hostile code where hostile code runs: as the one piece of code of a fresh evaluator. */
+/** Runs hostile code as a model's code, in a fresh evaluator. */
 export function evaluate(
   driver: SandboxDriver,
   code: string,

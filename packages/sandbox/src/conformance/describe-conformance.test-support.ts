@@ -11,8 +11,8 @@ import type { SandboxDriver } from '../sandbox.js';
 const { TEST_FORM: FORM, TEST_SEED: SEED = '1' } = process.env;
 
 /**
- * Whether slow tests are left out. Then a driver runs with its default settings only: its variants without one of
- * the walls take as long again.
+ * Whether slow tests are left out. A driver then runs only with its default settings: its variants without one of the walls
+ * take as long again.
  */
 export const IS_QUICK = FORM === 'quick';
 
@@ -35,7 +35,7 @@ export function sampleOfCases<T extends Pick<ConformanceCase, 'name' | 'threat'>
   return cases.filter((each) => taken.has(each));
 }
 
-/** What this process may hold on to after all of it. Some cases send it hundreds of megabytes. */
+/** The most memory that this process may hold after all cases. Some cases send it hundreds of megabytes. */
 const MOST_LEFT_BYTES = 32 * 1024 * 1024;
 
 /** Bytes that this process holds for JavaScript, once the collector has run. */

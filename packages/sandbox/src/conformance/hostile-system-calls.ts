@@ -1,12 +1,16 @@
 import type { Threat } from './threats.js';
 
 /**
- * An argument of a call. `file`: a descriptor of a file that all sandboxes share, opened to be read; `pair`: one of a
- * pair of sockets; `zeros`: the address of 4 KiB of zeros; any other text: the address of that text.
+ * An argument of a call:
+ *
+ * - `file`: a read-only descriptor of a file that all sandboxes share.
+ * - `pair`: one of a pair of sockets.
+ * - `zeros`: the address of 4 KiB of zeros.
+ * - Any other text: the address of that text.
  */
 export type CallArgument = number | 'file' | 'pair' | 'zeros' | `"${string}"`;
 
-/** A call of the kernel that no sandbox may make. Its arguments are such that an open kernel would do it. */
+/** A call of the kernel that no sandbox may make. With these arguments an open kernel would do it. */
 export interface HostileSystemCall {
   what: string;
   threat: Threat;
@@ -76,13 +80,13 @@ const attempts: Partial<Record<Threat, readonly Attempt[]>> = {
     ['fork', [57, null], []],
     ['vfork', [58, null], []],
     ['clone', clone, [17, 0, 0, 0, 0]],
-    ['a namespace of its own by clone', clone, [0x10000000 | 17, 0, 0, 0, 0]],
+    ['a new namespace by clone', clone, [0x10000000 | 17, 0, 0, 0, 0]],
     ['clone3', [435, 435], ['zeros', 88]],
-    ['a namespace of its own', [272, 97], [0x10000000]],
+    ['a new namespace', [272, 97], [0x10000000]],
     ['the namespace of a file', [308, 268], ['file', 0]],
   ],
   'processes of the machine, `/proc`': [
-    ['ptrace of its own parent', [101, 117], [0, 0, 0, 0]],
+    ['ptrace of the parent', [101, 117], [0, 0, 0, 0]],
     ['reading memory of a process', [310, 270], [1, 'zeros', 0, 'zeros', 0, 0]],
     ['writing memory of a process', [311, 271], [1, 'zeros', 0, 'zeros', 0, 0]],
     ['comparing processes', [312, 272], [1, 1, 0, 0, 1]],
@@ -106,7 +110,7 @@ const attempts: Partial<Record<Threat, readonly Attempt[]>> = {
     ['a pipe', [293, 59], ['zeros', 0]],
     ['pages in a pipe', [278, 75], [1, 'zeros', 0, 0]],
     ['locking all memory', [151, 230], [2]],
-    ['page faults of its own', [323, 282], [1]],
+    ['a handler of page faults', [323, 282], [1]],
   ],
   'quotas of the whole machine': [
     ['slots of asynchronous input and output', [206, 0], [1, 'zeros']],
@@ -122,7 +126,7 @@ const attempts: Partial<Record<Threat, readonly Attempt[]>> = {
     ['a place in a keyring', [250, 219], [0, -3, 1]],
     ['a counter of the processor', [298, 241], ['zeros', 0, -1, -1, 0]],
     ['a program for the kernel', [321, 280], [0, 'zeros', 72]],
-    ['a filter of its own', [317, 277], [1, 0, 'zeros']],
+    ['another filter of system calls', [317, 277], [1, 0, 'zeros']],
     ['another priority', [141, 140], [0, SELF, 1]],
     ['another scheduler', [144, 119], [SELF, 3, 'zeros']],
     ['other processors', [203, 122], [SELF, 8, '"\\x01"']],
@@ -138,8 +142,8 @@ const attempts: Partial<Record<Threat, readonly Attempt[]>> = {
     ['a lease of a shared file', fcntl, ['file', 1024, 0]],
     ['being told of changes', fcntl, ['file', 1026, 0]],
     ['waking others through a shared file', [202, 98], ['zeros', 1, 1, 0, 0, 0]],
-    ['memory merged with that of others', madvise, [0, 0, 12]],
-    ['memory merged with that of others, all of it', prctl, [67, 1, 0, 0, 0]],
+    ['memory merged with other sandboxes', madvise, [0, 0, 12]],
+    ['all memory merged with other sandboxes', prctl, [67, 1, 0, 0, 0]],
   ],
   'undoing what ends it with the server': [
     ['no signal at the death of its parent', prctl, [1, 0, 0, 0, 0]],
@@ -176,7 +180,7 @@ const attempts: Partial<Record<Threat, readonly Attempt[]>> = {
   ],
 };
 
-/** What native code may not do, by the threat that it is part of. */
+/** System calls that native code may not make, by their threat. */
 export const hostileSystemCalls: readonly HostileSystemCall[] = Object.entries(attempts).flatMap(
   ([threat, list]) =>
     list.map(([what, [x64, arm64], args]) => ({ what, threat: threat as Threat, x64, arm64, args })),

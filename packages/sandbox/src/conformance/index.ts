@@ -18,7 +18,7 @@ export { type Attack, attacks } from './attacks.js';
 export type { ConformanceCase } from './conformance-case.js';
 export { type Threat, threats } from './threats.js';
 
-/** What every sandbox driver must do. A driver's tests run all that apply to it. */
+/** The requirements of all sandbox drivers. A driver's tests run all cases that apply to it. */
 export const conformanceCases: readonly ConformanceCase[] = [
   ...escapeCases,
   ...neighbourCases,
@@ -44,7 +44,7 @@ function leavingTheNextUnharmed(conformanceCase: ConformanceCase): ConformanceCa
       assert.deepEqual(
         evaluation,
         { value: 'the input1', stdout: '' },
-        'the next sandbox is not as it should be',
+        'the next sandbox gave another result',
       );
     },
   };

@@ -4,7 +4,7 @@ import { isolationTable, withIsolationTable } from './isolation-table.js';
 
 const DOCUMENT = new URL('../../../../docs/isolation.md', import.meta.url);
 
-test('docs/isolation.md has the table that the conformance cases give [EXE-43]', () => {
+test('docs/isolation.md has the table of the conformance cases [EXE-43]', () => {
   const page = readFileSync(DOCUMENT, 'utf8');
   expect(page).toContain(`\n${isolationTable()}\n`);
   expect(withIsolationTable(page, isolationTable())).toBe(page);

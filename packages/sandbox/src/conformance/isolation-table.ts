@@ -16,7 +16,7 @@ const columns: readonly Column[] = [
   { title: '`runtime` elsewhere', isolation: 'runtime', memoryBounded: false, endsWithHost: false },
 ];
 
-/** What tests of single drivers show, beside the conformance cases. */
+/** Properties that tests of single drivers show, beside the conformance cases. */
 const shownByDrivers = {
   "limits while the server's event loop is blocked": ({ memoryBounded }: Column) => memoryBounded,
   "an orphaned busy loop after the server's `kill -9`": ({ endsWithHost }: Column) => endsWithHost,
@@ -24,10 +24,10 @@ const shownByDrivers = {
 
 type Row = Threat | keyof typeof shownByDrivers;
 
-/** Remarks of a row: for each column the part that contains the attempt, or else the gap. */
+/** Remarks of a row: for each column the wall that contains the attempt, or the gap. */
 type Remarks = readonly (string | undefined)[];
 
-/** By row the words of the cells beyond "contained" and "not bounded"; a cell without a remark says that alone. */
+/** The remarks of cells beyond "contained" and "not bounded", by row. */
 const remarks: Readonly<Record<Row, Remarks>> = {
   'network: TCP, UDP, DNS, unix sockets, metadata address': [
     'twice: no interface, no permission; no network, no sockets',
@@ -44,7 +44,7 @@ const remarks: Readonly<Record<Row, Remarks>> = {
   signals: [],
   'fork bomb': ['twice: no permission; no system call for it'],
   'thread bomb': [
-    'a number of threads of its own',
+    'each sandbox has a limit of threads',
     'by the limit of memory, or by a cgroup',
     "the run's time limit ends it",
   ],
@@ -70,7 +70,7 @@ const remarks: Readonly<Record<Row, Remarks>> = {
     'code finds none',
   ],
   'the path of the installation': [],
-  'what the sandbox before left behind': [],
+  'leftovers of the previous sandbox': [],
   'ending without an answer': [],
   'inherited file descriptors': [
     'they are not open in it',
@@ -101,7 +101,7 @@ function isContained(row: Row, column: Column): boolean {
 
 function cellOf(row: Row, column: Column, remark: string | undefined): string {
   if (!isContained(row, column)) {
-    if (remark === undefined) throw new Error(`"${row}" is not bounded in ${column.title}: say what is left`);
+    if (remark === undefined) throw new Error(`"${row}" is not bounded in ${column.title}: add a remark`);
     return `**not bounded**: ${remark}`;
   }
   if (remark === undefined) return 'contained';
@@ -109,8 +109,8 @@ function cellOf(row: Row, column: Column, remark: string | undefined): string {
 }
 
 /**
- * Renders the table of docs/isolation.md: a row for each threat, a column for each kind of driver. Whether an attempt is
- * contained follows from the cases that apply to the drivers of a column.
+ * Renders the table of docs/isolation.md: a row for each threat, a column for each kind of driver. An attempt is contained
+ * where all its cases apply to the drivers of a column.
  */
 export function isolationTable(): string {
   const rows = [...threats, ...(Object.keys(shownByDrivers) as (keyof typeof shownByDrivers)[])];
@@ -123,7 +123,7 @@ export function isolationTable(): string {
     .join('\n');
 }
 
-/** Puts a table in the place of the one that a page has. @throws Error when the page has none. */
+/** Replaces the table of a page. @throws Error when the page has none. */
 export function withIsolationTable(page: string, table: string): string {
   const lines = page.split('\n');
   const begin = lines.findIndex((line) => line.startsWith('| attempt '));

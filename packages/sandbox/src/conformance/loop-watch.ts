@@ -10,15 +10,15 @@ const ATTEMPTS = 8;
 
 /** Measurements of the event loop while an action ran. */
 interface LoopReport {
-  /** Longest time between two ticks of a timer, in milliseconds, of which the main thread used a processor. */
+  /** Longest processor time of the main thread between two ticks of a timer, in milliseconds. */
   longestBlockMs: number;
   /** Number of ticks. */
   ticks: number;
 }
 
 /**
- * Reads the processor time of the main thread in milliseconds, where Linux tells it (updated every 4 ms or so), else that of
- * the process.
+ * Reads the processor time of the main thread in milliseconds, which Linux updates every 4 ms or so. On other systems it reads
+ * the time of the process.
  */
 function openProcessorClock(): { read(): number; close(): void } {
   if (!existsSync(SCHEDULER_STATISTICS)) {
@@ -40,8 +40,8 @@ function openProcessorClock(): { read(): number; close(): void } {
 }
 
 /**
- * Measures how long the event loop is blocked while `action` runs. Of each gap between two ticks only processor time of the
- * main thread counts: on a machine that is shared, other processes delay ticks too.
+ * Measures how long the event loop is blocked while `action` runs. Only processor time of the main thread counts in each gap
+ * between two ticks: on a shared machine, other processes delay ticks too.
  */
 async function watchLoop<T>(action: () => Promise<T>): Promise<LoopReport & { result: T }> {
   const clock = openProcessorClock();

@@ -6,12 +6,12 @@ import type { CallArgument, HostileSystemCall } from './hostile-system-calls.js'
 
 const TIMEOUT_MS = 60_000;
 
-/** A language in which code of a sandbox calls the kernel as it likes. */
+/** A language in which code of a sandbox can make any system call. */
 export type NativeLanguage = 'python' | 'javascript';
 
 /**
- * In which languages a driver runs code that calls the kernel of this machine as it likes. At level `runtime` there is
- * none, and a separate machine has a separate kernel.
+ * The languages in which a driver's code can make any system call on this machine's kernel. At level `runtime` there is none,
+ * and a separate machine has a separate kernel.
  */
 export function nativeLanguages({ isolation, capabilities }: SandboxDriver): NativeLanguage[] {
   if (isolation !== 'kernel' || capabilities === undefined) return [];
@@ -21,7 +21,7 @@ export function nativeLanguages({ isolation, capabilities }: SandboxDriver): Nat
   ];
 }
 
-/** Runs code in one of them. */
+/** Runs code in one of these languages. */
 export function evaluateIn(
   driver: SandboxDriver,
   language: NativeLanguage,
@@ -32,7 +32,7 @@ export function evaluateIn(
   return evaluateInSandbox(pool, { code, task: 'the task' }, { timeoutMs });
 }
 
-/** Which of some calls the kernel did for code of a driver, in any language. */
+/** The calls that the kernel did for code of a driver, in any language. */
 export async function callsDone(
   driver: SandboxDriver,
   calls: readonly HostileSystemCall[],

@@ -1,6 +1,6 @@
 /**
- * What hostile code may try, as the rows of the table in docs/isolation.md. Every conformance case belongs to one; a
- * driver bounds a threat when all cases of it apply to the driver.
+ * Attempts of hostile code, as the rows of the table in docs/isolation.md. Every conformance case belongs to one threat. A
+ * driver bounds a threat when all its cases apply to the driver.
  */
 export const threats = [
   'network: TCP, UDP, DNS, unix sockets, metadata address',
@@ -26,7 +26,7 @@ export const threats = [
   'native code',
   'interfaces that reach the machine before they ask',
   'the path of the installation',
-  'what the sandbox before left behind',
+  'leftovers of the previous sandbox',
   'ending without an answer',
   'inherited file descriptors',
   'undoing what ends it with the server',

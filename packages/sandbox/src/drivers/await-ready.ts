@@ -21,7 +21,7 @@ async function readReadyLine(sandbox: Sandbox, entry: SandboxEntry): Promise<voi
 }
 
 /**
- * Waits for the ready line of a sandbox that was just started, and takes it off `lines`.
+ * Waits for the ready line of a new sandbox, and removes it from `lines`.
  * @throws SandboxStartError after killing the sandbox, when the line does not come in time or is another one.
  */
 export async function awaitReady(

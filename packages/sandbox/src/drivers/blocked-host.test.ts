@@ -13,10 +13,10 @@ const drivers = [
   { name: 'bubblewrap', runs: onHardenedMachine, create: createBubblewrapDriver },
 ];
 
-/** Far longer than any of it takes; only a limit that does not hold waits for it. */
+/** Far longer than each test takes. Only a broken limit takes so long. */
 const DEADLINE_MS = 100_000;
 
-/** Keeps this process from doing anything else, as an endless loop would. */
+/** Blocks this process, as an endless loop would. */
 function blockUntil(done: () => boolean): void {
   const deadline = Date.now() + DEADLINE_MS;
   const sleeper = new Int32Array(new SharedArrayBuffer(4));
@@ -59,7 +59,7 @@ for (const { name, runs, create } of drivers) {
       expect(runningOf(pids)).toEqual(pids);
       blockUntil(() => runningOf(pids).length === 0);
       expect(runningOf(pids)).toEqual([]);
-      // By itself, without a kill: V8 throws where it meets the limit in an allocation of the code, and aborts in one of its own.
+      // By itself, without a kill. At the limit, V8 throws in an allocation of the code, and aborts in an internal one.
       expect(['ended', 'crashed']).toContain((await sandbox.exited).reason);
     });
   });

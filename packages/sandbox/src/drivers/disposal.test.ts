@@ -13,7 +13,7 @@ import { evaluateInSandbox } from '../protocol/evaluate-in-sandbox.js';
 import { onHardenedMachine } from './bubblewrap/hardened-machine.test-support.js';
 import type { SandboxDriver } from '../sandbox.js';
 
-/** The specification's word for it: gone within this many milliseconds of the abort. */
+/** The specification's limit: gone within this many milliseconds of the abort. */
 const GONE_MS = 500;
 
 let stateDir: string;
@@ -27,7 +27,7 @@ afterEach(async () => {
   await rm(stateDir, { recursive: true });
 });
 
-/** How the command lines of sandboxes tell: the runner's file, or the text of the evaluator in the place of one. */
+/** Marks of sandboxes in command lines: the runner's file, or the text of the evaluator. */
 const SANDBOX = /runner\.mjs|data:text\/javascript;base64,/;
 
 /** Everything below this process that runs a bundled file of a sandbox, by /proc; zombies do not run. */
@@ -47,7 +47,7 @@ async function sandboxProcesses(): Promise<number[]> {
   );
   const known = rows.filter((row) => row !== undefined);
   const below = new Set([process.pid]);
-  // A parent may have a higher id than its child: look until nothing is added.
+  // A parent may have a higher id than its child: repeat until nothing is added.
   for (let size = 0; size < below.size;) {
     size = below.size;
     for (const { pid, parent } of known) if (below.has(parent)) below.add(pid);
@@ -57,7 +57,7 @@ async function sandboxProcesses(): Promise<number[]> {
     .map(({ pid }) => pid);
 }
 
-/** Whether one process still runs; cheap, so that looking takes no time from what is looked for. */
+/** Whether one process still runs. The check is cheap, so that it does not delay the end of the process. */
 function isRunning(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -156,7 +156,7 @@ describe.runIf(process.platform === 'linux').each(HERE)('the processes of a run,
     expect(await outcome).toMatchObject(ABORTED);
   });
 
-  test('are gone within 500 ms of its time being up', async () => {
+  test('are gone within 500 ms of its timeout', async () => {
     const controller = new AbortController();
     const { underWay, outcome } = await beginRun('loop', controller.signal);
     await underWay;
@@ -167,13 +167,13 @@ describe.runIf(process.platform === 'linux').each(HERE)('the processes of a run,
     expect(await outcome).toMatchObject(ABORTED);
   });
 
-  test('are all gone, of twenty runs that are aborted at once', async () => {
+  test('are all gone after an abort of twenty runs at once', async () => {
     const controller = new AbortController();
     const runs = await Promise.all(Array.from({ length: 20 }, () => beginRun('think', controller.signal)));
     await Promise.all(runs.map(({ underWay }) => underWay));
     const pids = await processesOf(20);
     controller.abort();
-    // Untimed: how long twenty take together says how busy the machine is.
+    // Untimed: the time of twenty ends depends on the load of the machine.
     await untilGone(pids);
     expect(await sandboxProcesses()).toEqual([]);
     for (const { outcome } of runs) expect(await outcome).toMatchObject(ABORTED);

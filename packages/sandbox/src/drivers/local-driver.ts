@@ -4,8 +4,8 @@ import { createDenoDriver } from './deno/deno-driver.js';
 import { type LocalDriverName, type SandboxDriver, SandboxProbeError } from '../sandbox.js';
 
 /**
- * Which sandbox of this machine to use. `bubblewrap`: the hardened one or none. `deno`: the plain one. `auto`: the
- * hardened one where it works, else the plain one with a notice of the reason.
+ * The sandbox to use on this machine. `bubblewrap`: the hardened one or none. `deno`: the plain one. `auto`: the hardened one
+ * where it works, else the plain one with a notice of the reason.
  */
 export type LocalDriverChoice = 'auto' | LocalDriverName;
 
@@ -30,7 +30,7 @@ async function probed(creation: Promise<SandboxDriver>): Promise<SandboxDriver> 
   }
 }
 
-/** With cgroups where they work; where they do not, without them and with a notice. */
+/** With cgroups where they work, else without them and with a notice. */
 async function probedWith(
   cgroups: DelegatedCgroup | undefined,
   create: (cgroups?: DelegatedCgroup) => Promise<SandboxDriver>,
@@ -46,8 +46,7 @@ async function probedWith(
 }
 
 /**
- * The sandbox driver of this machine, probed. Its `isolation` tells its kind; a caller that needs more has to
- * refuse it.
+ * The sandbox driver of this machine, probed. A caller checks its `isolation`, and refuses a level that is too low.
  * @throws SandboxProbeError naming the step that failed; SandboxStartError when Deno is not installed.
  */
 export async function createLocalDriver(options: LocalDriverOptions): Promise<SandboxDriver> {

@@ -4,7 +4,7 @@ export class TookTooLongError extends Error {
 }
 
 /**
- * Waits for work, but not longer than `timeoutMs`. The work itself goes on: its late result is the caller's to undo.
+ * Waits for work, but not longer than `timeoutMs`. The work itself continues, and the caller has to undo its late result.
  * @throws TookTooLongError
  */
 export async function within<T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> {

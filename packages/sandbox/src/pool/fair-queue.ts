@@ -5,9 +5,9 @@ interface Waiter<T> {
   refuse(error: unknown): void;
 }
 
-/** Callers that wait for something, in a queue for each owner. Within a queue: first in, first out. */
+/** Waiting callers, in a queue for each owner. Each queue is first in, first out. */
 export class FairQueue<T> {
-  /** Owners with waiting callers. An owner moves to the end when one of its callers was given a thing. */
+  /** Owners with waiting callers. An owner moves to the end when one of its callers gets a thing. */
   readonly #queues = new Map<Owner, Set<Waiter<T>>>();
   #length = 0;
 
@@ -16,20 +16,19 @@ export class FairQueue<T> {
     return this.#length;
   }
 
-  /** Owners with waiting callers, the one that has waited longest since it was given a thing first. */
+  /** Owners with waiting callers. The owner with the longest wait since its last thing comes first. */
   owners(): IterableIterator<Owner> {
     return this.#queues.keys();
   }
 
-  /** How many calls of an owner wait. */
+  /** Number of waiting calls of an owner. */
   waitingOf(owner: Owner): number {
     return this.#queues.get(owner)?.size ?? 0;
   }
 
   /**
    * Waits for a thing.
-   * @throws what `late` makes when it takes longer than `maxWaitMs`; the signal's reason when it aborts; what
-   * `refuseAll` was given.
+   * @throws the error of `late` after `maxWaitMs`; the signal's reason when it aborts; the error of `refuseAll`.
    */
   wait(options: {
     owner: Owner;
@@ -61,7 +60,7 @@ export class FairQueue<T> {
     });
   }
 
-  /** Gives a thing to the first caller of an owner, which has to have one. */
+  /** Gives a thing to the first caller of an owner. The owner must have a waiting caller. */
   give(owner: Owner, thing: T): void {
     const queue = this.#queues.get(owner);
     const [first] = queue ?? [];

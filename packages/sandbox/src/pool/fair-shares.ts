@@ -1,19 +1,19 @@
 import type { Sandbox } from '../sandbox.js';
 
-/** What sandboxes in use are counted for. */
+/** The owner of sandboxes in use. */
 export type Owner = string | symbol;
 
-/** Part of all slots that is kept for owners without a sandbox in use. */
+/** Part of all slots, reserved for owners without a sandbox in use. */
 const RESERVED_PART = 0.25;
 
-/** Number of sandboxes that one owner can have in use of a pool with `maxActive` slots. */
+/** Most sandboxes of one owner in use, in a pool with `maxActive` slots. */
 export function slotsOfOneOwner(maxActive: number): number {
   return maxActive - Math.floor(maxActive * RESERVED_PART);
 }
 
 /**
- * The sandboxes in use, by owner, and which owner may have another one: the last quarter of the slots is for owners that
- * have none. Without it two owners with long runs take all slots, and a third waits until one of these runs ends.
+ * The sandboxes in use, by owner. It decides which owner may have another one: the last quarter of the slots is for owners
+ * without a sandbox. Otherwise two owners with long runs would take all slots, and a third would wait for the end of a run.
  */
 export class FairShares {
   readonly #maxActive: number;
@@ -55,7 +55,7 @@ export class FairShares {
     return this.size < this.#open || (this.size < this.#maxActive && this.#countOf(owner) === 0);
   }
 
-  /** Of some owners the one that has the next slot: with the fewest in use, of equal ones the first. */
+  /** The owner that gets the next slot: the one with the fewest sandboxes in use, or the first of equal ones. */
   next(owners: Iterable<Owner>): Owner | undefined {
     let next: Owner | undefined;
     for (const owner of owners) {

@@ -1,10 +1,10 @@
 import type { Sandbox } from '../sandbox.js';
 
-/** The sandboxes of a pool that wait to be used, the one that has waited longest first. */
+/** The unused sandboxes of a pool. The one with the longest wait comes first. */
 export class Reserve {
   readonly #size: number;
   #waiting: { sandbox: Sandbox; since: number }[] = [];
-  /** When it fell below its size, in milliseconds of `performance.now`; undefined while it is full. */
+  /** Time at which the reserve fell below its size, in milliseconds of `performance.now`; undefined while it is full. */
   #shortSince: number | undefined;
   #lastRefillMs = 0;
 
@@ -21,12 +21,12 @@ export class Reserve {
     return this.#waiting.length >= this.#size;
   }
 
-  /** For how long it has been below its size; where it is full, for how long it was the last time. */
+  /** Time below its size, in milliseconds. For a full reserve: the time of the last shortage. */
   get refillMs(): number {
     return this.#shortSince === undefined ? this.#lastRefillMs : performance.now() - this.#shortSince;
   }
 
-  /** When the first one began to wait, in milliseconds of `performance.now`. */
+  /** Start of the longest wait, in milliseconds of `performance.now`. */
   get oldestSince(): number | undefined {
     return this.#waiting[0]?.since;
   }
@@ -42,7 +42,7 @@ export class Reserve {
     return oldest?.sandbox;
   }
 
-  /** Takes that one out; false when it is not there. */
+  /** Removes a sandbox; false when the reserve does not have it. */
   remove(sandbox: Sandbox): boolean {
     const left = this.#waiting.filter((one) => one.sandbox !== sandbox);
     const found = left.length < this.#waiting.length;

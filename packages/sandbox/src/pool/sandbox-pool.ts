@@ -1,10 +1,10 @@
 import type { SandboxEntry } from '@agent-rental/agent-runner';
 import type { EvaluatorLanguage, Sandbox, SandboxDriver, SandboxLimits } from '../sandbox.js';
 
-/** No sandbox could be had in time. The request should be answered with 503 and `Retry-After`. */
+/** No sandbox was free in time. Answer the request with 503 and `Retry-After`. */
 export class SandboxUnavailableError extends Error {
   override readonly name = 'SandboxUnavailableError';
-  /** Tells this error across packages, where `instanceof` may not. */
+  /** Identifies this error across packages, where `instanceof` may fail. */
   readonly code = 'sandbox_unavailable';
   readonly retryAfterSeconds: number;
 
@@ -17,24 +17,24 @@ export class SandboxUnavailableError extends Error {
 export interface WarmPoolOptions {
   driver: SandboxDriver;
   entry: SandboxEntry;
-  /** Of a pool of evaluators; the driver's `capabilities` say which there are. Default `javascript`. */
+  /** For pools of evaluators. The driver's `capabilities` list the languages. Default `javascript`. */
   language?: EvaluatorLanguage;
   limits?: Partial<SandboxLimits>;
-  /** How many to keep ready. */
+  /** Number of sandboxes to keep ready. */
   size: number;
-  /** How many may be in use at once. A quarter of them, rounded down, is for owners that have none in use. */
+  /** Most sandboxes in use at once. A quarter of them, rounded down, is for owners without one in use. */
   maxActive: number;
-  /** How long `take` waits, in milliseconds. */
+  /** Longest wait of `take`, in milliseconds. */
   maxWaitMs: number;
-  /** How many may wait at once; more are refused without waiting. Default 256. */
+  /** Most waiting calls at once; further calls are refused at once. Default 256. */
   maxWaiting?: number;
-  /** How many of the pool there may be at once in any state: warm, in use, starting, ending. Default: any number. */
+  /** Most sandboxes of the pool at once in any state: warm, in use, starting, ending. Default: any number. */
   maxSandboxes?: number;
-  /** How many to start at the same time; more only slow each other down. Default 2. */
+  /** Most starts at the same time; more only slow each other down. Default 2. */
   maxConcurrentStarts?: number;
   /**
-   * Whether the machine has something more urgent to do than to replace taken sandboxes. While it says so and no call waits,
-   * the refill is put off, though not for long. Default: never.
+   * Whether the machine has more urgent work than to replace taken sandboxes. While this is true and no call waits, the pool
+   * delays its refill for a bounded time. Default: never.
    */
   isBusy?: () => boolean;
   /** Called with the error of every start that failed, for the log. */
@@ -42,24 +42,24 @@ export interface WarmPoolOptions {
 }
 
 export interface WarmPoolStats {
-  /** Ready to be used. */
+  /** Sandboxes that are ready for use. */
   idle: number;
   starting: number;
   /** In use. */
   active: number;
-  /** Given up while they waited to be used, and not gone yet. */
+  /** Unused sandboxes that the pool has given up and that are not gone yet. */
   ending: number;
   /** Calls of `take` that wait. */
   waiting: number;
-  /** For how long the reserve has been below its size; where it is full, for how long it was the last time. */
+  /** Time of the reserve below its size, in milliseconds. For a full reserve: the time of the last shortage. */
   refillMs: number;
-  /** Counts since the pool was made. */
+  /** Counts since the creation of the pool. */
   takenTotal: number;
   startsTotal: number;
   startFailuresTotal: number;
-  /** Sandboxes that ended while they waited to be used. */
+  /** Sandboxes that ended before their use. */
   diedIdleTotal: number;
-  /** Sandboxes given up because they had waited for as long as the driver allows. */
+  /** Sandboxes given up after the longest wait that the driver allows. */
   recycledTotal: number;
   /** Calls of `take` that got none. */
   refusedTotal: number;
@@ -68,24 +68,24 @@ export interface WarmPoolStats {
 /** Options of one take. */
 interface TakeOptions {
   signal?: AbortSignal | undefined;
-  /** Who the sandbox is counted for, for instance a listing. Default: a separate owner. */
+  /** The owner of the sandbox, for instance a listing. Default: a separate owner. */
   owner?: string | undefined;
 }
 
-/** Keeps sandboxes ready. Each is handed out once; its taker has to kill it. */
+/** Keeps sandboxes ready. Each is given to one caller, who has to kill it. */
 export interface WarmPool {
   /**
-   * Takes a sandbox. Where there are too few, the owners of the waiting calls have equal shares: the next sandbox goes to
-   * the owner with the fewest in use.
+   * Takes a sandbox. Where there are too few, the owners of waiting calls have equal shares. The next sandbox goes to the owner
+   * with the fewest in use.
    * @throws SandboxUnavailableError; the signal's reason when it aborts.
    */
   take(options?: TakeOptions): Promise<Sandbox>;
   /**
    * Resolves when `size` are ready for the first time.
-   * @throws the error of the first failed start: at boot that is a reason not to go on.
+   * @throws the error of the first failed start. At boot, stop then.
    */
   ready(): Promise<void>;
   stats(): WarmPoolStats;
-  /** Kills every sandbox it ever handed out or holds. */
+  /** Kills every sandbox that it holds or has given to a caller. */
   close(): Promise<void>;
 }

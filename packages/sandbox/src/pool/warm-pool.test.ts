@@ -55,7 +55,7 @@ async function untilIdle(pool: WarmPool, idle: number): Promise<void> {
 }
 
 describe('createWarmPool', () => {
-  test('fills itself, hands each sandbox out once and refills', async () => {
+  test('fills itself, gives each sandbox to one caller, and refills', async () => {
     const driver = new FakeDriver();
     const pool = createPool(driver);
     await pool.ready();
@@ -68,7 +68,7 @@ describe('createWarmPool', () => {
     await pool.close();
   });
 
-  test('puts its refill off while the machine is busy, though not for long, and never for who waits', async () => {
+  test('delays its refill for a bounded time while the machine is busy, and never while a call waits', async () => {
     vi.useFakeTimers();
     try {
       const driver = new FakeDriver();
@@ -98,7 +98,7 @@ describe('createWarmPool', () => {
     }
   });
 
-  test('waits in order while as many are in use as may be', async () => {
+  test('waits in order while the most allowed sandboxes are in use', async () => {
     const driver = new FakeDriver();
     const pool = createPool(driver, { maxActive: 1 });
     const first = await pool.take();
@@ -119,14 +119,14 @@ describe('createWarmPool', () => {
     await pool.close();
   });
 
-  test('starts one for who waits even with no reserve', async () => {
+  test('starts a sandbox for a waiting call even with no reserve', async () => {
     const pool = createPool(new FakeDriver(), { size: 0 });
     await pool.ready();
     await expect(pool.take()).resolves.toBeInstanceOf(FakeSandbox);
     await pool.close();
   });
 
-  test('replaces a sandbox that dies while it waits to be used', async () => {
+  test('replaces a sandbox that dies before its use', async () => {
     const driver = new FakeDriver();
     const pool = createPool(driver);
     await pool.ready();
@@ -142,7 +142,7 @@ describe('createWarmPool', () => {
     await pool.close();
   });
 
-  test('has no more than it may, whatever they do, and no reserve that it may not have', async () => {
+  test('never exceeds its limit of sandboxes in any state, also with its reserve', async () => {
     const driver = new FakeDriver();
     const pool = createPool(driver, { size: 5, maxSandboxes: 3, maxActive: 10 });
     await pool.ready();
@@ -158,7 +158,7 @@ describe('createWarmPool', () => {
     await pool.close();
   });
 
-  test('gives up a sandbox that has waited for as long as the driver allows, and has a new one instead', async () => {
+  test('replaces a sandbox after the longest wait that the driver allows', async () => {
     vi.useFakeTimers();
     try {
       const driver = new FakeDriver({ maxSandboxes: 10, maxIdleMs: 600_000 });
@@ -179,7 +179,7 @@ describe('createWarmPool', () => {
     }
   });
 
-  test('counts one that is being given up until it is gone', async () => {
+  test('counts a sandbox that it gives up until it is gone', async () => {
     const driver = new FakeDriver({ maxSandboxes: 1, maxIdleMs: 20 });
     const pool = createPool(driver, { size: 1, maxSandboxes: 1 });
     await pool.ready();
@@ -203,7 +203,7 @@ describe('createWarmPool', () => {
     await pool.close();
   });
 
-  test('says how long the reserve was short', async () => {
+  test('reports the time of a shortage of its reserve', async () => {
     const driver = new FakeDriver();
     const pool = createPool(driver, { size: 1 });
     await pool.ready();
@@ -228,7 +228,7 @@ describe('createWarmPool', () => {
     await pool.close();
   });
 
-  test('bounds how many wait', async () => {
+  test('bounds the waiting calls', async () => {
     const pool = createPool(new FakeDriver(), { maxActive: 0, maxWaiting: 1 });
     const waiting = pool.take();
     await expect(pool.take()).rejects.toThrow('too many are waiting');
@@ -247,7 +247,7 @@ describe('createWarmPool', () => {
     await pool.close();
   });
 
-  test('a failed start is told, tried again, and named to who waited for it', async () => {
+  test('a failed start is reported, tried again, and the cause of a waiting call’s error', async () => {
     const driver = new FakeDriver();
     const broken = new Error('no binary');
     driver.startSandbox = () => Promise.reject(broken);
@@ -292,7 +292,7 @@ describe('createWarmPool', () => {
   });
 
   describe('between owners', () => {
-    /** Takes that wait, and in which order they were given a sandbox. */
+    /** Waiting takes, and the order in which they get a sandbox. */
     function takes(pool: WarmPool): {
       given: { owner: string; sandbox: Sandbox }[];
       take(owner: string): Promise<void>;
@@ -334,7 +334,7 @@ describe('createWarmPool', () => {
       await pool.close();
     });
 
-    test('the one with the fewest in use comes next, however many others wait [EXE-62]', async () => {
+    test('the owner with the fewest in use comes next, for any number of other waiting calls [EXE-62]', async () => {
       const pool = createPool(new FakeDriver(), { maxActive: 3, size: 3 });
       const { given, take } = takes(pool);
       await Promise.all([take('a'), take('a'), take('a')]);
@@ -348,7 +348,7 @@ describe('createWarmPool', () => {
       await pool.close();
     });
 
-    test('a slot is free when nothing is left of its sandbox', async () => {
+    test('a slot is free when no part of its sandbox is left', async () => {
       const pool = createPool(new FakeDriver(), { maxActive: 1, size: 1 });
       const first = (await pool.take()) as FakeSandbox;
       let release = (): void => {};

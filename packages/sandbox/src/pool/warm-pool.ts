@@ -5,8 +5,8 @@ import { SandboxUnavailableError, type WarmPool, type WarmPoolOptions } from './
 import type { Sandbox } from '../sandbox.js';
 
 /**
- * Starting a sandbox takes as much of the machine as dozens of runs take to begin. What was taken is replaced a moment
- * later, when the runs that came together are under way; takes that go on put it off, but not for long.
+ * The start of a sandbox costs the machine as much as the starts of dozens of runs. The pool therefore replaces taken sandboxes
+ * a moment later, when runs that came together have started. Further takes delay the refill, for a bounded time.
  */
 const REFILL_DELAY_MS = 50;
 const LONGEST_REFILL_DELAY_MS = 1_000;
@@ -38,9 +38,9 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
   let lastFailure: unknown;
   let retryTimer: NodeJS.Timeout | undefined;
   let refillTimer: NodeJS.Timeout | undefined;
-  /** When the refill is due, in milliseconds of `performance.now`; each take puts it off. */
+  /** Due time of the refill, in milliseconds of `performance.now`. Each take delays it. */
   let refillAt = 0;
-  /** The latest that it is put off to. */
+  /** The latest due time. */
   let refillBy = 0;
   let recycleTimer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -81,7 +81,7 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
     if (queue.length > 0) fill();
     if (closed) return;
     refillAt = performance.now() + REFILL_DELAY_MS;
-    // A take waits for this: the timer that is set stays, and looks at `refillAt` when it fires.
+    // A take waits for this code, so the present timer stays. It reads `refillAt` when it fires.
     if (refillTimer !== undefined) return;
     refillBy = refillAt - REFILL_DELAY_MS + LONGEST_REFILL_DELAY_MS;
     refillWhenDue();
@@ -146,7 +146,7 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
     await giveUp(sandbox);
   }
 
-  /** Ends an unused sandbox, and starts another one as soon as there is a slot. */
+  /** Ends an unused sandbox, and starts another one in the next free slot. */
   async function giveUp(sandbox: Sandbox): Promise<void> {
     ending.add(sandbox);
     fill();
@@ -156,7 +156,7 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
     fill();
   }
 
-  /** Gives up sandboxes that have waited for as long as the driver allows, and looks again for the next one. */
+  /** Gives up sandboxes after the longest wait that the driver allows, and sets the timer for the next one. */
   function recycleInTime(): void {
     if (maxIdleMs === undefined || recycleTimer !== undefined || closed) return;
     const { oldestSince } = reserve;
@@ -192,7 +192,7 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
     refill();
   }
 
-  /** After a start has ended, well or not. */
+  /** Runs after a start, also a failed one. */
   function settle(): void {
     if (closed) return;
     if (reserve.isFull) firstFillDone();

@@ -62,7 +62,7 @@ const call = (name: string, args: object): ModelCompleteResult => ({
 });
 const say = (content: string): ModelCompleteResult => ({ content, toolCalls: [], finishReason: 'stop' });
 
-/** Runs an agent for real: the bundled runner in one sandbox, the model's code in others, the model scripted. */
+/** Runs a real agent: the bundled runner in one sandbox, the model's code in others. The model follows a script. */
 async function runAgent(model: Model, changes: Partial<DriveRunOptions> = {}): Promise<RunOutcome> {
   const sandbox = await runners.take();
   return driveRun({
@@ -101,7 +101,7 @@ describe('an agent in the Deno sandbox', () => {
     expect(opening[0]).toContain('too long to be shown');
   });
 
-  test('is told the fault of its code, and may try again', async () => {
+  test('gets the error of its code, and may try again', async () => {
     const outcome = await runAgent(
       (messages) => {
         const last = messages.at(-1)?.content ?? '';
@@ -131,7 +131,7 @@ describe('an agent in the Deno sandbox', () => {
     expect(outcome).toMatchObject({ status: 'completed', output: { total_cents: {} }, modelCalls: 2 });
   });
 
-  test('fails in plain words when it does not come to an answer', async () => {
+  test('fails in plain words when it finds no answer', async () => {
     const outcome = await runAgent(() => call('read_input', {}));
     expect(outcome).toMatchObject({
       status: 'failed',
@@ -164,7 +164,7 @@ describe('an agent in the Deno sandbox', () => {
   test('leaves nothing in use', async () => {
     await runAgent(() => say('{"total_cents": {}}'));
     expect(runners.stats().active).toBe(0);
-    // The test before aborts a run while its code works: the sandbox of the code ends a moment later.
+    // The previous test aborts a run while its code works. The sandbox of the code ends a moment later.
     await expect.poll(() => evaluators.stats().active).toBe(0);
   });
 

@@ -41,7 +41,7 @@ class RunSession {
   readonly #options: DriveRunOptions;
   readonly #limits: RunLimits;
   readonly #grantedTools: ReadonlySet<string>;
-  /** Aborted when the run ends for any reason: ends the callbacks still under way. */
+  /** Aborted at the end of the run, to end the open callbacks. */
   readonly #over = new AbortController();
   readonly #conversation: HostConversation;
   /** Messages of the open model request. */
@@ -98,7 +98,7 @@ class RunSession {
     }
   }
 
-  /** Reads until the sandbox ends, answering meanwhile, so that a crash is seen while an answer is awaited. */
+  /** Reads until the sandbox ends and answers meanwhile, so that it sees a crash also while a callback runs. */
   #converse(): Promise<RunEnding> {
     return new Promise((resolve, reject) => {
       const read = async (): Promise<RunEnding> => {
@@ -121,14 +121,14 @@ class RunSession {
     });
   }
 
-  /** Takes one line in. Returns the request in it, if it is one that may be answered. */
+  /** Reads one line. Returns the request in it, if it has one that may be answered. */
   #accept(line: string, isReadable: boolean): RunnerRequest | undefined {
     const message = parseRunnerMessage(line, isReadable);
     if (this.#done !== undefined) throw new ProtocolViolation('a message after the result');
     if ('type' in message) {
       if (this.#answering) throw new ProtocolViolation('a result while a request is open');
       this.#done = message;
-      // The result counts when the runner has ended with nothing more to say; an honest one does so at once.
+      // The result counts when the runner ends without further lines. An honest runner does so at once.
       this.#graceTimer = setTimeout(() => void this.#options.sandbox.kill(), this.#limits.endGraceMs);
       return undefined;
     }
@@ -227,14 +227,14 @@ class RunSession {
     return reply;
   }
 
-  /** Answers `output.check`, and keeps the answer: an honest runner then ends with that output. */
+  /** Answers `output.check`, and keeps the answer, because an honest runner then ends with that output. */
   async #check(output: JsonValue): Promise<OutputCheckResult> {
     const result = await this.#options.checkOutput(output);
     this.#lastCheck = { output, result };
     return result;
   }
 
-  /** Checks the result, unless it equals the output that was checked last. */
+  /** Checks the result, unless it equals the last checked output. */
   async #checkResult(output: JsonValue): Promise<OutputCheckResult> {
     if (this.#lastCheck !== undefined) {
       const checked = JSON.stringify(this.#lastCheck.output);
@@ -257,11 +257,11 @@ class RunSession {
 }
 
 /**
- * Drives one run in its sandbox: sends the task, answers what the runner asks, and takes its result. Every line of
- * the runner is untrusted; one that breaks the protocol, or one request too many, ends the run as failed.
+ * Drives one run in its sandbox: sends the task, answers the runner's requests, and takes its result. Every line of the runner is
+ * untrusted. A line that breaks the protocol, or one request too many, ends the run as failed.
  *
- * Resolves for everything that the agent did or that was done to it, abort included. Rejects only with what a
- * callback threw (other than `RequestRefused`): then the host is at fault and not the agent.
+ * Resolves for every failure of the agent and for an abort. Rejects only with the error of a callback (other than
+ * `RequestRefused`), which is a fault of the host.
  */
 export async function driveRun(options: DriveRunOptions): Promise<RunOutcome> {
   const session = new RunSession(options);

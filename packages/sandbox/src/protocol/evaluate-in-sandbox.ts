@@ -12,21 +12,21 @@ import type { Sandbox, SandboxExit } from '../sandbox.js';
 import type { WarmPool } from '../pool/sandbox-pool.js';
 
 const MAX_STDOUT_CHARACTERS = 16_384;
-/** Lines that begin like a result but are not one. Each failed parse costs an exception. */
+/** Most lines that begin like a result and are none. Each failed parse costs an exception. */
 const MAX_MISSHAPEN_RESULTS = 100;
 const TOO_MUCH = 'The code returned or printed more than it may.';
 
 export interface EvaluateOptions {
-  /** Milliseconds the code may take, counted from when it has a process. */
+  /** Most milliseconds for the code, from the start of its process. */
   timeoutMs: number;
   signal?: AbortSignal;
-  /** Who the sandbox is counted for, see `TakeOptions`. */
+  /** The owner of the sandbox, see `TakeOptions`. */
   owner?: string;
 }
 
 /** Code to run, and its input. */
 export interface EvaluateRequest extends Pick<EvaluateMessage, 'code' | 'task'> {
-  /** To be serialized by the caller when several pieces of code get it. */
+  /** The caller serializes it where several pieces of code get the same input. */
   input?: string | JsonObject | SerializedInput;
 }
 
@@ -34,7 +34,7 @@ async function piecesOf(input: string | JsonObject | SerializedInput): Promise<r
   return (input instanceof SerializedInput ? input : await serializeInput(input)).pieces;
 }
 
-/** Why there is no result, for the model that wrote the code. */
+/** The reason of a missing result, for the model that wrote the code. */
 function explainExit({ reason }: SandboxExit): string {
   switch (reason) {
     case 'line_too_long':
@@ -67,9 +67,9 @@ async function readEvaluation(sandbox: Sandbox): Promise<Evaluation> {
 }
 
 /**
- * Runs code that a model wrote in a fresh sandbox of an `evaluator` pool, which is killed afterwards. Whatever the
- * code does (throws, loops, floods, crashes) is an `error` in the result. The code is in the pool's language, as the
- * body of a function of `input` and `task`: JavaScript's may be asynchronous, Python's has the standard library.
+ * Runs code of a model in a fresh sandbox of an `evaluator` pool, and kills the sandbox afterwards. Every failure of the code is
+ * an `error` in the result: errors, loops, floods and crashes. The code is in the pool's language, as the body of a function of
+ * `input` and `task`. JavaScript may be asynchronous, and Python has its standard library.
  * @throws SandboxUnavailableError when the pool has none in time; the signal's reason when it aborts.
  */
 export async function evaluateInSandbox(

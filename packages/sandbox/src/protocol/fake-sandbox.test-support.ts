@@ -13,7 +13,7 @@ export class FakeSandbox implements Sandbox {
   });
   readonly exited: Promise<SandboxExit>;
   readonly gone: Promise<void>;
-  /** What of it is left after its end, until this resolves. */
+  /** Delays `gone` after its end, until this resolves. */
   beforeGone: Promise<void> = Promise.resolve();
   /** Called with every line that is sent. */
   onSend: (line: string) => void = () => {};
@@ -34,7 +34,7 @@ export class FakeSandbox implements Sandbox {
     this.onSend(text);
   }
 
-  /** Says something, as the program in the sandbox would. */
+  /** Sends a line, as the program in the sandbox would. */
   say(message: object | string): void {
     const line = typeof message === 'string' ? message : JSON.stringify(message);
     this.lines.push(Buffer.from(`${line}\n`));

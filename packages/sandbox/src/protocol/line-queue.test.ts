@@ -29,7 +29,7 @@ test('delivers lines pushed before and after the reader came, then ends', async 
   expect(await reading).toEqual(['a', 'b', 'cc']);
 });
 
-test('tells the writer to pause, and once to go on', async () => {
+test('tells the writer to pause, and once to continue', async () => {
   const onDrain = vi.fn();
   const queue = queueOf({ onDrain });
   queue.push(Buffer.from(`${'a'.repeat(60)}\n`));
@@ -42,7 +42,7 @@ test('tells the writer to pause, and once to go on', async () => {
   expect(onDrain).toHaveBeenCalledTimes(1);
 });
 
-test('lets the writer go on with a line that is longer than what fills the queue', async () => {
+test('lets the writer continue a line that is longer than the queue', async () => {
   const onDrain = vi.fn();
   const queue = queueOf({ onDrain });
   queue.push(Buffer.from('a'.repeat(200)));

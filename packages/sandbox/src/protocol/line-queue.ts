@@ -14,13 +14,13 @@ export interface LineQueueOptions {
   highWaterBytes: number;
   /** Called when a full queue has been read. */
   onDrain(): void;
-  /** Called when a line exceeds `maxLineBytes`. The queue has ended then. */
+  /** Called when a line exceeds `maxLineBytes`. The queue has then ended. */
   onTooLong(): void;
 }
 
 /**
- * Splits written bytes into lines for one reader. A line is found and decoded when the reader asks for it, within the time
- * budget of `loop-turns`. Tells the writer when to pause.
+ * Splits written bytes into lines for one reader. It finds and decodes a line when the reader asks for it, within the time budget
+ * of `loop-turns`. Tells the writer when to pause.
  */
 export class LineQueue implements AsyncIterableIterator<string> {
   readonly #options: LineQueueOptions;
@@ -62,7 +62,7 @@ export class LineQueue implements AsyncIterableIterator<string> {
     return new Promise((resolve) => {
       const wasFull = this.isFull;
       this.#waiting = resolve;
-      // One unfinished line can fill the queue; the rest of it has to come.
+      // One unfinished line can fill the queue, and its rest has to come.
       if (wasFull) this.#options.onDrain();
     });
   }
@@ -105,7 +105,7 @@ export class LineQueue implements AsyncIterableIterator<string> {
     return line;
   }
 
-  /** Gives the waiting reader its result, if there is one. Needs no promise in between: most lines are short and awaited. */
+  /** Gives the waiting reader its result, if there is one. It needs no promise, because most lines are short and awaited. */
   #wake(): void {
     const resolve = this.#waiting;
     if (resolve === undefined) return;

@@ -16,7 +16,7 @@ function takeAll(splitter: LineSplitter): string[] {
   return lines;
 }
 
-test('gives the same lines however the bytes are cut, and whenever they are taken', () => {
+test('gives the same lines for every split of the bytes and every time of reading', () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: 'grapheme' }).map((line) => line.replaceAll('\n', ' '))),
@@ -70,7 +70,7 @@ test('a line that comes byte by byte takes no more memory than its bytes', () =>
   expect(held() - before).toBeLessThan(4 * 1024 * 1024);
 });
 
-test('moves each byte a few times at most, however a long line and short ones come', () => {
+test('moves each byte a few times at most, for every mix of long and short lines', () => {
   const splitter = new LineSplitter(8 * 1024 * 1024);
   let copied = 0;
   const copy = Buffer.prototype.copy;
@@ -83,7 +83,7 @@ test('moves each byte a few times at most, however a long line and short ones co
     const total = 2 * 1024 * 1024;
     for (let at = 0; at < total; at += 16) splitter.push(Buffer.alloc(16, 'x'));
     expect(copied).toBeLessThan(6 * total);
-    // Almost full, and one short line taken for each that comes.
+    // Almost full, and each new short line has one read.
     copied = 0;
     for (let lines = 0; lines < 10_000; lines += 1) splitter.push(Buffer.from('short\n'));
     expect(splitter.nextLength()).toBe(total + 5);

@@ -3,11 +3,11 @@ import { isUtf8 } from 'node:buffer';
 const NEWLINE = 0x0a;
 const FIRST_BYTES = 4 * 1024;
 const GROWTH = 1.5;
-/** Decoding a megabyte that is not UTF-8 takes 10 ms and more; such a line is no message, so it is decoded byte by byte. */
+/** Bytes that are not UTF-8 take 10 ms or more for each megabyte. Such a line is no message, so it is decoded byte by byte. */
 const CHECKED_BYTES = 64 * 1024;
 
 /**
- * Splits a stream of bytes into lines. Unread bytes are copied into one buffer: a list of chunks costs a hundred bytes or
+ * Splits a stream of bytes into lines. It copies unread bytes into one buffer. A list of chunks would cost a hundred bytes or
  * more for each chunk, and a chunk may be one byte.
  */
 export class LineSplitter {
@@ -65,7 +65,7 @@ export class LineSplitter {
     this.#searched = 0;
   }
 
-  /** After a move, room for half as many bytes again is left: a byte is moved a small number of times on average. */
+  /** A move leaves room for half as many bytes again, so that a byte is moved only a few times on average. */
   #makeRoom(more: number): void {
     if (this.#end + more <= this.#bytes.length) return;
     const held = this.#bytes.subarray(this.#start, this.#end);

@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 const BUDGET_MS = 2;
 /** Lines of one sandbox that one iteration serves although the budget is used. */
 const PROMPT_LINES_PER_SANDBOX = 4;
-/** The same of all sandboxes together. */
+/** The same for all sandboxes together. */
 const PROMPT_LINES = 40;
 const PROMPT_BYTES = 256 * 1024;
 
@@ -14,7 +14,7 @@ interface Waiting {
   needsWholeBudget: boolean;
 }
 
-/** When the current iteration began to use its budget, in milliseconds of `performance.now`; undefined: not yet. */
+/** Time of the current iteration's first use of its budget, in milliseconds of `performance.now`; undefined: not yet. */
 let begunAt: number | undefined;
 /** First in, first out. */
 const waiting: Waiting[] = [];
@@ -80,15 +80,15 @@ export function nextTurn({ needsWholeBudget = false } = {}): Promise<void> {
 }
 
 /**
- * The few short lines that one sandbox may send in an iteration without waiting for its turn. What runs because of a line,
- * as a call of a model, uses the budget too: without this, the first lines of twenty runs that begin together would be
- * served in as many iterations (`npm run bench -- startup`).
+ * The few short lines that one sandbox may send in an iteration without waiting for its turn. Work that a line causes, such as a
+ * call of a model, uses the budget, too. Without this class, the first lines of twenty simultaneous runs would take twenty
+ * iterations (`npm run bench -- startup`).
  */
 export class PromptLines {
   #iteration = -1;
   #left = 0;
 
-  /** Whether a line of so many bytes is served at once. Counts it, if it is. */
+  /** Whether a line of this many bytes is served at once. Counts the line in that case. */
   admits(bytes: number): boolean {
     if (this.#iteration !== iteration) {
       this.#iteration = iteration;

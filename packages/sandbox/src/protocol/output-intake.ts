@@ -3,7 +3,7 @@ import type { ExitReason, SandboxLimits } from '../sandbox.js';
 
 const QUEUE_BYTES = 256 * 1024;
 const STDERR_TAIL_BYTES = 4_096;
-/** Charged for each chunk and each line beside its bytes, because each costs processor time however short it is. */
+/** Counted for each chunk and each line beside its bytes, because also a short one costs processor time. */
 const OVERHEAD_BYTES = 64;
 const NEWLINE = 0x0a;
 
@@ -34,7 +34,7 @@ export class OutputIntake {
     });
   }
 
-  /** The end of what came over stderr. */
+  /** The end of the text on stderr. */
   get stderrTail(): string {
     return this.#stderrTail.toString('utf8');
   }

@@ -7,7 +7,7 @@ export type RunEnding =
   | { status: 'completed'; output: JsonValue }
   | { status: 'failed'; output: string; failure: { cause: RunFailureCause; detail: string } };
 
-/** Returns a failed ending: its cause, the words for the renter, and the detail for the operator. */
+/** Returns a failed ending: its cause, the text for the renter, and the detail for the operator. */
 export function failed(cause: RunFailureCause, output: string, detail = output): RunEnding {
   return { status: 'failed', output, failure: { cause, detail } };
 }
@@ -24,7 +24,7 @@ export function explainExit({ reason, code, signal }: SandboxExit): RunEnding {
     case 'output_too_large':
       return failed('limit', 'The agent produced more output than it may.', reason);
     case 'input_not_read':
-      return failed('limit', 'The agent stopped reading what it was sent.', reason);
+      return failed('limit', 'The agent stopped reading its input.', reason);
     default:
       return failed('crash', 'The agent stopped unexpectedly.', `${reason}, code ${code}, signal ${signal}`);
   }

@@ -12,7 +12,7 @@ import type {
 } from '@agent-rental/agent-runner';
 import type { Sandbox } from '../sandbox.js';
 
-/** The most that a runner may ask of its host in one run, however it behaves. */
+/** Limits of a runner's requests to its host in one run. */
 export interface RunLimits {
   /** Default: one more than the run's steps, for the repair of the answer. */
   maxModelCalls: number;
@@ -31,15 +31,15 @@ export interface DriveRunOptions {
   sandbox: Sandbox;
   run: RunRequest;
   /**
-   * Calls the model, with the system prompt and the key that only the host has. May throw `RequestRefused` to end
-   * the run in words for the renter.
+   * Calls the model, with the system prompt and the key that only the host has. May throw `RequestRefused` to end the run with a
+   * text for the renter.
    */
   completeModel(params: ModelCompleteParams, signal: AbortSignal): Promise<ModelCompleteResult>;
-  /** Runs code in a second sandbox (`evaluateInSandbox`). May throw `RequestRefused` for the model to read. */
+  /** Runs code in a second sandbox (`evaluateInSandbox`). May throw `RequestRefused` with a text for the model. */
   evaluate(params: CodeEvaluateParams, signal: AbortSignal): Promise<Evaluation>;
-  /** Reads a page for an agent that may; absent: none may. May throw `RequestRefused` for the model to read. */
+  /** Reads a page for an agent with that grant; absent: no agent may. May throw `RequestRefused` with a text for the model. */
   fetchPage?(params: WebFetchParams, signal: AbortSignal): Promise<WebPage>;
-  /** Checks an output against the declared schema: the one that the runner asks about, and the final output if it is another. */
+  /** Checks an output against the declared schema: the runner's request, and the final output if it differs. */
   checkOutput(output: JsonValue): OutputCheckResult | Promise<OutputCheckResult>;
   onStep?(step: StepNotice['params']): void;
   signal?: AbortSignal;
@@ -47,7 +47,7 @@ export interface DriveRunOptions {
 }
 
 /**
- * Why a run failed. `agent`: it said so itself. `output`: its output breaks the schema. `crash`: its process ended.
+ * Why a run failed. `agent`: it reported the failure. `output`: its output breaks the schema. `crash`: its process ended.
  * `limit`: it exceeded a limit. `protocol`: it broke the protocol. `aborted`: the signal.
  */
 export type RunFailureCause = 'agent' | 'output' | 'crash' | 'limit' | 'protocol' | 'aborted';
@@ -63,7 +63,7 @@ export type RunOutcome = RunUsage &
     | { status: 'completed'; output: JsonValue }
     | {
         status: 'failed';
-        /** In words a renter may see. */
+        /** A text for the renter. */
         output: string;
         failure: {
           cause: RunFailureCause;

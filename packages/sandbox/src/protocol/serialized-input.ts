@@ -13,8 +13,8 @@ export class SerializedInput {
 }
 
 /**
- * Serializes an input of up to megabytes. A text is serialized in slices over several iterations of the event loop; an
- * object at once, so that its size has to be bounded by the caller.
+ * Serializes an input of up to megabytes. It serializes a text in slices, over several iterations of the event loop. It serializes
+ * an object at once, so the caller has to bound its size.
  */
 export async function serializeInput(input: string | JsonObject): Promise<SerializedInput> {
   const pieces: Buffer[] = [];
@@ -31,7 +31,7 @@ export async function serializeInput(input: string | JsonObject): Promise<Serial
   return new SerializedInput(pieces);
 }
 
-/** Where a slice ends that begins at `from`: never between the halves of a surrogate pair. */
+/** The end of a slice that begins at `from`. It is never between the halves of a surrogate pair. */
 function sliceEnd(text: string, from: number): number {
   const end = from + SLICE_CHARACTERS;
   const isPair = /[\ud800-\udbff]/.test(text.charAt(end - 1)) && /[\udc00-\udfff]/.test(text.charAt(end));

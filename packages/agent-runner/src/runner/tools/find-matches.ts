@@ -1,4 +1,4 @@
-/** Where a search found something. */
+/** A match of a search. */
 interface Match {
   /** Counted from 1. */
   line: number;

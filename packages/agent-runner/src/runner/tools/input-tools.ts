@@ -36,8 +36,8 @@ export function listInputs(
 }
 
 /**
- * `search_input`. A regular expression written by a model can take for ever; it is matched in a single-use
- * process, which the host ends in time, and never in this one.
+ * `search_input`. A regular expression of a model can take for ever. It is therefore matched in a single-use process with a
+ * timeout, and never in this process.
  */
 export async function searchInput(
   text: string | undefined,

@@ -13,7 +13,7 @@ const files: RepositoryFile[] = [
 ];
 
 describe('listFiles', () => {
-  test('lists all files, or those of a folder, with what is not text', () => {
+  test('lists all files, or the files of a folder, and marks files that are not text', () => {
     expect(listFiles(files, '')).toMatchObject({ total: 4, next_offset: null });
     expect(listFiles(files, '{}')).toMatchObject({
       files: [
@@ -85,7 +85,7 @@ describe('searchFiles', () => {
     expect(host.evaluatedCode).toEqual([]);
   });
 
-  test('matches a regular expression in a process of its own, over the same files', async () => {
+  test('matches a regular expression in a single-use process, over the same files', async () => {
     const host = new ScriptedHost();
     host.evaluate = (code): Evaluation => {
       const value = runInNewContext(`((input) => {${code}})(${JSON.stringify({ files })})`) as JsonValue;

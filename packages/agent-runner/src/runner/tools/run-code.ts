@@ -3,10 +3,10 @@ import type { CodeEvaluateParams, JsonValue } from '../../protocol.js';
 import { optionalBoolean, parseArguments, requiredText, ToolProblem } from './arguments.js';
 import type { Host } from '../host.js';
 
-/** What a tool gave: something for the model to read, or the answer to the whole task. */
+/** The result of a tool: a value for the model, or the answer to the whole task. */
 export type ToolOutcome = { result: JsonValue } | { answer: JsonValue };
 
-/** `run_javascript`, `run_python`: the code runs in its own process on the host's side, never beside this protocol. */
+/** `run_javascript`, `run_python`: the code runs in another process on the host's side, never in this one. */
 export async function runCode(
   language: CodeEvaluateParams['language'],
   rawArguments: string,

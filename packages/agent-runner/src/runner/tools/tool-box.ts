@@ -10,7 +10,7 @@ import { fetchPage } from './web-fetch.js';
 /** The tools of one run. */
 interface ToolBox {
   names: RunnerToolName[];
-  /** Runs a call. What goes wrong in a tool is a result for the model, not an error. */
+  /** Runs a call. A problem in a tool is a result for the model, not an error. */
   invoke(call: ToolCall): Promise<ToolOutcome>;
 }
 

@@ -40,7 +40,7 @@ const ofTheHost = {
   'node:dgram': `import('node:dgram').then((dgram) => new Promise((ok, no) => { const s = dgram.createSocket('udp4'); s.on('error', no); s.bind(0, ok); }))`,
 };
 
-/** What untrusted code must not reach. */
+/** Attempts of untrusted code to reach the host or other sandboxes. */
 export const escapeCases: readonly ConformanceCase[] = [
   {
     name: 'has no network',
@@ -101,7 +101,7 @@ export const escapeCases: readonly ConformanceCase[] = [
       }),
   },
   {
-    name: 'reads nothing of the machine it runs on',
+    name: 'reads nothing of its machine',
     threat: 'processes of the machine, `/proc`',
     appliesTo: ({ isolation }) => isolation !== 'microvm',
     async check(driver) {
@@ -236,7 +236,7 @@ export const escapeCases: readonly ConformanceCase[] = [
   },
   {
     name: 'shares nothing with the sandbox before it',
-    threat: 'what the sandbox before left behind',
+    threat: 'leftovers of the previous sandbox',
     async check(driver) {
       const code = `
         const before = globalThis.mark ?? null;

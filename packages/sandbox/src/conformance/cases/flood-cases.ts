@@ -33,8 +33,8 @@ const FLOODS: Readonly<Record<string, string>> = {
   'newlines one by one': inChunks('\n', 1, 60_000),
   'bytes one by one': inChunks('x', 1, 60_000),
   'empty objects': inChunks('{}\n', 64 * KIB),
-  'what begins like a result': inChunks('{"value":"stdout"}}\n', 64 * KIB),
-  'results without what was printed': inChunks('{"value":1}\n', 64 * KIB),
+  'lines that begin like a result': inChunks('{"value":"stdout"}}\n', 64 * KIB),
+  'results without printed output': inChunks('{"value":1}\n', 64 * KIB),
   'progress messages': inChunks('{"method":"step","params":{"name":"x","detail":"x"}}\n', 64 * KIB),
   'lines of every length': `
     for (let length = 0; length < 2_000; length += 1) await write('x'.repeat(length) + '\\n');
@@ -46,7 +46,7 @@ const FLOODS: Readonly<Record<string, string>> = {
     for (let at = 0, size = 1; at < bytes.length; at += size, size = (size % 5) + 1) await write(bytes.subarray(at, at + size));`,
   'null characters': inChunks('\0', 64 * KIB, MIB - 1),
   'lines of null characters': inChunks('\0\n', 64 * KIB),
-  'what is not UTF-8': `
+  'bytes that are not UTF-8': `
     const bytes = new Uint8Array(${MIB - 1}).fill(0xff);
     for (let times = 0; times < 3; times += 1) { await write(bytes); await write('\\n'); }`,
   'brackets without end': inChunks('[', 64 * KIB),
@@ -162,7 +162,7 @@ async function floodRun(driver: SandboxDriver, flood: string): Promise<RunOutcom
   });
 }
 
-/** Output of a sandbox that is meant to block the event loop of its host. */
+/** Output that tries to block the event loop of the host. */
 export const floodCases: readonly ConformanceCase[] = [
   ...Object.entries(FLOODS).flatMap(([what, flood]): ConformanceCase[] => [
     {

@@ -10,10 +10,10 @@ import { evaluateIn, nativeLanguages } from '../native-code.js';
 
 const CANARY = 'canary-91c7';
 
-/** A separate machine may be read, and have graphics: it is thrown away. */
+/** Code may read a separate machine, which may have graphics, because the machine is deleted afterwards. */
 const ofThisMachine = ({ isolation }: SandboxDriver): boolean => isolation !== 'microvm';
 
-/** Files that a loader of modules reads before it asks whether it may: as a module, as text, as a part of an error. */
+/** Files that a module loader reads before it checks permissions: as a module, as text, as a part of an error. */
 async function withCanaries(use: (paths: Record<'module' | 'text', string>) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'canary-'));
   try {
@@ -26,7 +26,7 @@ async function withCanaries(use: (paths: Record<'module' | 'text', string>) => P
   }
 }
 
-/** All that tells code where it runs from. */
+/** Attempts of code to learn its installation path. */
 const TELL_THE_INSTALLATION = `
   const told = [];
   const tell = async (look) => { try { told.push(String(await look())); } catch (error) { told.push(String(error?.stack ?? error)); } };
@@ -55,7 +55,7 @@ const TELL_THE_INSTALLATION = `
   await tell(() => import('node:module').then((module) => module.createRequire('file:///x').resolve('./y')));
   return told;`;
 
-/** What of Deno reaches the machine before, or without, a check of permissions: by attempts that must not succeed. */
+/** Interfaces of Deno that reach the machine before, or without, a check of permissions. These attempts must fail. */
 const WITHOUT_A_CHECK = {
   'a graphics adapter': `navigator.gpu.requestAdapter()`,
   'a canvas': `new OffscreenCanvas(1, 1).getContext('2d')`,
@@ -70,12 +70,12 @@ const WITHOUT_A_CHECK = {
   'a module of Node, by another spelling': `import('NODE:module')`,
   'a built-in module': `process.getBuiltinModule('node:module').Module`,
   'an address of a module': `URL.createObjectURL(new Blob(['export default 1']))`,
-  'a context of its own': `import('node:vm').then((vm) => vm.runInNewContext('1'))`,
+  'a new context': `import('node:vm').then((vm) => vm.runInNewContext('1'))`,
 };
 
 /**
- * What holds because code finds no interface to try it with. Deno's permissions alone do not hold it: some of its
- * interfaces reach the machine before they ask, or do not ask.
+ * Attempts that fail because code finds no interface for them. Deno's permissions alone do not stop them: some interfaces
+ * reach the machine before, or without, a check of permissions.
  */
 export const interfaceCases: readonly ConformanceCase[] = [
   {
@@ -100,7 +100,7 @@ export const interfaceCases: readonly ConformanceCase[] = [
       }),
   },
   {
-    name: 'finds nothing that reaches the machine without a check',
+    name: 'finds no interface that reaches the machine without a check',
     threat: 'interfaces that reach the machine before they ask',
     appliesTo: ofThisMachine,
     needsBareRealm: true,
@@ -147,7 +147,7 @@ export const interfaceCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'uses only the descriptors of its own streams',
+    name: 'uses only the descriptors of its standard streams',
     threat: 'inherited file descriptors',
     needsBareRealm: true,
     appliesTo: ofThisMachine,
@@ -165,7 +165,7 @@ export const interfaceCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'learns nothing of how the host is laid out',
+    name: 'learns no path of the host',
     threat: 'the path of the installation',
     appliesTo: ofThisMachine,
     needsBareRealm: true,

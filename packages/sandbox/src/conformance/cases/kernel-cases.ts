@@ -6,8 +6,8 @@ import { callsDone } from '../native-code.js';
 const threatsOfCalls = [...new Set(hostileSystemCalls.map(({ threat }) => threat))];
 
 /**
- * What native code may not ask of the kernel: a model's Python, or a Deno that was taken over. A driver that runs no
- * native code has nothing to try.
+ * System calls that native code may not make: a model's Python, or a compromised Deno. They do not apply to a driver
+ * without native code.
  */
 export const kernelCases: readonly ConformanceCase[] = threatsOfCalls.map((threat) => ({
   name: `makes no system call (${threat})`,

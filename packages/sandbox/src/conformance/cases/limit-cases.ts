@@ -18,7 +18,7 @@ async function startCode(
   return sandbox;
 }
 
-/** Reads everything a sandbox says until it ends. */
+/** Reads all output of a sandbox until it ends. */
 async function drain(sandbox: Sandbox): Promise<number> {
   let characters = 0;
   for await (const line of sandbox.lines) characters += line.length;
@@ -36,7 +36,7 @@ async function endsBecause(sandbox: Sandbox, reason: ExitReason): Promise<void> 
 
 const BUSY_LOOP = `process.stdout.write('looping\\n'); for (;;);`;
 
-/** Lets go now and then: Node sends nothing while code does not. */
+/** Yields now and then, because Node sends output only between turns of the code. */
 const flood = (stream: 'stdout' | 'stderr'): string => `
   const line = 'x'.repeat(1000) + '\\n';
   for (;;) {
@@ -111,12 +111,12 @@ export const limitCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'bounds what is sent and never read',
+    name: 'bounds input that is never read',
     threat: 'output flood, endless line, input never read',
     async check(driver) {
       const sandbox = await startCode(driver, BUSY_LOOP, { maxPendingInputBytes: MIB });
       await sandbox.lines[Symbol.asyncIterator]().next();
-      // The pipe takes some before anything is pending.
+      // The pipe takes some input before any is pending.
       for (let sent = 0; sent < 4 * MIB; sent += 64 * KIB) sandbox.send('x'.repeat(64 * KIB));
       await endsBecause(sandbox, 'input_not_read');
     },

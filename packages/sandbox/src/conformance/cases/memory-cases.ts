@@ -5,12 +5,12 @@ import type { ConformanceCase } from '../conformance-case.js';
 import { evaluateIn, nativeLanguages, type NativeLanguage } from '../native-code.js';
 
 const MEMORY_MB = 128;
-/** Kernel memory that page tables may take: of all that may be mapped, 2 MiB for each GiB. */
+/** Kernel memory that page tables may take: 2 MiB for each GiB that may be mapped. */
 const MOST_PAGE_TABLES_MB = 136;
 
 /**
- * Maps memory in ways that limits of data do not count, and touches it. Gives how many MB it got, by way. Stops far above
- * every limit, so that a machine without the wall survives it.
+ * Maps memory in ways that limits of data do not count, and touches it. Gives the mapped MB of each way. Stops far above every
+ * limit, so that a machine without the wall survives it.
  */
 const BOMBS: Readonly<Record<NativeLanguage, string>> = {
   python: `
@@ -63,7 +63,7 @@ const sparse = (sizeMb) => {
 return { 'grown down': grown, 'page tables': sparse(128 * 1024) };`,
 };
 
-/** What native code takes of memory that the limit of data does not count. */
+/** Memory of native code that the limit of data does not count. */
 export const memoryCases: readonly ConformanceCase[] = [
   {
     name: 'gets no memory that its limits do not count',

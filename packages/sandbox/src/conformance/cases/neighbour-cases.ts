@@ -39,7 +39,7 @@ async function withNeighbour(driver: SandboxDriver, use: () => Promise<void>): P
   }
 }
 
-/** What code does to those beside it. */
+/** Attempts of code on neighbouring sandboxes. */
 export const neighbourCases: readonly ConformanceCase[] = [
   {
     name: 'learns nothing of a sandbox beside it',
@@ -78,7 +78,7 @@ export const neighbourCases: readonly ConformanceCase[] = [
         const targets = {
           'all processes': -1,
           'its group': 0,
-          // It may be that one itself.
+          // The code may itself be the first process.
           'the first process': '(process.pid === 1 ? -1 : 1)',
           'its parent': 'process.ppid',
         };

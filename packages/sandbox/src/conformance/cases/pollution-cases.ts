@@ -10,7 +10,7 @@ function assertClean(): void {
   assert.equal(({} as { polluted?: unknown }).polluted, undefined, "the host's prototypes were changed");
 }
 
-/** Keys that some code takes for more than keys, on every way into the host and the runner. */
+/** Keys with a special meaning for prototypes, on every way into the host and the runner. */
 export const pollutionCases: readonly ConformanceCase[] = [
   {
     name: 'takes values with the keys of prototypes as data',
@@ -35,7 +35,7 @@ export const pollutionCases: readonly ConformanceCase[] = [
          JSON.stringify = () => '{"value":"forged","stdout":"","extra":{"__proto__":{"polluted":true}}}';
          return { honest: true };`,
       );
-      // Its own result is its to choose, and to break.
+      // The code may choose or break its own result.
       assert.ok('error' in evaluation || 'value' in evaluation);
       assertClean();
     },

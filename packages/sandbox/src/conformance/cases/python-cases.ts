@@ -6,7 +6,7 @@ import { evaluateIn, nativeLanguages } from '../native-code.js';
 import type { Threat } from '../threats.js';
 
 /**
- * Python has no permissions to deny, and reaches any system call: these cases show the kernel's wall alone.
+ * Python has no permissions to deny, and can make any system call. These cases therefore show the kernel's wall alone.
  * `attempt` notes the successes.
  */
 const PRELUDE = `
@@ -21,7 +21,7 @@ def attempt(name, action):
         pass
 `;
 
-/** What code tries by Python's own means, and the threat that is part of. */
+/** Attempts by Python's means, with their threats. */
 const ATTEMPTS: Readonly<Record<string, readonly [threat: Threat, code: string]>> = {
   'the network': [
     'network: TCP, UDP, DNS, unix sockets, metadata address',
@@ -209,7 +209,7 @@ except RuntimeError:
 return made`;
     const evaluation = await evaluate(code);
     assert.ok('value' in evaluation, JSON.stringify(evaluation));
-    // A root server whose sandboxes have to stay root has no such limit, and announces that.
+    // A root server whose sandboxes must stay root has no such limit, and announces it.
     const most = guarantees.threadsBounded === true ? MOST_THREADS : 200;
     assert.ok(Number(evaluation.value) <= most, `${JSON.stringify(evaluation.value)} threads`);
   }),

@@ -29,7 +29,7 @@ for _ in range(400):
     os.write(2, b"e\\n" * 2000)`,
 };
 
-/** Output of Python that is meant to block the event loop of its host, for drivers that run Python at level `kernel`. */
+/** Output of Python that tries to block the event loop of the host, for drivers that run Python at level `kernel`. */
 export const pythonFloodCases: readonly ConformanceCase[] = Object.entries(FLOODS).map(([what, flood]) => ({
   name: `Python: keeps the event loop free while it writes ${what}`,
   threat: "blocking the server's event loop with output",

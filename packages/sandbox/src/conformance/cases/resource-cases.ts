@@ -7,8 +7,8 @@ const BOMBS_AT_ONCE = 20;
 const BOMB_MEMORY_MB = 128;
 const TICK_MS = 50;
 /**
- * The longest that a neighbour may be held up. It shares two cores with twenty others, and with whatever else runs on
- * the machine: alone it is held up for tenths of a second.
+ * The longest allowed delay of a neighbour. It shares two cores with twenty other sandboxes and all other processes of the
+ * machine. Without other processes its delay is tenths of a second.
  */
 const NEIGHBOUR_BOUND_MS = 15_000;
 
@@ -50,7 +50,7 @@ async function longestPause(sandbox: Sandbox): Promise<number> {
   return Math.max(longest, performance.now() - last);
 }
 
-/** What code takes from the machine, and from others on it. */
+/** Attempts of code to take resources from the machine and from its neighbours. */
 export const resourceCases: readonly ConformanceCase[] = [
   {
     name: 'ends only the sandbox with a thread bomb',
@@ -62,7 +62,7 @@ export const resourceCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'ends only the sandboxes with twenty memory bombs at once, and a neighbour goes on',
+    name: 'ends only the sandboxes with twenty memory bombs at once, and a neighbour continues',
     threat: '20 memory bombs at once',
     appliesTo: hasLimits,
     async check(driver) {
@@ -88,7 +88,7 @@ export const resourceCases: readonly ConformanceCase[] = [
     async check(driver) {
       const evaluation = await evaluate(driver, 'for (;;);', {
         limits: { cpuSeconds: 1 },
-        // Of a processor that others use, too.
+        // Other processes use the processor, too.
         timeoutMs: 60_000,
       });
       assert.ok('error' in evaluation);

@@ -16,14 +16,14 @@ const MIB = 1024 * 1024;
 const hasLimits = ({ guarantees, isolation }: SandboxDriver): boolean =>
   guarantees.memoryBounded && isolation !== 'microvm';
 
-/** Lets go now and then, so that also a runtime that sends only between turns sends it. */
+/** Yields now and then, for runtimes that send output only between turns. */
 const endless = (text: string, stream: 'stdout' | 'stderr'): string => `
   for (;;) {
     for (let times = 0; times < 1000; times += 1) process.${stream}.write(${text});
     await new Promise((later) => setTimeout(later));
   }`;
 
-/** Actions of a runner that is not the agent loop any more. */
+/** Actions of a compromised runner. */
 const TAKEN_OVER: Readonly<Record<string, TakenOver>> = {
   'eats memory': {
     threat: 'memory bomb',
@@ -60,7 +60,7 @@ const TAKEN_OVER: Readonly<Record<string, TakenOver>> = {
   },
 };
 
-/** The words to the renter about a run whose runner was taken over. */
+/** The text for the renter about a run with a compromised runner. */
 export const runCases: readonly ConformanceCase[] = Object.entries(TAKEN_OVER).map(
   ([what, { threat, code, limits = {}, appliesTo }]) => ({
     name: `fails a run in plain words when its runner ${what}`,

@@ -9,13 +9,13 @@ const PRLIMIT = '/prlimit';
 const NAMESPACES = `--unshare-all --unshare-user --uid ${INNER_ID} --gid ${INNER_ID} --disable-userns
   --as-pid-1 --die-with-parent --new-session --cap-drop ALL --hostname sandbox --clearenv`.split(/\s+/);
 
-/** After everything is in place. There is no /proc: it tells paths, the boot and the command line of the host. */
+/** The last steps. There is no /proc: it tells paths, the boot and the command line of the host. */
 const LAST_STEPS = '--remount-ro / --chdir /'.split(' ');
 
 const FILTER_DESCRIPTOR = 3;
 const INFO_DESCRIPTOR = 4;
 
-/** What every hardened sandbox of this machine is started with. */
+/** The parts that every hardened sandbox of this machine needs for its start. */
 export interface Wall {
   /** The executable of bubblewrap. */
   bwrap: string;
@@ -26,22 +26,22 @@ export interface Wall {
   filterPath: string;
   /** The tool that makes the pipes of a sandbox's stdio. */
   mkfifo: string;
-  /** Threads of one sandbox. */
+  /** Most threads of one sandbox. */
   maxThreads: number;
   /**
-   * User and group of sandboxes outside of their namespace, where the host is root and can change them. The kernel
-   * does not limit the threads of root's processes.
+   * User and group of sandboxes outside of their namespace, where the host is root and can change them. The kernel does not
+   * limit the threads of root's processes.
    */
   user?: { uid: number; gid: number };
 }
 
 /** The program behind the wall. */
 export interface WalledProgram {
-  /** All that it sees of the host, read-only: by its path inside, the path outside. */
+  /** The only files of the host that it sees, read-only: the paths outside, by the paths inside. */
   files: ReadonlyMap<string, string>;
-  /** Symbolic links: by their path inside, where they lead. */
+  /** Symbolic links: their targets, by their paths inside. */
   links?: ReadonlyMap<string, string>;
-  /** All of its mappings together, readable ones and files included, may have this many megabytes. */
+  /** The most megabytes of all its mappings together, read-only mappings and files included. */
   addressSpaceMb: number;
   env: Readonly<Record<string, string>>;
   /** By the paths inside. */
@@ -49,14 +49,18 @@ export interface WalledProgram {
 }
 
 /**
- * How to start a program that sees nothing but its own files, in namespaces of its own (users, processes, network,
- * mounts, IPC, host name, cgroups), without capabilities or a way to get any, with nothing to write to, behind the
- * filter of system calls and with hard limits. It dies with the host.
+ * The launch of a walled program:
  *
- * The limits are set inside: there they count for this sandbox alone. The program is the first process of its
- * namespace: a process of bubblewrap's beside it would have none of these limits, and its memory could be written.
+ * - It sees only its files, read-only, and can write nothing.
+ * - It has new namespaces for users, processes, network, mounts, IPC, host name and cgroups.
+ * - It has no capabilities and no way to get any.
+ * - It has the filter of system calls and hard limits.
+ * - It dies with the host.
  *
- * @param infoPath a new file in which bubblewrap writes down the first process and its namespace, before it lets it run.
+ * The limits are set inside, where they count only for this sandbox. The program is the first process of its namespace. A
+ * process of bubblewrap in that namespace would have no limits, and the program could write its memory.
+ *
+ * @param infoPath a new file. bubblewrap records the first process and its namespace there, before that process runs.
  */
 export function walledLaunch(
   wall: Wall,
@@ -86,7 +90,7 @@ export function walledLaunch(
       '--',
       ...command,
     ],
-    // `--clearenv` is for the program; bubblewrap itself can be looked at, too.
+    // `--clearenv` clears the program's environment. Other processes can read the one of bubblewrap, too.
     env: {},
     cwd: '/',
     files: [

@@ -18,7 +18,7 @@ describeConformance('bubblewrap driver, whose code finds all of Deno', {
   create: (stateDir) => createBubblewrapDriver({ stateDir, runtimeWall: 'permissions' }),
 });
 
-// As a model's code that has taken Deno over: it may load native code, and calls the kernel itself.
+// As a model's code that has compromised Deno: it may load native code, and makes system calls itself.
 describeConformance('bubblewrap driver, whose Deno denies nothing', {
   runIf: onHardenedMachine && !IS_QUICK,
   isSampled: true,

@@ -22,7 +22,7 @@ const HOST = `
 
 const EXIT_OF_A_THREAD = process.arch === 'arm64' ? 93 : 60;
 
-/** Does all that a process can do to stay: each by itself would be enough if it worked. */
+/** All ways of a process to stay alive. Each one would be enough if it worked. */
 const STAYING = `
 import ctypes, os, signal, threading
 libc = ctypes.CDLL(None)
@@ -50,7 +50,7 @@ const busy = [
   },
   { what: 'does all to stay, in Python', language: 'python', code: `${STAYING}while True: pass` },
   {
-    what: 'ends its first thread and goes on in another',
+    what: 'ends its first thread and continues in another',
     language: 'python',
     code: `${STAYING}libc.syscall(${EXIT_OF_A_THREAD}, 0)`,
   },
@@ -102,11 +102,11 @@ describe.runIf(onHardenedMachine)('a server that is killed with SIGKILL', () => 
     ]);
   });
 
-  test('has written down the inside of a sandbox, and the next one ends it [EXE-47]', async () => {
+  test('has recorded the inner process of a sandbox, and the next server ends it [EXE-47]', async () => {
     const ledger = await openLedger(stateDir);
     const nonce = ledger.newNonce();
     const info = await open(ledger.innerPath(nonce), 'wx');
-    // Without its tie to its parent: as if the sandbox had undone it. It also hides its command line.
+    // Without the parent death signal, as if the sandbox had undone it. It also hides its command line.
     const hide = 'exec -a "" sleep 600';
     const outer = spawn(
       'bwrap',
@@ -143,7 +143,7 @@ describe.runIf(onHardenedMachine)('a server that is killed with SIGKILL', () => 
   });
 });
 
-/** Renames what this process has written down of a sandbox, as one that is no more would have written it. */
+/** Renames this process's record of a sandbox to the record of a dead process. */
 async function adoptByDeadHost(folder: string, nonce: string): Promise<void> {
   const [name = ''] = (await readdir(folder)).filter((each) => each.startsWith(nonce));
   await rename(join(folder, name), join(folder, `${nonce}-${2 ** 30}_1.inner`));

@@ -13,7 +13,7 @@ import { sweepOrphans } from '../process/orphan-ledger.js';
 import { descendants, recordedPids, runningOf } from '../process/process-tree.test-support.js';
 import { type Sandbox, type SandboxDriver, SandboxProbeError } from '../../sandbox.js';
 
-/** Busy in its main thread and in a second one, which only an evaluator has that leaves code all of the runtime. */
+/** Busy in its main thread and in a second one. Only the open evaluator allows a second thread. */
 const BUSY = `
   new Worker('data:text/javascript,for(;;);', { type: 'module' });
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -58,7 +58,7 @@ async function startBusy(driver: SandboxDriver): Promise<{ sandbox: Sandbox; pid
   return { sandbox, pids };
 }
 
-/** A stand-in for bubblewrap that fails as the real one does on some machine. */
+/** A stand-in for bubblewrap that fails with the given text. */
 async function failingBubblewrap(words: string): Promise<string> {
   const path = join(stateDir, 'bwrap');
   await writeFile(path, `#!/bin/sh\necho "bwrap: ${words}" >&2\nexit 1\n`);
@@ -68,7 +68,7 @@ async function failingBubblewrap(words: string): Promise<string> {
 }
 
 describe('the choice of a sandbox for this machine', () => {
-  test('that lacks bubblewrap stays with Deno and says what to install', async () => {
+  test('without bubblewrap is Deno, with a notice of the missing package', async () => {
     const driver = await openDriver(createLocalDriver({ stateDir, choice: 'auto', bwrap: '/nonexistent' }));
     expect(driver).toMatchObject({ name: 'deno', isolation: 'runtime', capabilities: { python: false } });
     expect(driver.notices).toHaveLength(1);
@@ -77,14 +77,14 @@ describe('the choice of a sandbox for this machine', () => {
     );
   });
 
-  test('is refused where the hardened one is asked for and does not work', async () => {
+  test('fails where the hardened sandbox is required and does not work', async () => {
     const bwrap = await failingBubblewrap('No permissions to create a new namespace');
     await expect(createLocalDriver({ stateDir, choice: 'bubblewrap', bwrap })).rejects.toThrow(
       SandboxProbeError,
     );
   });
 
-  test('is Deno where that is asked for', async () => {
+  test('is Deno on request', async () => {
     const driver = await openDriver(createLocalDriver({ stateDir, choice: 'deno' }));
     expect(driver).toMatchObject({ name: 'deno', isolation: 'runtime' });
     expect(driver.notices ?? []).toEqual([]);

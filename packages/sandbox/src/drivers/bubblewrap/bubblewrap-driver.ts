@@ -28,18 +28,18 @@ import { sharedLibraries } from './shared-libraries.js';
 const DENO = '/deno';
 const SCRIPT = '/app/runner.mjs';
 const PYTHON_SCRIPT = '/app/evaluator.py';
-/** Deno wants a cache folder; there is none, and nowhere to make one. */
+/** Deno wants a cache folder. There is none, and no place for one. */
 const WALLED_DENO_ENVIRONMENT = { DENO_DIR: '/none', ...DENO_ENVIRONMENT };
-/** All that Deno wants of /proc: to know where it is itself. */
+/** The only part of /proc that Deno needs: its own path. */
 const DENO_LINKS = new Map([['/proc/self/exe', DENO]]);
 /**
- * V8 reserves 50 GiB of addresses, which hold nothing. What is mapped to be read alone counts against no limit of
- * memory, and each GiB of it takes 2 MiB of page tables: this bounds those.
+ * V8 reserves 50 GiB of addresses, which hold nothing. No memory limit counts read-only mappings, and each GiB of them takes
+ * 2 MiB of page tables. This limit bounds the page tables.
  */
 const DENO_ADDRESS_SPACE_MB = 64 * 1024;
 /** The process that waits for the sandbox, and the one that becomes it. */
 const PROCESSES_OF_BUBBLEWRAP = 2;
-/** For what Python maps beside its data: its libraries and the code of modules. */
+/** For Python's mappings beside its data: its libraries and the code of modules. */
 const PYTHON_FILES_MB = 64;
 
 export interface BubblewrapDriverOptions {
@@ -49,14 +49,14 @@ export interface BubblewrapDriverOptions {
   bwrap?: string | undefined;
   /** Bounds the sandboxes beside their own limits. */
   cgroups?: DelegatedCgroup | undefined;
-  /** Less than `closed` for tests of the kernel's wall by itself. */
+  /** Less than `closed` for tests of the kernel's wall alone. */
   runtimeWall?: RuntimeWall;
 }
 
 /**
- * Sandboxes as Deno processes with every permission denied, each behind a wall of the kernel's: bubblewrap's
- * namespaces, a filter of system calls, and hard limits of memory, processor time, files and threads. Also runs
- * Python, where the system has it: behind the same wall, which is then the only one.
+ * Sandboxes as Deno processes with every permission denied, each behind the kernel's wall. This wall has bubblewrap's
+ * namespaces, a filter of system calls, and hard limits of memory, processor time, files and threads. The driver also runs
+ * Python, where the system has it. The kernel's wall is then the only one.
  * @throws SandboxProbeError when this machine lacks something or forbids it; SandboxStartError when Deno is missing.
  */
 export async function createBubblewrapDriver(options: BubblewrapDriverOptions): Promise<SandboxDriver> {

@@ -4,7 +4,7 @@ import type { Sandbox, SandboxCapabilities, SandboxGuarantees, StartOptions } fr
 
 const PROBE_TIMEOUT_MS = 15_000;
 
-/** Tried with Deno's own permissions open, so that only the kernel can refuse. Returns the attempts that were not refused. */
+/** Runs with Deno's permissions open, so that only the kernel can refuse. Returns the attempts that succeeded. */
 const TRY_THE_KERNELS_WALL = `
   const attempts = {
     'listen on the network': () => Deno.listen({ port: 0 }).close(),

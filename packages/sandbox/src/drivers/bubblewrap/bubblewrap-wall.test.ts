@@ -17,7 +17,7 @@ describe.runIf(onHardenedMachine)('the wall that works on this machine', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  /** A program of an installation that only its owner may enter, unless it is opened to all. */
+  /** A program in a folder that only its owner may enter, or with `forAll` every user. */
   async function installed(options: { forAll: boolean }): Promise<WalledProgram> {
     const path = join(folder, 'prlimit');
     await copyFile(wall.prlimit, path);
@@ -31,14 +31,14 @@ describe.runIf(onHardenedMachine)('the wall that works on this machine', () => {
     };
   }
 
-  test('is one whose sandboxes are not root', async () => {
+  test('has sandboxes that are not root', async () => {
     const found = await tryWall(wall, await installed({ forAll: true }));
     expect(found).not.toHaveProperty('notice');
     expect(found.wall.user?.uid).toBe(process.getuid?.() === 0 ? 60_900 : undefined);
   });
 
   test.runIf(process.getuid?.() === 0)(
-    'is the lesser one, with a notice, where only root can reach',
+    'is the weaker one, with a notice, where only root can reach the files',
     async () => {
       const found = await tryWall(wall, await installed({ forAll: false }));
       expect(found.wall.user).toBeUndefined();
@@ -48,7 +48,7 @@ describe.runIf(onHardenedMachine)('the wall that works on this machine', () => {
     },
   );
 
-  test('is none for a program that does not start, and repeats its words', async () => {
+  test('is absent for a program that does not start, and the error has its text', async () => {
     const program = { ...(await installed({ forAll: true })), command: ['/nothing'] };
     const error: unknown = await tryWall(wall, program).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(SandboxProbeError);

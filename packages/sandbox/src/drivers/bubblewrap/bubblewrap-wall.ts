@@ -16,9 +16,9 @@ const TRIAL_TIMEOUT_MS = 15_000;
 const SANDBOX_USER = { uid: 60_900, gid: 60_900 };
 
 /**
- * Puts together what hardened sandboxes need of this machine.
- * @param folder where the filter of system calls is written to.
- * @throws SandboxProbeError naming the missing part and how to get it.
+ * Finds the parts of this machine that hardened sandboxes need.
+ * @param folder the folder for the filter of system calls.
+ * @throws SandboxProbeError with the missing part and its installation.
  */
 export async function findWall(folder: string, bwrap = locateTool('bwrap')): Promise<Wall> {
   if (process.platform !== 'linux') {
@@ -53,7 +53,7 @@ export async function findWall(folder: string, bwrap = locateTool('bwrap')): Pro
   };
 }
 
-/** Runs a program that ends by itself behind the wall. @returns its words, when it did not end well. */
+/** Runs a program that ends by itself behind the wall. @returns its error text, when it failed. */
 async function tryLaunch(wall: Wall, program: WalledProgram): Promise<string | undefined> {
   const { file, args, env, cwd, user } = walledLaunch(wall, program, defaultLimits.runner);
   const filter = openSync(wall.filterPath, 'r');
@@ -78,9 +78,9 @@ async function tryLaunch(wall: Wall, program: WalledProgram): Promise<string | u
 }
 
 /**
- * Tries to start a program behind the wall. Where this process is root, sandboxes become another user if that can
- * reach what they are made of; the wall that works is returned, with a notice where it is the lesser one.
- * @throws SandboxProbeError with bubblewrap's words, and what on this machine may be the reason.
+ * Tries to start a program behind the wall. Where this process is root, sandboxes become another user, if that user can read
+ * their files. Returns the wall that works, with a notice where it is the weaker one.
+ * @throws SandboxProbeError with bubblewrap's text, and the probable reason on this machine.
  */
 export async function tryWall(wall: Wall, program: WalledProgram): Promise<{ wall: Wall; notice?: string }> {
   const step = 'start a process behind bubblewrap';
@@ -99,7 +99,7 @@ export async function tryWall(wall: Wall, program: WalledProgram): Promise<{ wal
   return {
     wall,
     notice:
-      'The server runs as root and its sandboxes cannot be another user, so their threads have no limit of their ' +
-      `own: ${explainBubblewrapFailure(saidToUser, facts)} Run the server as an ordinary user.`,
+      'The server runs as root, and its sandboxes cannot be another user. Their threads have no limit. ' +
+      `${explainBubblewrapFailure(saidToUser, facts)} Run the server as an ordinary user.`,
   };
 }

@@ -17,18 +17,18 @@ test.each([
   ['an older Debian', { 'kernel/unprivileged_userns_clone': '0' }, /kernel\.unprivileged_userns_clone=1/],
   ['a machine without user namespaces', { 'user/max_user_namespaces': '0' }, /max_user_namespaces/],
   ['another machine', {}, /forbids user namespaces/],
-])('what bubblewrap said is kept, and what to do in %s added', (_where, facts, advice) => {
+])('the text of bubblewrap is kept, and the advice for %s added', (_where, facts, advice) => {
   const words = explain(DENIED, facts);
   expect(words).toContain(DENIED);
   expect(words).toMatch(advice);
 });
 
-test('an old bubblewrap, and files out of reach, are told apart from that', () => {
+test('an old bubblewrap and unreadable files get other advice', () => {
   expect(explain('bwrap: Unknown option --disable-userns', { inContainer: true })).toMatch(/0\.8 or later/);
   expect(explain("bwrap: Can't find source path /root/deno: Permission denied", {})).toMatch(/readable/);
 });
 
-test('other words stay alone, the last of many', () => {
+test('other text gets no advice, and only its last lines are kept', () => {
   expect(explain('a\nb\nc\nd\n', {})).toBe('b / c / d');
   expect(explain('', {})).toBe('it said nothing');
 });

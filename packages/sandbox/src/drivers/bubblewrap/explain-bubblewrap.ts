@@ -28,7 +28,7 @@ export const INSTALL_BUBBLEWRAP =
   'install bubblewrap 0.8 or later (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap)';
 
 /**
- * Why bubblewrap may have failed and what to do about it, for the operator.
+ * The probable reason of bubblewrap's failure and its remedy, for the operator.
  * @param said its text on stderr.
  */
 export function explainBubblewrapFailure(said: string, { inContainer, sysctl }: MachineFacts): string {
@@ -46,9 +46,9 @@ function adviceFor(said: string, inContainer: boolean, sysctl: MachineFacts['sys
     return undefined;
   if (inContainer) {
     return (
-      "A container's default profile forbids user namespaces and writing to /proc/sys: start it with " +
+      "A container's default profile forbids user namespaces and writing to /proc/sys. Start the container with " +
       '--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined, ' +
-      'or isolate by another driver.'
+      'or use another driver.'
     );
   }
   if (sysctl('kernel/apparmor_restrict_unprivileged_userns') === '1') {

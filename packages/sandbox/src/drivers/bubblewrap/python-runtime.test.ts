@@ -86,9 +86,9 @@ return {"total": str(total()), "task": task, "names": [row["name"] for row in ro
     ['import sys\nsys.exit(3)', 'SystemExit: 3 (line 2)'],
     ['return {1, 2}', 'TypeError: Object of type set is not JSON serializable'],
     ['return float("nan")', 'ValueError: Out of range float values are not JSON compliant'],
-  ])('is told its fault: %j', async (code, error) => {
+  ])('gets its error: %j', async (code, error) => {
     const evaluation = await evaluate(code);
-    // The rest of the words differ by Python's version.
+    // The rest of the text differs by Python's version.
     expect((evaluation as { error: string }).error.split(':')[0]).toBe(error.split(':')[0]);
     expect((evaluation as { error: string }).error.match(/\(line \d\)$/)?.[0]).toBe(
       error.match(/\(line \d\)$/)?.[0],

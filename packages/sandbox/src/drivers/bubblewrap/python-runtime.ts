@@ -19,7 +19,7 @@ import json, os, sys, sysconfig
 folders = [os.path.dirname(os.__file__), sysconfig.get_path('stdlib'), sysconfig.get_path('platstdlib')]
 print(json.dumps({'version': sys.version_info[:2], 'folders': folders}))`;
 
-/** Python as this machine has it: its parts, and how it is started. */
+/** Python on this machine: its parts, and its command. */
 export interface PythonRuntime {
   executable: string;
   flags: readonly string[];
@@ -34,7 +34,7 @@ export function pythonEvaluatorPath(): string {
 
 /**
  * Looks for the system's Python with its standard library.
- * @returns why there is none that can be used, as text.
+ * @returns the reason as text, where there is no usable Python.
  */
 export async function locatePython(): Promise<PythonRuntime | string> {
   const found = locateTool('python3');

@@ -3,7 +3,7 @@ import { evaluatorPath, openEvaluatorPath, runnerPath, type SandboxEntry } from 
 import { DENO_MODULES } from './deno-modules.js';
 import type { SandboxLimits } from '../../sandbox.js';
 
-/** Nothing is asked for, nothing is read beside the one file, nothing is fetched. */
+/** Deno asks no questions, reads no second file and fetches nothing. */
 const FLAGS = [
   'run',
   '--no-prompt',
@@ -16,13 +16,13 @@ const FLAGS = [
 ];
 
 /**
- * Which of the runtime's walls stand. `closed`: no permission, and code finds neither Deno's nor Node's interfaces to try
- * it with. For probes and tests of what holds behind that, `permissions`: code finds all of them, and has no permission;
- * `open`: and has every permission.
+ * The walls of the runtime. `closed`: code has no permission, and finds no interface of Deno or Node. The others are for
+ * probes and tests of the outer walls. `permissions`: code finds all interfaces, and has no permission. `open`: code finds all
+ * interfaces, and has every permission.
  */
 export type RuntimeWall = 'closed' | 'permissions' | 'open';
 
-// Without a word about it, every permission but some imports is denied.
+// By default Deno denies every permission but some imports.
 const PERMISSIONS: Readonly<Record<RuntimeWall, string>> = {
   closed: '--deny-import',
   permissions: '--deny-import',
@@ -30,12 +30,12 @@ const PERMISSIONS: Readonly<Record<RuntimeWall, string>> = {
 };
 
 const NO_MODULE = `data:text/javascript,throw TypeError("There are no modules here.")`;
-/** No address can be made of this and what follows a prefix: the import fails before anything is looked for. */
+/** This text with the rest of an import is no valid address. The import fails before Deno looks for a module. */
 const NOWHERE = 'data:text/javascript,/';
 
 /**
- * Every module that Deno carries is one that throws, and nothing is looked for elsewhere: some of these modules read files
- * before they ask for the permission, and whether a file is there shows before the permission is asked for.
+ * Replaces every built-in module of Deno by a module that throws, and allows no other import. Some built-in modules read files
+ * before they check the permission. An import shows whether a file exists, also before that check.
  */
 const IMPORTS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(DENO_MODULES.map((name) => [name, NO_MODULE])),
@@ -44,10 +44,10 @@ const IMPORTS: Readonly<Record<string, string>> = {
 const NO_MODULES = `--import-map=data:application/json,${encodeURIComponent(JSON.stringify({ imports: IMPORTS }))}`;
 
 /**
- * What of the environment speaks to Deno. Each of these is done before, or without, a check of permissions:
+ * The environment of Deno. It prevents these actions, which come before, or without, a check of permissions:
  * - at each start it asks dl.deno.land for a newer version, by DNS and HTTPS;
  * - WebGPU loads the drivers of the host and makes them a cache;
- * - `node:inspector` resolves the name of a host. The C library of Linux then has no attempt at asking a name server;
+ * - `node:inspector` resolves the name of a host. The C library of Linux then has no attempt to ask a name server;
  * - dates read the time zone of the host. An agent's answer does not depend on where it runs.
  */
 export const DENO_ENVIRONMENT: Readonly<Record<string, string>> = {
@@ -65,10 +65,10 @@ export function entryPath(entry: SandboxEntry, wall: RuntimeWall): string {
 }
 
 /**
- * What Deno is told to run: for the evaluator an address that carries its text, because a file's path would tell its code
- * how this machine is laid out, in every stack and in the errors of imports. The runner runs no code that it is sent, and
- * its text is longer than some systems' command lines.
- * @param path where Deno finds the file.
+ * The main module of Deno. For the evaluator it is an address with the module's text. The path of a file would tell the
+ * model's code the folders of this machine, in stacks and in errors of imports. The runner runs no code of a model, and its
+ * text is longer than some systems' command lines, so it has a path.
+ * @param path the path of the file for Deno.
  */
 export function mainModule(entry: SandboxEntry, wall: RuntimeWall, path = entryPath(entry, wall)): string {
   if (entry === 'runner' || wall !== 'closed') return path;
@@ -76,9 +76,9 @@ export function mainModule(entry: SandboxEntry, wall: RuntimeWall, path = entryP
 }
 
 /**
- * With its compiler on, V8 reserves 512 MiB of address space that count against RLIMIT_DATA: no useful limit fits, so
- * where that limit is set, the compiler is off. Objects get half of the memory: V8 that reaches its own bound gives up
- * within seconds, while V8 that is refused memory by the kernel can collect garbage for ever.
+ * The compiler is off where RLIMIT_DATA is set. With its compiler, V8 reserves 512 MiB of address space, and no useful
+ * RLIMIT_DATA fits that. Objects get half of the memory: V8 gives up within seconds at its own bound. Without memory from the
+ * kernel it can collect garbage for ever.
  */
 function v8Flags({ memoryMb }: SandboxLimits, dataLimited: boolean): string {
   return dataLimited
@@ -89,7 +89,7 @@ function v8Flags({ memoryMb }: SandboxLimits, dataLimited: boolean): string {
 /**
  * The arguments with which Deno runs one file.
  * @param main the path of the file, or its text as an address.
- * @param options.dataLimited whether the process is going to have RLIMIT_DATA.
+ * @param options.dataLimited whether the process will have RLIMIT_DATA.
  */
 export function denoArguments(
   main: string,

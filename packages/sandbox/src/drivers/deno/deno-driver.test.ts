@@ -27,7 +27,7 @@ const HOST = `
   for await (const line of sandbox.lines) process.stdout.write(line + '\\n');
 `;
 
-/** What a sandbox opens itself, or gets in the place of what it would inherit. Its standard streams' pipes once more. */
+/** Descriptors that a sandbox opens itself, replacements of inherited ones, and copies of its standard streams' pipes. */
 const OWN_DESCRIPTOR = /^(socket|anon_inode):|^\/dev\/null$|\/pipes-[^/]+\/\d+ \(deleted\)$/;
 
 /** Starts take long on a busy machine. */
@@ -105,7 +105,7 @@ describe('createDenoDriver', () => {
     await driver.close();
   });
 
-  test('knows every module that its Deno carries: code imports none of them', async () => {
+  test('knows every built-in module of its Deno, and code imports none of them', async () => {
     const driver = await createDenoDriver({ stateDir, runtimeWall: 'permissions' });
     const pool = { take: () => driver.start({ entry: 'evaluator' }) };
     const code = `const { builtinModules } = await import('node:module'); return builtinModules;`;
@@ -117,7 +117,7 @@ describe('createDenoDriver', () => {
     await driver.close();
   });
 
-  test('leaves code all that computing needs, and its own streams', async () => {
+  test('leaves code all interfaces to compute, and its streams', async () => {
     const driver = await createDenoDriver({ stateDir });
     const pool = { take: () => driver.start({ entry: 'evaluator' }) };
     const code = `
@@ -164,7 +164,7 @@ describe('createDenoDriver', () => {
     await driver.close();
   });
 
-  test('the probe names the step that failed and its words', async () => {
+  test('the probe names the step that failed and its error', async () => {
     const driver = await createDenoDriver({ stateDir, denoBinary: '/nonexistent/deno' });
     const error: unknown = await driver.probe().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(SandboxProbeError);

@@ -26,21 +26,21 @@ export interface DenoDriverOptions {
   denoBinary?: string;
   /** Bounds the sandboxes beside their own limits. */
   cgroups?: DelegatedCgroup | undefined;
-  /** `permissions` for tests of Deno's permissions by themselves. */
+  /** `permissions` for tests of Deno's permissions alone. */
   runtimeWall?: Exclude<RuntimeWall, 'open'>;
 }
 
 /**
- * Sandboxes as Deno processes with every permission denied: no network, files, environment, subprocesses or
- * native code; the code of models finds none of the interfaces to these. On Linux also with hard limits for memory, processor time and files (through prlimit), and tied to
- * the life of this process (through setpriv). `guarantees` says what of that this machine has.
+ * Sandboxes as Deno processes with every permission denied: no network, files, environment, subprocesses or native code. A
+ * model's code finds no interfaces to these. On Linux prlimit also sets hard limits for memory, processor time and files, and
+ * setpriv ends a sandbox with this process. `guarantees` lists the properties that this machine has.
  * @throws SandboxStartError when Deno is not installed.
  */
 export async function createDenoDriver(options: DenoDriverOptions): Promise<SandboxDriver> {
   const binary = options.denoBinary ?? locateDenoBinary();
   const launcher = options.launcher ?? locateLinuxLauncher();
   const ledger = await openLedger(options.stateDir);
-  // Deno wants a cache folder and would otherwise use the user's own. Below a file there can be none.
+  // Deno wants a cache folder and would otherwise use the user's. A file in its place allows none.
   const noFolder = join(ledger.folder, 'no-cache');
   writeFileSync(noFolder, '', { mode: 0o600 });
 

@@ -10,5 +10,5 @@ const NAMES = `
   .trim()
   .split(/\s+/);
 
-/** The modules that Deno carries, by the names they are imported by. A test compares this with what Deno says. */
+/** The built-in modules of Deno, by their import names. A test compares this list with Deno's. */
 export const DENO_MODULES: readonly string[] = NAMES.map((name) => `node:${name}`);

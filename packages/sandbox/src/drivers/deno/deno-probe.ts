@@ -10,13 +10,13 @@ import {
 
 const PROBE_TIMEOUT_MS = 15_000;
 
-/** Names every permission that is granted when asked for. */
+/** Names every permission that Deno grants on request. */
 const GRANTED_PERMISSIONS = `
   const names = ['read', 'write', 'net', 'env', 'run', 'ffi', 'sys', 'import'];
   const states = await Promise.all(names.map((name) => Deno.permissions.request({ name })));
   return names.filter((_, at) => states[at].state === 'granted');`;
 
-/** Names what code finds that could reach the machine. */
+/** Names the interfaces to the machine that code finds. */
 const REACHES_THE_MACHINE = `
   const found = ['Worker', 'fetch', 'navigator', 'localStorage', 'caches'].filter((name) => name in globalThis);
   if ('permissions' in Deno || Deno[Deno.internal] !== undefined) found.push('Deno');
@@ -30,7 +30,7 @@ const HOLD_TWICE_THE_MEMORY = `
   for (let mb = 0; mb < ${MEMORY_PROBE_MB * 2}; mb += 1) held.push(new Uint8Array(1 << 20).fill(1));
   return held.length;`;
 
-/** Does one step of a probe. @throws SandboxProbeError naming it. */
+/** Does one step of a probe. @throws SandboxProbeError with the name of the step. */
 export async function probeStep<T>(name: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();

@@ -13,8 +13,8 @@ import type { SandboxDriver } from '../../sandbox.js';
 const { E2B_API_KEY: apiKey, E2B_TEMPLATE: template, E2B_DOMAIN: domain } = process.env;
 
 /**
- * The stand-in runs code as processes of this machine, without a wall. These cases hold there all the same: what they
- * show is Node's, the runner's or the host's doing. Every other case is asserted on the real service alone.
+ * The stand-in runs code as processes of this machine, without a wall. These cases hold there all the same, because Node, the
+ * runner or the host makes them hold. Every other case runs only on the real service.
  */
 const HOLD_WITHOUT_A_WALL = new Set([
   'sees nothing of the environment',
@@ -26,7 +26,7 @@ const HOLD_WITHOUT_A_WALL = new Set([
   'bounds an output flood',
   'bounds a flood of errors',
   'bounds an endless line',
-  'bounds what is sent and never read',
+  'bounds input that is never read',
   'does not read ahead of a slow reader without bound',
   'says when code ends without a result',
   'gives errors, values and prints of code back',
@@ -34,7 +34,7 @@ const HOLD_WITHOUT_A_WALL = new Set([
   ...protocolCases.map(({ name }) => name),
 ]);
 
-/** On the stand-in a sample of what holds there. */
+/** On the stand-in: a sample of the cases that hold there. */
 const cases =
   apiKey === undefined
     ? sampleOfCases(
@@ -71,7 +71,7 @@ describe.runIf(!IS_QUICK || apiKey !== undefined)(
       await rm(stateDir, { recursive: true });
     });
 
-    test('what is said to hold without a wall is a case', () => {
+    test('each name of a case that holds without a wall is a case', () => {
       const names = new Set(conformanceCases.map(({ name }) => name));
       expect([...HOLD_WITHOUT_A_WALL].filter((name) => !names.has(name))).toEqual([]);
     });

@@ -119,7 +119,7 @@ describe('createE2bDriver', () => {
     [{ status: 429, message: 'too many' }, /limits \(429\).*E2B_MAX_SANDBOXES/],
     [{ status: 503, message: 'busy' }, /no capacity at the moment \(503\)/],
     [{ status: 500, message: 'oops' }, /E2B failed \(500\)/],
-  ])('says what to do about %j, and does not hold it back', async (refusal, words) => {
+  ])('gives the remedy of %j at once', async (refusal, words) => {
     const driver = await createDriver({ template: 'none' });
     standIn.refuseNext({ ...refusal, message: `${refusal.message} ${standIn.apiKey}` });
     const error = await rejection(driver.start({ entry: 'runner' }));
@@ -129,14 +129,14 @@ describe('createE2bDriver', () => {
     await expect(driver.start({ entry: 'runner' })).resolves.toBeDefined();
   });
 
-  test('a wrong key and a wrong address are told at once', async () => {
+  test('a wrong key and a wrong address are reported at once', async () => {
     const wrongKey = await rejection(createDriver({ apiKey: 'e2b_wrong' }));
     expect(wrongKey.message).toMatch(/refused the key \(401\): set E2B_API_KEY/);
     const wrongAddress = await rejection(createDriver({ apiUrl: 'http://127.0.0.1:1' }));
     expect(wrongAddress.message).toMatch(/cannot be reached.*E2B_API_URL/);
   });
 
-  test('creates no faster than it may', async () => {
+  test('creates machines no faster than its limit', async () => {
     const driver = await createDriver({ createsPerSecond: 10 });
     await Promise.all([1, 2, 3, 4].map(() => driver.start({ entry: 'evaluator' })));
     const times = standIn.creates.map(({ at }) => at);
@@ -145,7 +145,7 @@ describe('createE2bDriver', () => {
     expect(gaps.reduce((sum, gap) => sum + gap, 0)).toBeGreaterThan(250);
   });
 
-  test('ends its leftovers of before it was killed, and nothing of another host', async () => {
+  test('ends its leftovers after a kill, and no machine of another host', async () => {
     await (await createDriver()).start({ entry: 'runner' });
     const [left] = standIn.machines.keys();
     const otherDir = await mkdtemp(join(tmpdir(), 'sandbox state '));
@@ -157,7 +157,7 @@ describe('createE2bDriver', () => {
     await rm(otherDir, { recursive: true });
   });
 
-  test('a machine that dies ends its sandbox, and is not there any more', async () => {
+  test('a machine that dies ends its sandbox, and no longer exists', async () => {
     const driver = await createDriver();
     const sandbox = await driver.start({ entry: 'runner' });
     const [machine] = standIn.machines.values();
@@ -167,7 +167,7 @@ describe('createE2bDriver', () => {
     expect(standIn.machines.size).toBe(0);
   });
 
-  test('a machine that cannot be ended is tried again, and told of', async () => {
+  test('the end of a machine is tried again after a failure, and reported', async () => {
     const onLeft = vi.fn<(sandboxId: string, error: unknown) => void>();
     const driver = await createDriver({ onLeft });
     const sandbox = await driver.start({ entry: 'runner' });
@@ -193,7 +193,7 @@ describe('createE2bDriver', () => {
       { timeoutMs: 20_000 },
     );
     expect(evaluation).toHaveProperty('error');
-    // The call to E2B has its 10 s, the run does not wait for all of them.
+    // The call to E2B has a limit of 10 s. The run waits for a shorter time.
     expect(performance.now() - begunAt).toBeLessThan(9_000);
     expect(pool.stats()).toMatchObject({ active: 1 });
     expect(standIn.machines.size).toBe(1);

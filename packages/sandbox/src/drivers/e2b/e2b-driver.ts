@@ -21,15 +21,15 @@ import { within } from '../within.js';
 const MINUTE_MS = 60_000;
 /** Time limit of a call beside the calls of a start. */
 const CALL_TIMEOUT_MS = 30_000;
-/** How long the answer to a request for a machine is waited for after its start has failed. */
+/** The longest wait for a requested machine after its start has failed. */
 const LATE_CREATE_MS = 60_000;
-/** How long closing waits for machines to end. */
+/** The longest wait for the end of machines at the close. */
 const CLOSE_TIMEOUT_MS = 15_000;
-/** When E2B ends a sandbox by itself. Every plan allows an hour. */
+/** After this time E2B ends a sandbox by itself. Every plan allows an hour. */
 const LIFETIME_MS = 30 * MINUTE_MS;
 /** The longest run, with the longest waits for its charge and for a repeated request. */
 const LONGEST_USE_MS = 8 * MINUTE_MS;
-/** Marks our sandboxes, so that a host that comes back finds those it left behind. */
+/** Marks our sandboxes, so that a restarted host finds its leftovers. */
 const SERVICE = 'agent-rental';
 
 /** Addresses of E2B; tests replace them by a stand-in. */
@@ -45,11 +45,11 @@ export interface E2bDriverOptions extends E2bAddress {
   template?: string | undefined;
   /** Folder for the name of this host; created when missing. Two hosts must not share it. */
   stateDir: string;
-  /** Sandboxes that the account may have at once, less what else uses it. */
+  /** Sandboxes that the account may have at once, less its other uses. */
   maxSandboxes: number;
-  /** How fast the account may create sandboxes. */
+  /** The most sandboxes that the account may create in a second. */
   createsPerSecond: number;
-  /** Called with a machine that could not be ended; E2B ends it when its time has passed. */
+  /** Called with a machine that did not end. E2B ends it after its lifetime. */
   onLeft?: (sandboxId: string, error: unknown) => void;
   /** Address that no sandbox may reach, tried by the probe. */
   probeAddress?: { host: string; port: number };
@@ -68,7 +68,7 @@ async function hostName(stateDir: string): Promise<string> {
   }
 }
 
-/** An empty environment: the machine's own names its template and its account. */
+/** The command has an empty environment, because the machine's environment names its template and its account. */
 function commandFor(entry: SandboxEntry, { memoryMb, cpuSeconds }: SandboxLimits): string {
   return (
     `ulimit -c 0 -n 64 -t ${Math.ceil(cpuSeconds)}; ` +
@@ -77,14 +77,14 @@ function commandFor(entry: SandboxEntry, { memoryMb, cpuSeconds }: SandboxLimits
 }
 
 /**
- * Sandboxes as machines of E2B, each a virtual machine of its own without internet, with the same bundled file in it
- * under Node. Ends what this host left behind there before it died.
- * @throws SandboxStartError in words for the operator when E2B does not let it in.
+ * Sandboxes as machines of E2B. Each is a separate virtual machine without internet, and runs the same bundled file under
+ * Node. Ends the leftovers of this host from before its restart.
+ * @throws SandboxStartError with a text for the operator when E2B refuses access.
  */
 export async function createE2bDriver(options: E2bDriverOptions): Promise<SandboxDriver> {
   const { apiKey, template, onLeft = () => {} } = options;
   const access: E2bAccess = { apiKey, template };
-  // A second of loading, for a package that most servers never use.
+  // The package takes a second to load, and most servers never use it.
   const { Sandbox: E2b } = await import('e2b');
   const connection = {
     apiKey,
@@ -132,7 +132,7 @@ export async function createE2bDriver(options: E2bDriverOptions): Promise<Sandbo
     await pace.turn(closing.signal);
     const settings = {
       ...connection,
-      // Longer than the start may take: a machine that is made late has to become known, to be ended.
+      // Longer than the limit of a start: the driver has to know a late machine to end it.
       requestTimeoutMs: limits.startTimeoutMs + LATE_CREATE_MS,
       timeoutMs: LIFETIME_MS,
       metadata,
@@ -145,7 +145,7 @@ export async function createE2bDriver(options: E2bDriverOptions): Promise<Sandbo
       limits.startTimeoutMs,
       'create a sandbox',
     ).catch((error: unknown) => {
-      // One that comes later is of no use any more.
+      // A later machine has no use any more.
       creating.then((machine) => tracked.get(machine)?.kill()).catch(() => {});
       throw error;
     });
@@ -181,7 +181,7 @@ export async function createE2bDriver(options: E2bDriverOptions): Promise<Sandbo
   return {
     name: 'e2b',
     isolation: 'microvm',
-    // The machine's own memory is the bound. What this host leaves behind, it ends when it comes back, or E2B does.
+    // The machine's memory is the bound. The restarted host ends its leftovers, or E2B does.
     guarantees: { memoryBounded: true, endsWithHost: false },
     capacity: { maxSandboxes: options.maxSandboxes, maxIdleMs: LIFETIME_MS - LONGEST_USE_MS },
     start,
@@ -189,8 +189,8 @@ export async function createE2bDriver(options: E2bDriverOptions): Promise<Sandbo
     async close() {
       closing.abort();
       await Promise.allSettled(starting);
-      // Until the last machine is gone, also of those whose command had ended. A machine that E2B does not end in time is
-      // ended by the next start on the same state folder.
+      // Waits until all machines are gone, also after the end of their commands. The next start on the same state folder ends a
+      // machine that E2B does not end in time.
       const ends = [...tracked.values()].map((sandbox) => Promise.all([sandbox.kill(), sandbox.gone]));
       await within(Promise.all(ends), CLOSE_TIMEOUT_MS, 'end all sandboxes').catch(() => {});
     },

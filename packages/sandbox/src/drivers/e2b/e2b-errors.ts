@@ -2,10 +2,10 @@ import { SandboxStartError } from '../../sandbox.js';
 
 const MAX_DETAIL_CHARACTERS = 300;
 
-/** The names in the words for the operator. */
+/** The names in the text for the operator. */
 export interface E2bAccess {
   apiKey: string;
-  /** Absent: E2B's own default. */
+  /** Absent: E2B's default. */
   template: string | undefined;
 }
 
@@ -23,8 +23,8 @@ function advice(error: Error, template: string | undefined): string {
   }
   if (status === 429) {
     return (
-      'E2B refused for its limits (429): set E2B_MAX_SANDBOXES and E2B_CREATES_PER_SECOND to what the plan allows, ' +
-      'less what else uses the account'
+      'E2B refused for its limits (429): set E2B_MAX_SANDBOXES and E2B_CREATES_PER_SECOND to the limits of the plan, ' +
+      'less the other uses of the account'
     );
   }
   if (status === 503) return 'E2B has no capacity at the moment (503); it is tried again';
@@ -38,8 +38,8 @@ function advice(error: Error, template: string | undefined): string {
 }
 
 /**
- * Says in words for the operator what came back from E2B's SDK, which has three unrelated kinds of errors. The error
- * itself is not kept as the cause: what it holds is not ours to vouch for, and it would be logged.
+ * Explains an error of E2B's SDK to the operator. The SDK has three unrelated kinds of errors. The error itself is not the
+ * `cause`, because the log would then show its unknown content.
  */
 export function explainE2bError(error: unknown, { apiKey, template }: E2bAccess): SandboxStartError {
   if (error instanceof SandboxStartError) return error;

@@ -15,8 +15,8 @@ const reach = ({ host, port }: typeof PUBLIC_ADDRESS): string => `
   return reached ? 'network' : 6 * 7;`;
 
 /**
- * Starts both programs on E2B once, and tries whether code there has a network. The SDK's first call is slow; it is
- * made here and not in a renter's run.
+ * Starts both programs on E2B once, and tests whether code there has a network. The SDK's first call is slow, so the probe
+ * makes it and not a renter's run.
  * @throws SandboxProbeError naming the step that failed.
  */
 export async function probeE2b(

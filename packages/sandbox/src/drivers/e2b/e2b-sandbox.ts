@@ -5,15 +5,15 @@ import { OutputIntake } from '../../protocol/output-intake.js';
 import type { ExitReason, Sandbox, SandboxExit, SandboxLimits } from '../../sandbox.js';
 import { within } from '../within.js';
 
-/** Bytes of one call that sends input; several lines that wait go in one. */
+/** Most bytes of one call that sends input. Several waiting lines go in one call. */
 const SEND_BYTES = 512 * 1024;
 /** Time limit of one call that ends a machine. */
 const REMOVE_TIMEOUT_MS = 10_000;
-/** A machine that could not be ended is asked again after these, then after the last of them until its lifetime ends. */
+/** Waits before each new attempt to end a machine. The last one repeats until the end of the machine's lifetime. */
 const REMOVE_RETRY_MS = [200, 1_000, 5_000, 30_000];
-/** Failed calls after which the operator is told. */
+/** Failed calls before a report to the operator. */
 const ATTEMPTS_UNTOLD = 3;
-/** How long `kill` waits for the machine to be gone. The end of a run does not wait for a service that hangs. */
+/** The longest wait of `kill` for the end of the machine. The end of a run does not wait for a hanging service. */
 const KILL_WAIT_MS = 2_000;
 
 const NEWLINE = Buffer.from('\n');
@@ -22,16 +22,15 @@ type Machine = Pick<E2bMachine, 'commands' | 'kill' | 'sandboxId'>;
 
 interface E2bSandboxOptions {
   limits: SandboxLimits;
-  /** When E2B ends the machine by itself, in milliseconds of `performance.now`. */
+  /** Time at which E2B ends the machine by itself, in milliseconds of `performance.now`. */
   lifetimeEndsAt: number;
-  /** Called with a machine that could not be ended yet. */
+  /** Called with a machine that has not ended yet. */
   onLeft(sandboxId: string, error: unknown): void;
 }
 
 /**
- * Makes a sandbox of a command on a machine of E2B: enforces the limits on what goes in and out of it and says how it
- * ended. The machine is removed with the command, whichever ends first; `gone` waits for that, and for the end of the
- * machine's lifetime where E2B does not remove it.
+ * Makes a sandbox of a command on a machine of E2B. It enforces the limits on input and output, and reports the end. When the
+ * command or the machine ends, it removes both. `gone` resolves after the removal, or at the end of the machine's lifetime.
  */
 export class E2bSandbox implements Sandbox {
   readonly exited: Promise<SandboxExit>;
@@ -39,7 +38,7 @@ export class E2bSandbox implements Sandbox {
   readonly #machine: Machine;
   readonly #options: E2bSandboxOptions;
   readonly #output: OutputIntake;
-  /** Aborts calls still under way when it ends. */
+  /** Aborts open calls at the end of the sandbox. */
   readonly #over = new AbortController();
   #resolveExited: (exit: SandboxExit) => void = () => {};
   #resolveGone: () => void = () => {};
@@ -104,7 +103,7 @@ export class E2bSandbox implements Sandbox {
     if (!this.#sending) void this.#sendAll();
   }
 
-  /** A machine whose command has ended goes by itself: the answer that came of it need not wait for that. */
+  /** After the end of its command, a machine is removed by itself. An answer of the command does not wait for the removal. */
   async kill(): Promise<void> {
     this.#end('killed');
     if (this.#endedBy === 'ended') return;
@@ -112,8 +111,8 @@ export class E2bSandbox implements Sandbox {
   }
 
   /**
-   * Pauses the SDK while the queue is full: a reader that is slow slows the sandbox down. Always pauses until the next
-   * iteration of the event loop, because the SDK needs milliseconds to decode a message and decodes all that arrived.
+   * Pauses the SDK while the queue is full, so that a slow reader slows the sandbox down. Always pauses until the next
+   * iteration of the event loop, because the SDK decodes all messages that arrived and needs milliseconds for each.
    */
   async #drained(): Promise<void> {
     await nextTurn({ needsWholeBudget: true });
@@ -132,7 +131,7 @@ export class E2bSandbox implements Sandbox {
     this.#end(this.#code === 0 ? 'ended' : 'crashed');
   }
 
-  /** Sends what waits, one call after the other: calls that are under way at once arrive in any order. */
+  /** Sends waiting input, one call after the other. Parallel calls would arrive in any order. */
   async #sendAll(): Promise<void> {
     this.#sending = true;
     try {
@@ -142,7 +141,7 @@ export class E2bSandbox implements Sandbox {
         this.#pendingBytes -= batch.length;
       }
     } catch (error) {
-      // A command that has ended meanwhile says so itself.
+      // The end of a command has its own report.
       if (!(error instanceof Error && error.name === 'NotFoundError')) this.#end('crashed');
     } finally {
       this.#sending = false;
@@ -176,12 +175,12 @@ export class E2bSandbox implements Sandbox {
     void this.#remove();
   }
 
-  /** Has the machine removed, again and again until it is or its lifetime ends. */
+  /** Removes the machine. Repeats a failed removal until the end of the machine's lifetime. */
   async #remove(): Promise<void> {
     const { lifetimeEndsAt, onLeft } = this.#options;
     for (let attempt = 0; performance.now() < lifetimeEndsAt; attempt += 1) {
       try {
-        // False: there is no such machine any more.
+        // False: the machine no longer exists.
         const call = this.#machine.kill({ requestTimeoutMs: REMOVE_TIMEOUT_MS });
         await within(call, REMOVE_TIMEOUT_MS, 'end the machine');
         break;

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Lets starts happen no faster than a number in a second, in the order in which they were asked for. */
+/** Limits the number of starts in a second. Starts keep the order of their requests. */
 export class StartPace {
   readonly #intervalMs: number;
-  /** When the next start may happen, in milliseconds of `performance.now`. */
+  /** Earliest time of the next start, in milliseconds of `performance.now`. */
   #next = 0;
 
   constructor(perSecond: number) {

@@ -4,7 +4,7 @@ import type { ExitReason, Sandbox, SandboxExit, SandboxLimits } from '../../sand
 import type { SandboxProcess } from './spawner/spawner.js';
 
 const NEWLINE = '\n';
-/** The last words of a process may come after the word of its end. */
+/** The last output of a process may come after its `exit` event. */
 const STDERR_WAIT_MS = 100;
 
 function lengthOf(pieces: readonly Buffer[]): number {
@@ -12,7 +12,7 @@ function lengthOf(pieces: readonly Buffer[]): number {
 }
 
 /**
- * Makes a sandbox of a child process: enforces the limits on what goes in and out of it and says how it ended.
+ * Makes a sandbox of a child process. It enforces the limits on input and output, and reports the end.
  */
 export function superviseChild(child: SandboxProcess, limits: SandboxLimits): Sandbox {
   const output = new OutputIntake(limits, { onExceeded: end, onDrain: () => child.stdout.resume() });
@@ -30,7 +30,7 @@ export function superviseChild(child: SandboxProcess, limits: SandboxLimits): Sa
 
   child.stdout.on('data', (chunk: Buffer) => {
     output.stdout(chunk);
-    // A reader that is slow slows the sandbox down; it does not fill the host's memory.
+    // A slow reader slows the sandbox down, and does not fill the host's memory.
     if (lines.isFull) child.stdout.pause();
   });
   // An unfinished last line is dropped.

@@ -11,7 +11,7 @@ const CHILD = 4_000_001;
 let mount: string;
 let places: CgroupPlaces;
 
-/** Files in the place of the kernel's: they show the writes, and bound nothing. */
+/** Ordinary files in place of the kernel's. They show the writes, and bound nothing. */
 async function cgroup(path: string, files: Readonly<Record<string, string>>): Promise<void> {
   await mkdir(join(mount, path), { recursive: true });
   for (const [name, text] of Object.entries(files)) await writeFile(join(mount, path, name), text);
@@ -33,7 +33,7 @@ describe.runIf(process.platform === 'linux')('a cgroup that is left to the serve
     ['in a cgroup out of its sight', { own: '0::/../other\n' }, /in no cgroup v2/],
     ['in a cgroup that is not there', { own: '0::/none\n' }, /reading its controllers failed/],
   ])(
-    'is none on a machine %s, and the reason is said',
+    'is absent on a machine %s, and the reason is reported',
     async (_what, { remove, own }: { remove?: string; own?: string }, reason) => {
       await cgroup('unit', {
         'cgroup.controllers': 'memory pids',
@@ -46,7 +46,7 @@ describe.runIf(process.platform === 'linux')('a cgroup that is left to the serve
     },
   );
 
-  test('is none without its controllers, or beside processes of others', async () => {
+  test('is absent without its controllers, or beside foreign processes', async () => {
     await cgroup('unit', { 'cgroup.controllers': 'cpu pids', 'cgroup.procs': '', 'cgroup.type': 'domain' });
     expect(findDelegatedCgroup(places)).toMatch(/no controller for memory$/);
     const processes = `${process.pid}\n${OTHER}\n`;
@@ -71,7 +71,7 @@ describe.runIf(process.platform === 'linux')('a cgroup that is left to the serve
     expect(found, 'a folder of files is not removed like a cgroup').toMatch(/bounding a cgroup failed/);
   });
 
-  test('is found again by a server that has moved there before', async () => {
+  test('is found again by a server that moved there earlier', async () => {
     places.ownCgroup = () => '0::/unit/agent-rental-server\n';
     await cgroup('unit', {
       'cgroup.controllers': 'memory pids',
@@ -82,7 +82,7 @@ describe.runIf(process.platform === 'linux')('a cgroup that is left to the serve
     expect(existsSync(join(mount, 'unit/agent-rental-sandboxes'))).toBe(true);
   });
 
-  test('of a sandbox that was left behind is ended, and nothing else', async () => {
+  test('of a leftover sandbox is ended, and nothing else', async () => {
     await cgroup('unit/agent-rental-sandboxes/left', { 'cgroup.kill': '' });
     await cgroup('unit/other', { 'cgroup.kill': '' });
     expect(endLeftCgroup(join(mount, 'unit/other'), mount)).toBe(false);

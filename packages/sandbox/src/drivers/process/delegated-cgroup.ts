@@ -8,8 +8,8 @@ const SANDBOXES = 'agent-rental-sandboxes';
 const CONTROLLERS = ['memory', 'pids'];
 const MIB = 1024 * 1024;
 /**
- * What the kernel counts beside a sandbox's data: the parts of its files that it was the first to read, page tables, the
- * buffers of its pipes. The limit of data is met first, where it counts: code can survive that.
+ * Memory that the kernel counts beside a sandbox's data: page tables, buffers of its pipes, and parts of files that no other
+ * process had read. Data reaches the limit of data first, and code can survive that.
  */
 const BESIDE_DATA_MB = 96;
 const REMOVE_AGAIN_MS = 50;
@@ -18,15 +18,15 @@ const REMOVE_ATTEMPTS = 100;
 /** The cgroup of one sandbox. */
 export interface SandboxCgroup {
   folder: string;
-  /** The file in which a process writes itself down to enter it. */
+  /** The file that a process writes to enter the cgroup. */
   entrance: string;
   /** Ends its processes, if any, and removes it. */
   remove(): void;
 }
 
-/** A part of the tree of cgroups that was left to this process, for its sandboxes. */
+/** A part of the tree of cgroups that the host delegates to this process, for its sandboxes. */
 export interface DelegatedCgroup {
-  /** Where the cgroups of sandboxes are. */
+  /** The parent folder of the sandboxes' cgroups. */
   folder: string;
   /** Makes a cgroup with hard limits of memory and of threads. */
   open(name: string, limits: Pick<SandboxLimits, 'memoryMb'>, maxThreads: number): SandboxCgroup;
@@ -58,11 +58,11 @@ const THIS_MACHINE: CgroupPlaces = {
 class NotDelegated extends Error {}
 
 /**
- * Looks whether the host has left cgroups of version 2 to this process, and prepares them: this process and its children
- * move to a cgroup beside those of the sandboxes, because the kernel lets no cgroup have both processes and bounded
- * children. Done by step: each either works or is the reason.
+ * Finds the cgroups of version 2 that the host delegates to this process, and prepares them. This process and its children move
+ * to a cgroup beside the cgroups of the sandboxes. The reason is that the kernel allows no cgroup with both processes and
+ * bounded children.
  *
- * @returns why there are none, as text.
+ * @returns the step that failed, as text, where there are none.
  */
 export function findDelegatedCgroup(places: CgroupPlaces = THIS_MACHINE): DelegatedCgroup | string {
   if (process.platform !== 'linux') return 'cgroups are a part of Linux';
@@ -136,7 +136,7 @@ function moveAside(own: string, places: CgroupPlaces): void {
   const others = processes.filter((pid) => !isOfThisProcess(pid, places));
   if (others.length > 0) {
     throw new NotDelegated(
-      `the cgroup ${own} has ${others.length} other processes: start the server in one of its own ` +
+      `the cgroup ${own} has ${others.length} other processes: start the server in a separate cgroup ` +
         '(a unit of systemd with Delegate=memory pids)',
     );
   }
@@ -178,7 +178,7 @@ function open(folder: string, limits: Pick<SandboxLimits, 'memoryMb'>, maxThread
   };
 }
 
-/** Ends all processes of a cgroup and removes it; again a little later as long as they are not gone. */
+/** Ends all processes of a cgroup and removes it. Repeats this until they are gone, with a bound. */
 function removeCgroup(folder: string, attempts: number): void {
   try {
     rmdirSync(folder);
@@ -196,7 +196,7 @@ function removeCgroup(folder: string, attempts: number): void {
 
 /**
  * Ends the leftovers of a killed server in the cgroup of a sandbox.
- * @param folder as it was recorded; anything but a sandbox's cgroup is left alone.
+ * @param folder the recorded folder. A folder that is no sandbox's cgroup is left alone.
  */
 export function endLeftCgroup(folder: string, mount = MOUNT): boolean {
   if (!folder.startsWith(`${mount}/`) || basename(dirname(folder)) !== SANDBOXES || !existsSync(folder)) {

@@ -12,16 +12,16 @@ const TOOL_FOLDERS = [
   '/run/current-system/sw/bin',
 ];
 /**
- * What a start takes beside V8's own threads, of which Deno makes one for each processor, up to 16. Measured: 10 are
- * enough and leave nothing to multiply.
+ * Threads of a start beside V8's threads. Deno makes one V8 thread for each processor, up to 16. Measured: 10 others are
+ * enough, and leave none for a thread bomb.
  */
 const THREADS_BESIDE_V8 = 10;
 const MOST_THREADS_OF_V8 = 16;
 const MAX_OPEN_FILES = 64;
-/** Nothing may be written, but one page is what starting needs. */
+/** A sandbox writes no files, but its start needs one page. */
 const MAX_FILE_BYTES = 4_096;
 
-/** Looks for a tool where operating systems keep theirs. Never in PATH, which is the environment's to choose. */
+/** Looks for a tool in the folders of the operating system. Never in PATH, which the environment controls. */
 export function locateTool(tool: string): string | undefined {
   return TOOL_FOLDERS.map((folder) => join(folder, tool)).find((path) => existsSync(path));
 }
@@ -43,7 +43,7 @@ export function limitArguments(limits: SandboxLimits): string[] {
   ];
 }
 
-/** The tools of util-linux that a sandbox is started through, as far as this machine has them. */
+/** The tools of util-linux that start a sandbox, as far as this machine has them. */
 export interface LinuxLauncher {
   setpriv: string | undefined;
   prlimit: string | undefined;
@@ -56,8 +56,8 @@ export function locateLinuxLauncher(): LinuxLauncher {
 }
 
 /**
- * What to put before a command so that it dies with its parent, can never gain privileges, and has hard limits.
- * Both tools replace themselves by the command: the process id stays the same.
+ * The prefix of a command that then dies with its parent, can never gain privileges, and has hard limits. Both tools replace
+ * themselves by the command, so the process id stays the same.
  */
 export function launcherPrefix({ setpriv, prlimit }: LinuxLauncher, limits: SandboxLimits): string[] {
   const prefix: string[] = [];

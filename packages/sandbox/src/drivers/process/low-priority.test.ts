@@ -14,7 +14,7 @@ import { onHardenedMachine } from '../bubblewrap/hardened-machine.test-support.j
 import { descendants, recordedPids } from './process-tree.test-support.js';
 import type { Sandbox, SandboxDriver } from '../../sandbox.js';
 
-/** Work for a started sandbox and the processes that it consists of. */
+/** Work with a started sandbox and its processes. */
 type Use = (sandbox: Sandbox, processes: () => number[]) => Promise<void>;
 
 async function withSandbox(
@@ -40,7 +40,7 @@ function autogroupOf(pid: number | 'self'): { name: string; priority: number } {
   return { name, priority: Number(priority) };
 }
 
-/** Priorities of processes as the scheduler sees them: of the groups that are not this process's, else their own. */
+/** Priorities of processes for the scheduler: the priority of a separate group, else the one of the process. */
 function effectivePriorities(pids: readonly number[]): number[] {
   return pids.map((pid) => {
     if (!existsSync('/proc/self/autogroup') || autogroupOf(pid).name === autogroupOf('self').name) {
@@ -63,7 +63,7 @@ describe.each([
 ] as const)('on %s', (_name, create, isHere) => {
   test.runIf(isHere)('code of a model yields to the server, an agent does not', async () => {
     const own = getPriority();
-    // Where this process has the lowest priority itself, there is nothing below it.
+    // No priority is below the lowest one, which this process may have.
     const below = Math.min(19, own + 10);
     await withSandbox(create, 'evaluator', async (_sandbox, processes) => {
       for (const pid of processes()) expect(getPriority(pid)).toBe(below);
@@ -82,7 +82,7 @@ describe.each([
   });
 });
 
-test('a sandbox that has ended leaves the process alone that has its id now', async () => {
+test('an ended sandbox does not touch a later process with its id', async () => {
   const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
   await once(other, 'spawn');
   const pid = other.pid ?? 0;

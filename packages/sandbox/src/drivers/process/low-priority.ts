@@ -16,7 +16,7 @@ function threadsOf(pid: number): number[] {
   }
 }
 
-/** Name of the scheduler's group that a process is in; undefined where processes are not grouped. */
+/** Name of a process's scheduler group; undefined where processes have no groups. */
 function autogroupOf(pid: number | 'self'): string | undefined {
   try {
     return /^\S+/.exec(readFileSync(`/proc/${pid}/autogroup`, 'utf8'))?.[0];
@@ -26,8 +26,8 @@ function autogroupOf(pid: number | 'self'): string | undefined {
 }
 
 /**
- * Sets the priority of a sandbox's group. Linux may group processes by session (sched(7), autogroup): a group gets the same
- * time as any other one, and the priority of a process counts within its group alone.
+ * Sets the priority of a sandbox's group. Linux may group processes by session (sched(7), autogroup). All groups then get the
+ * same time, and the priority of a process counts only within its group.
  */
 function setAutogroupPriority(pid: number, priority: number): void {
   const group = autogroupOf(pid);
@@ -35,7 +35,7 @@ function setAutogroupPriority(pid: number, priority: number): void {
   try {
     writeFileSync(`/proc/${pid}/autogroup`, String(priority));
   } catch {
-    // It has ended; or without root, groups are changed ten times a second.
+    // It has ended. Or the limit is reached: ten changes of groups a second without root.
   }
 }
 
@@ -46,15 +46,15 @@ function setPriorities(pid: number, priority: number): void {
     try {
       setPriority(thread, priority);
     } catch {
-      // It has ended; or it would be raised, which needs root.
+      // It has ended. Or the change would raise the priority, which needs root.
     }
   }
   for (const child of childrenOf(pid)) setPriorities(child, priority);
 }
 
 /**
- * Has a model's code yield to the server, the database and agents where there are too few processors, and code that works
- * for long yield to code that has just started. To be called when the sandbox is ready: its start is waited for.
+ * Lowers the priority of a model's code below the server, the database and agents. Long-running code gets a lower priority
+ * than new code. Call it when the sandbox is ready, because a caller waits for its start.
  */
 export function yieldToOthers(sandbox: Sandbox, pid: number): Sandbox {
   // This process's own priority may be below normal.
@@ -76,7 +76,7 @@ export function yieldToOthers(sandbox: Sandbox, pid: number): Sandbox {
     },
     kill() {
       clearTimeout(timer);
-      // A process that is killed needs processor time to end. Once it has ended, its id may be another process's.
+      // A killed process needs processor time to end. After its end, another process may have its id.
       if (!hasExited) setPriorities(pid, own);
       return sandbox.kill();
     },

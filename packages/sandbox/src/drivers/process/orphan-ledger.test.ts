@@ -19,7 +19,7 @@ let child: ChildProcess;
 beforeEach(async () => {
   stateDir = await mkdtemp(join(tmpdir(), 'ledger-'));
   ledger = await openLedger(stateDir);
-  // Ends by itself when this process does: its input closes.
+  // Ends with this process, because its input closes.
   child = spawn(process.execPath, ['-e', 'process.stdin.resume()', NONCE], {
     stdio: ['pipe', 'ignore', 'ignore'],
   });
@@ -41,7 +41,7 @@ async function writeRecord(nonce: string, changes: object = {}): Promise<void> {
 }
 
 describe('sweepOrphans', () => {
-  test('ends a process whose host is gone and forgets it', async () => {
+  test('ends a process whose host is gone, and removes its record', async () => {
     await writeRecord(NONCE);
     const ended = once(child, 'exit');
     expect(await sweepOrphans(stateDir)).toEqual({ killed: 1, alreadyGone: 0, inUse: 0 });
@@ -53,7 +53,7 @@ describe('sweepOrphans', () => {
     { why: 'has another nonce', nonce: 'f'.repeat(32), changes: { startTime: null } },
     { why: 'started at another time', nonce: NONCE, changes: { startTime: '1' } },
     { why: 'was of an earlier boot', nonce: NONCE, changes: { startTime: 'earlier' } },
-  ])('lets a process live that $why: its id was given to another', async ({ nonce, changes }) => {
+  ])('lets a process live that $why, because another process had its id', async ({ nonce, changes }) => {
     if (changes.startTime === 'earlier') {
       const { startTime = '' } = (await identifyProcess(child.pid ?? 0)) ?? {};
       changes.startTime = startTime.replace(/@.*$/, '@00000000-0000-0000-0000-000000000000');
@@ -65,14 +65,14 @@ describe('sweepOrphans', () => {
   });
 
   test('ends a process that has overwritten its command line', async () => {
-    // Its start time is known: its own words do not count.
+    // Its start time is known, so its command line does not count.
     await writeRecord('f'.repeat(32));
     const ended = once(child, 'exit');
     expect(await sweepOrphans(stateDir)).toMatchObject({ killed: 1 });
     expect(await ended).toEqual([null, 'SIGKILL']);
   });
 
-  test('removes the pipes of a host that is gone, and no others', async () => {
+  test('removes the pipes of a dead host, and no others', async () => {
     const [own, gone] = [
       openPipeStock(ledger.folder, '/usr/bin/mkfifo'),
       join(ledger.folder, `pipes-${DEAD_PID}_1-x`),
@@ -101,7 +101,7 @@ describe('sweepOrphans', () => {
     expect(await readdir(ledger.folder)).toEqual(['notes.json']);
   });
 
-  test('finds nothing where there never was a ledger', async () => {
+  test('finds nothing without a ledger', async () => {
     expect(await sweepOrphans(join(stateDir, 'other'))).toEqual({ killed: 0, alreadyGone: 0, inUse: 0 });
   });
 });

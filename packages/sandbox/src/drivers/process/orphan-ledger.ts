@@ -23,7 +23,7 @@ const POLL_INTERVAL_MS = 10;
 /** One line of the ledger: a process, and the process that started it. */
 interface LedgerEntry {
   pid: number;
-  /** Null where it is not known at once; the nonce in the command line then says which process it is. */
+  /** Null where it is not known at once. The nonce in the command line then identifies the process. */
   startTime: string | null;
   ownerPid: number;
   ownerStartTime: string | null;
@@ -32,27 +32,27 @@ interface LedgerEntry {
 }
 
 /**
- * A written record of the processes of this host, a small file for each. A host that is killed leaves its files
- * behind, and the next one knows what to end.
+ * A written record of the processes of this host, with a small file for each. A killed host leaves its files behind, and the
+ * next host ends these processes.
  */
 export interface OrphanLedger {
-  /** The folder the ledger is in. */
+  /** The folder of the ledger. */
   folder: string;
   /** Returns a nonce for the command line of the next process. */
   newNonce(): string;
-  /** @throws SandboxStartError after ending the process, when it cannot be written down. */
+  /** @throws SandboxStartError when it cannot write the record. The process has then been ended. */
   record(nonce: string, pid: number, cgroup?: string): void;
   /**
-   * The file in which bubblewrap itself writes down the process inside of its sandbox (`--info-fd`), before that runs
-   * anything: no end of this process comes too early for it.
+   * The file in which bubblewrap records the process inside of its sandbox (`--info-fd`), before that process runs. The record
+   * therefore exists even if this process ends early.
    */
   innerPath(nonce: string): string;
   forget(nonce: string): void;
 }
 
-/** Opens the ledger in the state folder, which is created when missing. */
+/** Opens the ledger in the state folder, and creates the folder when missing. */
 export async function openLedger(stateDir: string): Promise<OrphanLedger> {
-  // Absolute: sandboxes are told of it and run elsewhere.
+  // Absolute, because sandboxes get the path and run in other folders.
   const folder = resolve(stateDir, FOLDER);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const ownerStartTime = (await identifyProcess(process.pid))?.startTime ?? null;
@@ -62,7 +62,7 @@ export async function openLedger(stateDir: string): Promise<OrphanLedger> {
   return {
     folder,
     newNonce: () => randomBytes(16).toString('hex'),
-    // Synchronous, directly after the start: no other work runs between the start and the record.
+    // Synchronous, directly after the start, so that no other work runs before the record.
     record(nonce, pid, cgroup) {
       const entry: LedgerEntry = {
         pid,
@@ -125,8 +125,8 @@ async function kill(pid: number, isStillThere: () => Promise<boolean>): Promise<
 }
 
 /**
- * Kills the entry's process if it is certainly the one that was recorded. Where its start time is known, that decides:
- * a process can overwrite its own command line.
+ * Kills the entry's process if it is certainly the recorded one. A known start time decides, because a process can overwrite
+ * its command line.
  */
 async function endProcess(nonce: string, { pid, startTime }: LedgerEntry): Promise<boolean> {
   const isRecorded = async (): Promise<boolean> => {
@@ -138,8 +138,8 @@ async function endProcess(nonce: string, { pid, startTime }: LedgerEntry): Promi
 }
 
 /**
- * Kills the first process of a sandbox's namespace, and with it all others of it, by what bubblewrap wrote down. It is
- * that process as long as it is in that namespace: nothing enters it from outside, and nothing leaves it.
+ * Kills the first process of a sandbox's namespace, and with it all others, by bubblewrap's record. A process in that namespace
+ * is certainly the recorded one, because no process enters or leaves the namespace.
  */
 async function endInner(path: string): Promise<boolean> {
   const text = await readFile(path, 'utf8').catch(() => '');
@@ -154,7 +154,7 @@ async function endInner(path: string): Promise<boolean> {
 
 /** The result of a sweep. */
 export interface SweepReport {
-  /** Processes of a dead host that still ran and were ended. */
+  /** Running processes of a dead host, which were ended. */
   killed: number;
   /** Records whose process had ended already. */
   alreadyGone: number;
@@ -163,9 +163,8 @@ export interface SweepReport {
 }
 
 /**
- * Ends the sandboxes that a killed host left behind, and removes their pipes. To be called at boot. Kills only a process
- * that is certainly the one written down (by start time and boot, by namespace, or by the nonce in its command line), and
- * whose host is gone.
+ * Ends the sandboxes that a killed host left behind, and removes their pipes. Call it at boot. It kills only recorded processes
+ * of a dead host. It identifies them by start time and boot, by namespace, or by the nonce in the command line.
  */
 export async function sweepOrphans(stateDir: string): Promise<SweepReport> {
   const folder = join(stateDir, FOLDER);
@@ -185,8 +184,7 @@ export async function sweepOrphans(stateDir: string): Promise<SweepReport> {
     }
     const inner = names.filter((each) => INNER_RECORD.exec(each)?.[1] === nonce);
     const ended = await Promise.all(inner.map((each) => endInner(join(folder, each))));
-    // A torn file was being written when its host was killed; its process had nothing to do yet and saw the end
-    // of its input.
+    // A half-written file means that its host was killed meanwhile. Its process had no work yet, and saw the end of its input.
     if (entry !== undefined) ended.push(await endProcess(nonce, entry));
     if (entry?.cgroup !== undefined) endLeftCgroup(entry.cgroup);
     if (ended.includes(true)) report.killed += 1;
@@ -197,7 +195,7 @@ export async function sweepOrphans(stateDir: string): Promise<SweepReport> {
   return report;
 }
 
-/** Leftovers of a dead host beside its records: its pipes, and a sandbox that it was killed over while it wrote it down. */
+/** Removes leftovers of a dead host beside its records: its pipes, and a half-written record of a sandbox. */
 async function removeLeftover(folder: string, name: string): Promise<void> {
   const inner = INNER_RECORD.exec(name);
   const owner = inner === null ? ownerOfPipes(name) : inner[2];

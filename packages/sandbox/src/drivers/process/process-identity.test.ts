@@ -6,7 +6,7 @@ import { identifyByPs, identifyProcess } from './process-identity.js';
 let child: ChildProcess;
 
 beforeEach(async () => {
-  const args = ['-e', 'process.stdin.resume()', 'a (word) of its own'];
+  const args = ['-e', 'process.stdin.resume()', 'a (word) alone'];
   child = spawn(process.execPath, args, { stdio: ['pipe', 'ignore', 'ignore'] });
   await once(child, 'spawn');
 });
@@ -21,10 +21,10 @@ afterEach(async () => {
 test.skipIf(process.platform === 'win32').each([
   { identify: identifyProcess, way: 'as this platform does it' },
   { identify: identifyByPs, way: 'by ps' },
-])('knows a running process again, $way', async ({ identify }) => {
+])('recognizes a running process, $way', async ({ identify }) => {
   const pid = child.pid ?? 0;
   const first = await identify(pid);
-  expect(first?.commandLine).toContain('a (word) of its own');
+  expect(first?.commandLine).toContain('a (word) alone');
   expect(await identify(pid)).toEqual(first);
   expect((await identify(process.pid))?.startTime).toBeTruthy();
   child.kill('SIGKILL');

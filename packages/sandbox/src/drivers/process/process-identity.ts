@@ -5,14 +5,14 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const COMMAND_TIMEOUT_MS = 10_000;
 
-/** What tells a process from a later one that got the same id. */
+/** Distinguishes a process from a later one with the same id. */
 export interface ProcessIdentity {
   /** Comparable only with another value from the same machine. */
   startTime: string;
   commandLine: string;
 }
 
-/** Start times count from the boot: a time of an earlier boot may come again. Empty where it is not told. */
+/** Start times count from the boot, so a time of an earlier boot may come again. Empty where the system has no boot id. */
 let bootId: string | undefined;
 function readBootId(): string {
   try {
@@ -22,12 +22,12 @@ function readBootId(): string {
   }
 }
 
-/** Of a process that ends (PF_EXITING). */
+/** The flag of a process that ends (PF_EXITING). */
 const ENDING = 0x4;
 
 /**
- * Linux, without waiting. Undefined when there is no such process, or only what is left of it. A process whose first
- * thread has ended looks like that, and runs as long as it has another thread. Its command line is what it made of it.
+ * Identifies a process on Linux, without waiting. Undefined for a missing process and for a zombie. A process whose first thread
+ * has ended looks like a zombie, but runs as long as it has another thread. A process can change its command line.
  */
 function readProc(pid: number): ProcessIdentity | undefined {
   try {
@@ -83,20 +83,20 @@ export async function identifyProcess(pid: number): Promise<ProcessIdentity | un
   return process.platform === 'win32' ? identifyOnWindows(pid) : identifyByPs(pid);
 }
 
-/** The start time of a child just spawned, where it costs no more than reading a file; else null. */
+/** The start time of a new child, where one file has it; else null. */
 export function readStartTime(pid: number): string | null {
   return process.platform === 'linux' ? (readProc(pid)?.startTime ?? null) : null;
 }
 
 const MARK = /^(\d+)_(\d*)$/;
 
-/** A word for this process that no later one with its id has: for the names of files that belong to it. */
+/** A mark of this process for the names of its files. No later process with its id has the same mark. */
 export function markOfThisProcess(): string {
   const [ticks = ''] = (readStartTime(process.pid) ?? '').split('@');
   return `${process.pid}_${ticks}`;
 }
 
-/** Whether the process of a mark still runs. Of this boot, as far as can be told. */
+/** Whether the process of a mark still runs, in this boot where the system has a boot id. */
 export async function isMarkRunning(mark: string): Promise<boolean> {
   const [, pid, ticks] = MARK.exec(mark) ?? [];
   const identity = await identifyProcess(Number(pid));
@@ -104,8 +104,7 @@ export async function isMarkRunning(mark: string): Promise<boolean> {
 }
 
 /**
- * The namespace of processes that a process of this machine is in, as its number. Undefined when there is no such
- * process, or it is not this user's. Linux alone.
+ * The number of a process's PID namespace. Undefined for a missing process, and for a process of another user. Only on Linux.
  */
 export function readPidNamespace(pid: number | 'self'): number | undefined {
   try {

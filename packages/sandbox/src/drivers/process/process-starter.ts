@@ -14,17 +14,17 @@ import type { OrphanLedger } from './orphan-ledger.js';
 import type { ProcessRequest, SandboxProcess, SandboxSpawner } from './spawner/spawner.js';
 import type { EndMethod } from './spawner/messages.js';
 
-/** How to start the process of a sandbox. */
+/** The launch of a sandbox's process. */
 export interface Launch extends Omit<ProcessRequest, 'endMethod'> {
   /** Its cgroup, where the host delegates cgroups to this process. The process enters it before it runs its program. */
   cgroup?: SandboxCgroup;
 }
 
-/** Beside the arguments of bubblewrap. */
+/** Not one of the descriptors of bubblewrap. */
 const CGROUP_DESCRIPTOR = 5;
 const ENTER_CGROUP = `echo 0 >&${CGROUP_DESCRIPTOR} && exec ${CGROUP_DESCRIPTOR}>&- && exec "$0" "$@"`;
 
-/** A shell enters the cgroup and becomes the program: a process that is moved later has had time to do something. */
+/** A shell enters the cgroup and becomes the program. A later move would leave the program time outside of the cgroup. */
 function enteringItsCgroup(launch: Launch): Launch {
   const { cgroup, file, args, files = [] } = launch;
   if (cgroup === undefined) return launch;
@@ -38,21 +38,21 @@ function enteringItsCgroup(launch: Launch): Launch {
 
 interface ProcessStarterOptions {
   ledger: OrphanLedger;
-  /** The nonce has to be one of the arguments of the process. @throws SandboxStartError */
+  /** The nonce has to be an argument of the process. @throws SandboxStartError */
   plan(options: StartOptions, limits: SandboxLimits, nonce: string): Launch;
-  /** Shared by the starters of a driver, which closes it after them. */
+  /** Shared by the starters of a driver. The driver closes it after them. */
   spawner: SandboxSpawner;
   endMethod: EndMethod;
 }
 
-/** Starts the sandboxes of a driver that runs them as processes of this machine. */
+/** Starts sandboxes as processes of this machine. */
 export interface ProcessStarter {
   /** @throws SandboxStartError */
   start(options: StartOptions): Promise<Sandbox>;
   close(): Promise<void>;
 }
 
-/** Starts sandboxes as child processes, writes them down in the ledger, and ends leftovers. */
+/** Starts sandboxes as child processes, records them in the ledger, and ends leftovers. */
 export function createProcessStarter(options: ProcessStarterOptions): ProcessStarter {
   const { ledger, plan, spawner, endMethod } = options;
   const running = new Set<Sandbox>();

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The processes that a ledger has written down. */
+/** The recorded processes of a ledger. */
 export async function recordedPids(stateDir: string): Promise<number[]> {
   const folder = join(stateDir, 'sandboxes');
   const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
@@ -11,8 +11,8 @@ export async function recordedPids(stateDir: string): Promise<number[]> {
 }
 
 /**
- * Processes by the id of their parent, as /proc has them now. A zombie, which is only waited for, does not count, unless
- * it is the first thread of a process that goes on in another one.
+ * Processes by the id of their parent, as /proc has them now. A zombie does not count, unless it is the first thread of a
+ * process that continues in another thread.
  */
 function processesByParent(): Map<number, number[]> {
   const byParent = new Map<number, number[]>();

@@ -1,4 +1,4 @@
-/** Where an instruction of a filter goes on: a label further down, or the next instruction. */
+/** The next instruction after a jump: a later label, or the following instruction. */
 type Target = string | undefined;
 
 interface Instruction {
@@ -18,14 +18,14 @@ const BYTES_PER_INSTRUCTION = 8;
 const FARTHEST_JUMP = 255;
 
 /**
- * Assembles a program for the kernel's classic BPF machine (linux/filter.h), as seccomp takes it: jumps go forward to
- * labels, and a missing target is the next instruction.
+ * Assembles a program for the kernel's classic BPF machine (linux/filter.h), as seccomp takes it. Jumps go forward to labels.
+ * A missing target is the next instruction.
  */
 export class BpfAssembler {
   readonly #instructions: Instruction[] = [];
   readonly #labels = new Map<string, number>();
 
-  /** Loads the 32-bit word at a byte offset of the data that is looked at. */
+  /** Loads the 32-bit word at a byte offset of the input data. */
   load(offset: number): this {
     return this.#add(LOAD_WORD, offset);
   }
@@ -61,7 +61,7 @@ export class BpfAssembler {
 
   /**
    * The program as the kernel reads it, in the byte order of x86_64 and aarch64.
-   * @throws Error for a jump backwards, too far, or to a label that is not there.
+   * @throws Error for a jump backwards, too far, or to a missing label.
    */
   assemble(): Buffer {
     const program = Buffer.alloc(this.#instructions.length * BYTES_PER_INSTRUCTION);

@@ -21,21 +21,21 @@ const argumentOffset = ({ argument, half = 'low' }: ArgumentCheck): number =>
 const EPERM = 1;
 const ENOSYS = 38;
 /**
- * The first number that is the same on every processor: these calls came with Linux 5.1 and later. Programs that use
- * them have a way without them, and take it when they are said not to exist.
+ * The first number that is the same on every processor. These calls came with Linux 5.1 and later. Programs have another way
+ * where the kernel says that a call does not exist.
  */
 const FIRST_NEW_SYSTEM_CALL = 424;
 const ALL_BITS = 0xffff_ffff;
 
-/** True for processors that there is a filter for. */
+/** True for processors that have a filter. */
 export function hasSeccompFilter(architecture: string): architecture is FilteredArchitecture {
   return Object.hasOwn(AUDIT_ARCHITECTURE, architecture);
 }
 
 /**
- * The filter of system calls that a hardened sandbox lives behind, as `bwrap --seccomp` reads it. It allows what the
- * rules name. Everything else fails: old calls with EPERM, later ones with ENOSYS (`clone3` too, whose arguments a filter
- * cannot see: the C library goes back to `clone`). A process that calls by another processor's table ends.
+ * The filter of system calls around a hardened sandbox, as `bwrap --seccomp` reads it. It allows the calls in the rules. All
+ * other calls fail: old ones with EPERM, later ones with ENOSYS. `clone3` fails, too, because a filter cannot see its
+ * arguments; the C library then uses `clone`. A process that calls by another processor's table ends.
  */
 export function seccompFilter(
   architecture: FilteredArchitecture,
@@ -59,7 +59,7 @@ export function seccompFilter(
   );
 }
 
-/** One rule: answers when the call is its own, else goes on behind it with the number still loaded. */
+/** One rule. It answers a call with its number. For other calls the next rule follows, with the number still loaded. */
 function addRule(program: BpfAssembler, { name, when }: SystemCallRule, number: number | null): void {
   if (number === null) return;
   const next = `after ${name}`;

@@ -9,7 +9,7 @@ export interface ArgumentCheck {
   oneOf: readonly number[];
 }
 
-/** When a call with arguments is allowed: when all checks of one of these lists hold. */
+/** A call is allowed when all checks of one of these lists pass. */
 type Alternatives = readonly (readonly ArgumentCheck[])[];
 
 /** A system call that a sandbox may make; without `when`, with any arguments. */
@@ -54,9 +54,9 @@ const ALL_BITS = 0xffff_ffff;
 const without = (bits: number): number => (ALL_BITS & ~bits) >>> 0;
 
 const is = (argument: number, ...oneOf: number[]): ArgumentCheck => ({ argument, oneOf });
-/** No bit of these is set. */
+/** None of these bits is set. */
 const none = (argument: number, mask: number): ArgumentCheck => ({ argument, mask, oneOf: [0] });
-/** Bits of these alone are set. */
+/** Only these bits may be set. */
 const only = (argument: number, bits: number): ArgumentCheck => none(argument, without(bits));
 const isNull = (argument: number): ArgumentCheck[] => [
   { argument, half: 'low', oneOf: [0] },
@@ -79,7 +79,7 @@ const anonymousMemory: readonly ArgumentCheck[] = [
   only(3, MAP_FLAGS | MAP_ANONYMOUS),
   { argument: 3, mask: MAP_ANONYMOUS | MAP_SHARED | MAP_PRIVATE, oneOf: [MAP_ANONYMOUS | MAP_PRIVATE] },
 ];
-/** Of a file, and every file is read-only. Code comes from files alone. */
+/** Memory of a file. Every file is read-only. Code comes only from files. */
 const mappedFile: readonly ArgumentCheck[] = [
   { argument: 2, mask: PROT_WRITE | PROT_EXEC, oneOf: [0, PROT_WRITE, PROT_EXEC] },
   only(3, MAP_FLAGS),
@@ -90,8 +90,8 @@ const allow = (...names: SystemCallName[]): SystemCallRule[] => names.map((name)
 const allowWhen = (name: SystemCallName, ...when: ArgumentCheck[][]): SystemCallRule[] => [{ name, when }];
 
 /**
- * What Deno and Python do, found by tracing them through the conformance suite, and what their C libraries do in its
- * place on other machines (the older or newer form of a call). Nothing else: what is not here fails.
+ * The system calls of Deno and Python, found by a trace of the conformance suite. The list also has the older and newer forms
+ * that their C libraries use on other machines. All other calls fail.
  */
 export const systemCallRules: readonly SystemCallRule[] = [
   // Memory. No MAP_GROWSDOWN: RLIMIT_DATA takes it for a stack. No MAP_LOCKED, MAP_HUGETLB or MAP_DROPPABLE either.
@@ -99,7 +99,7 @@ export const systemCallRules: readonly SystemCallRule[] = [
   ...allow('munmap', 'brk'),
   ...allowWhen('mprotect', [none(2, PROT_EXEC)]),
   ...allowWhen('mremap', [only(3, MREMAP_MAYMOVE)]),
-  // No MADV_MERGEABLE: the time of a write to merged memory tells what others hold.
+  // No MADV_MERGEABLE: the time of a write to merged memory tells the content of other sandboxes' memory.
   ...allowWhen('madvise', [
     is(
       2,
@@ -118,8 +118,8 @@ export const systemCallRules: readonly SystemCallRule[] = [
     ),
   ]),
 
-  // Threads, and no processes. A futex that is not private can be one in a file that another sandbox maps, too: it may
-  // be waited for, as `pthread_join` does, and not be woken.
+  // Threads, and no processes. A futex that is not private may be in a file that another sandbox maps, too. A sandbox may
+  // wait for it, as `pthread_join` does, and not wake it.
   ...allowWhen('clone', [{ argument: 0, mask: CLONE_THREAD, oneOf: [CLONE_THREAD] }]),
   ...allowWhen(
     'futex',
@@ -153,21 +153,21 @@ export const systemCallRules: readonly SystemCallRule[] = [
   ...allow('rt_sigaction', 'rt_sigprocmask', 'rt_sigreturn', 'sigaltstack', 'tgkill'),
   // Not PR_SET_PDEATHSIG: a sandbox dies with its host. Not PR_SET_MEMORY_MERGE.
   ...allowWhen('prctl', [is(0, PR_SET_NAME)]),
-  // prlimit and the program itself are started behind the filter. Limits can only be lowered.
+  // prlimit and the program start behind the filter. Limits can only be lowered.
   ...allow('execve'),
   ...allowWhen('prlimit64', [is(0, 0)]),
 
-  // Files, to be read. Not `flock`, leases or locks of `fcntl`: other sandboxes see them on the files that all share.
+  // Files, only to read. Not `flock`, leases or locks of `fcntl`: other sandboxes see them on shared files.
   ...allow('read', 'readv', 'pread64', 'write', 'writev', 'lseek', 'close', 'getdents64', 'getcwd'),
   ...allowWhen('openat', [{ argument: 2, mask: WRITING, oneOf: [O_RDONLY] }]),
   ...allowWhen('open', [{ argument: 1, mask: WRITING, oneOf: [O_RDONLY] }]),
   ...allow('stat', 'lstat', 'fstat', 'newfstatat', 'statx', 'access', 'faccessat', 'faccessat2'),
   ...allow('readlink', 'readlinkat', 'dup'),
   ...allowWhen('fcntl', [is(1, F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC)]),
-  // Terminals are asked for and there are none. Not SIOCGIF*: the network interfaces.
+  // Programs ask for terminals, and there are none. Not SIOCGIF*: the network interfaces.
   ...allowWhen('ioctl', [is(1, TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIOCLEX)]),
 
-  // Waiting. Tokio and asyncio wake themselves through a pair of sockets, which have no address and send to none.
+  // Waiting. Tokio and asyncio wake themselves by a pair of sockets, which have no address and send to none.
   ...allow('epoll_create1', 'epoll_ctl', 'epoll_wait', 'epoll_pwait', 'eventfd2', 'poll', 'ppoll', 'select'),
   ...allow('pselect6'),
   ...allowWhen('socketpair', [

@@ -1,7 +1,7 @@
 /**
- * A process that starts the sandboxes of a server, which asks for them over the channel. Starting a process copies the page
- * tables of the one that does it: 5 to 10 ms of a server of 100 to 260 MB, 1.6 ms of this one of 47 MB. It ends with the server, and with it the sandboxes
- * (parent death signal).
+ * A process that starts the sandboxes of a server. The server requests them over the channel. The start of a process copies the
+ * page tables of its parent. A server of 100 to 260 MB needs 5 to 10 ms for that, this process of 47 MB needs 1.6 ms. This
+ * process ends with the server, and the sandboxes end with it (parent death signal).
  */
 import type { ChildProcess } from 'node:child_process';
 import { endMethods } from './end-child.js';
@@ -42,5 +42,5 @@ process.on('message', (message: SpawnerRequest) => {
   }
 });
 process.on('disconnect', () => process.exit());
-// A terminal sends these to all processes of its group. The server decides when its sandboxes end.
+// A terminal sends these signals to all processes of its group. The server decides when its sandboxes end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);

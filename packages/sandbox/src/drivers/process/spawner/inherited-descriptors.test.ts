@@ -10,7 +10,7 @@ import { onHardenedMachine } from '../../bubblewrap/hardened-machine.test-suppor
 import { descendants } from '../process-tree.test-support.js';
 
 const SECRET = fileURLToPath(import.meta.url);
-/** As a shell or a service manager would leave them: the first taken, a low one, and one far up. */
+/** Descriptors as a shell or a service manager leaves them: the first free one, a low one, and a high one. */
 const INHERITED = [3, 7, 200];
 
 const hosts = [

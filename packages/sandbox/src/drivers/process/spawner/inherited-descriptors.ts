@@ -4,9 +4,9 @@ const CLOSE_ON_EXEC = 0o2000000;
 const STDERR = 2;
 
 /**
- * File descriptors that this process was started with, beside stdio, and would hand on to every child: a service
- * manager's, a shell's, a lock's. Node marks its own as not to be handed on, and only the lowest of those. Empty where
- * the system does not tell (no /proc).
+ * File descriptors that this process inherited, beside stdio, and would pass to every child. They may come from a service
+ * manager, a shell or a lock. Node prevents this for its own descriptors, and for only the lowest inherited ones. Empty without
+ * /proc.
  */
 export function inheritedDescriptors(): number[] {
   const numbers = listDescriptors().filter((descriptor) => descriptor > STDERR);
@@ -27,7 +27,7 @@ function survivesExec(descriptor: number): boolean {
       /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8')) ?? [];
     return (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch {
-    // It was the listing's own.
+    // It was the descriptor of the folder's listing.
     return false;
   }
 }

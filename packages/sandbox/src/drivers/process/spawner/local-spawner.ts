@@ -5,7 +5,7 @@ import { endMethods } from './end-child.js';
 import type { ProcessEnd, SandboxSpawner } from './spawner.js';
 import { openProcessSpawner } from './spawn-process.js';
 
-/** Starts sandboxes as children of this process: where their ends cannot be tied to the end of their parent. */
+/** Starts sandboxes as children of this process, on systems without a parent death signal. */
 export function openLocalSpawner(): SandboxSpawner {
   const spawner = openProcessSpawner();
   return {
@@ -24,7 +24,7 @@ export function openLocalSpawner(): SandboxSpawner {
       const ended = new Promise<ProcessEnd>((resolve) => {
         child.once('exit', (code, signal) => resolve({ code, signal }));
       });
-      // Of a signal that could not be sent.
+      // The error of a signal that was not sent.
       child.on('error', () => undefined);
       return { pid, stdin, stdout, stderr, ended, end: () => endMethods[endMethod](child) };
     },

@@ -11,7 +11,7 @@ export function openPipeEnd(
   end: { reads: boolean; blocks: boolean; removesName: boolean },
 ): number {
   const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK } = constants;
-  // Opening one end waits for the other; with both open, it does not.
+  // The open of one end waits for the other end, unless both are open.
   const both = openSync(path, O_RDWR | O_NONBLOCK);
   try {
     return openSync(path, (end.reads ? O_RDONLY : O_WRONLY) | (end.blocks ? 0 : O_NONBLOCK));

@@ -4,22 +4,22 @@ import { devNull } from 'node:os';
 import { inheritedDescriptors } from './inherited-descriptors.js';
 import { openPipeEnd } from './named-pipe.js';
 
-/** What to start, in values that can be sent to another process. */
+/** The process to start, in values that can be sent to another process. */
 export interface SpawnRequest {
   file: string;
   args: readonly string[];
   /** The whole environment. */
   env: Readonly<Record<string, string>>;
-  /** Visible to the process, so it must not tell anything of the host. */
+  /** Visible to the process, so it must not reveal anything about the host. */
   cwd: string;
   /** User and group of the process, where this process can change them. */
   user?: { uid: number; gid: number };
   /**
-   * Files that it finds open, by its own descriptors from 3 on. The process that starts it opens them: they need not be
-   * open to the user that the child is.
+   * Files that the child finds open, by its descriptors from 3 on. Its parent opens them, so the child's user needs no right to
+   * open them.
    */
   files?: readonly OpenedFile[];
-  /** Named pipes for its stdin, stdout and stderr; they lose their names. Without them, Node creates pairs of sockets. */
+  /** Named pipes for its stdin, stdout and stderr. The names are removed. Without pipes, Node creates pairs of sockets. */
   pipes?: readonly [string, string, string];
 }
 
@@ -27,18 +27,18 @@ export interface SpawnRequest {
 interface OpenedFile {
   descriptor: number;
   path: string;
-  /** `wx`: a new file, to be written; `w`: one that is there. */
+  /** `wx`: writes a new file. `w`: writes an existing file. */
   flags: 'r' | 'wx' | 'w';
 }
 
-/** Starts processes that inherit nothing of this one. */
+/** Starts processes that inherit nothing from this process. */
 export interface ProcessSpawner {
   /** @throws Error of the operating system. */
   spawn(request: SpawnRequest): ChildProcess;
   close(): void;
 }
 
-/** Notes what this process would hand on to its children, and keeps it from them. */
+/** Finds the descriptors that children of this process would inherit, and keeps them from the children. */
 export function openProcessSpawner(): ProcessSpawner {
   const inherited = inheritedDescriptors();
   const nothing = openSync(devNull, 'r');

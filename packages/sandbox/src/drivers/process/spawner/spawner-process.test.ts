@@ -45,7 +45,7 @@ function spawnerProcessOf(parent: number): number | undefined {
 }
 
 describe.runIf(process.platform === 'linux')('the process that starts sandboxes', () => {
-  test('hands a process its stdio, its environment alone, and says how it ended', async () => {
+  test('gives a process its stdio and only its environment, and reports its end', async () => {
     const child = await spawner.spawn(shell('read line; echo "$line"; env; echo no >&2; exit 3'));
     child.stdin.write('a line\n');
     const [output, error, end] = await Promise.all([text(child.stdout), text(child.stderr), child.ended]);
@@ -58,7 +58,7 @@ describe.runIf(process.platform === 'linux')('the process that starts sandboxes'
     child.stdin.destroy();
   });
 
-  test('says why a process was not started, and starts the next one', async () => {
+  test('reports the reason of a failed start, and starts the next process', async () => {
     const missing = shell('', { file: '/nonexistent/program' });
     await expect(spawner.spawn(missing)).rejects.toThrow(SandboxStartError);
     await expect(spawner.spawn(missing)).rejects.toThrow('/nonexistent/program');
@@ -69,7 +69,7 @@ describe.runIf(process.platform === 'linux')('the process that starts sandboxes'
     child.stdin.destroy();
   });
 
-  test('is started again when it has ended, and its sandboxes have ended with it', async () => {
+  test('is started again after its end, and its sandboxes have ended with it', async () => {
     const child = await spawner.spawn(shell('echo started; exec sleep 600'));
     await once(child.stdout, 'data');
     const first = spawnerProcessOf(process.pid) ?? 0;
@@ -111,7 +111,7 @@ describe.runIf(process.platform === 'linux')('the process that starts sandboxes'
     }
   });
 
-  test('ends with a server that is killed, and does not hold one up that is done [EXE-47]', async () => {
+  test('ends with a killed server, and does not delay the end of a finished one [EXE-47]', async () => {
     const host = (rest: string): ChildProcess =>
       spawn(
         process.execPath,
@@ -141,7 +141,7 @@ describe.runIf(process.platform === 'linux')('the process that starts sandboxes'
 test('a driver that is closed while a sandbox starts leaves none', async () => {
   const driver = await createDenoDriver({ stateDir: folder });
   const start = driver.start({ entry: 'runner' });
-  // Asked for below.
+  // Awaited below.
   start.catch(() => undefined);
   await driver.close();
   await expect(start).rejects.toThrow('closed');

@@ -9,25 +9,25 @@ import type { ProcessEnd, SandboxSpawner } from './spawner.js';
 import type { SpawnerReport, SpawnerRequest } from './messages.js';
 import { type ChildPipes, openPipeStock } from './stdio-pipes.js';
 
-/** Built, also where this file is run from its source. */
+/** The built module, also where this file runs from its source. */
 const CHILD_MODULE = fileURLToPath(
   new URL('../../../../dist/drivers/process/spawner/child-main.js', import.meta.url),
 );
-/** The less memory it has, the sooner it starts a process. */
+/** A process with less memory starts children faster. */
 const CHILD_FLAGS = ['--max-semi-space-size=1'];
 const FIRST_FREE_DESCRIPTOR = 3;
-/** It has nothing to do but to end. */
+/** The longest wait for the end of the process. It has no other work then. */
 const CLOSE_MS = 2_000;
 const KILLED: ProcessEnd = { code: null, signal: 'SIGKILL' };
 
-/** A process that was asked for, until it has ended. */
+/** A requested process, until its end. */
 interface Asked {
   onSpawned(pid: number): void;
   onFailed(message: string): void;
   onEnded(end: ProcessEnd): void;
 }
 
-/** Starts the process that starts sandboxes. It gets nothing of this one but the channel and stderr. */
+/** Starts the process that starts sandboxes. It gets only the channel and stderr from this process. */
 function startChild(): ChildProcess {
   const nothing = openSync(devNull, 'r');
   const stdio: (number | 'ignore' | 'inherit' | 'ipc')[] = ['ignore', 'ignore', 'inherit'];
@@ -56,11 +56,11 @@ async function endChild(child: ChildProcess): Promise<void> {
 }
 
 /**
- * Starts sandboxes from a small process of its own, `child-main.ts`: starting one takes as long as the process that does
- * it is big, and stops it for that time. It is started with the first sandbox, and again when it has ended. A sandbox must
- * end with its parent.
+ * Starts sandboxes from a small separate process, `child-main.ts`. The start of a sandbox stops its parent process, for longer
+ * in a larger process. The first sandbox starts the small process, and so does the next one after its end. A sandbox must end
+ * with its parent.
  *
- * @param folder where the named pipes of sandboxes are.
+ * @param folder the folder for the named pipes of sandboxes.
  * @param mkfifo the tool that makes named pipes.
  */
 export function openSpawnerProcess(folder: string, mkfifo: string): SandboxSpawner {

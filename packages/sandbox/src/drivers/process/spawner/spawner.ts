@@ -14,9 +14,9 @@ export interface SandboxProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Ends it and all that it started, unless it has ended. */
+  /** Ends the process and all that it started, unless it has ended. */
   end(): void;
-  /** Resolves when nothing of it is left. */
+  /** Resolves when no part of it is left. */
   readonly ended: Promise<ProcessEnd>;
 }
 
@@ -27,8 +27,8 @@ export interface ProcessRequest extends Omit<SpawnRequest, 'pipes'> {
 
 /** Starts the processes of sandboxes. */
 export interface SandboxSpawner {
-  /** @throws SandboxStartError with the words of the operating system. */
+  /** @throws SandboxStartError with the message of the operating system. */
   spawn(request: ProcessRequest): Promise<SandboxProcess>;
-  /** To be called when no process of it is left. Resolves when the starter itself has left nothing. */
+  /** Call it when none of its processes is left. Resolves when the spawner has removed its files and ended its process. */
   close(): Promise<void>;
 }

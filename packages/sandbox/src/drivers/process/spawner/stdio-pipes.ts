@@ -15,11 +15,11 @@ const PIPES_PER_CHILD = 3;
 const BATCH = 16 * PIPES_PER_CHILD;
 const FOLDER_PREFIX = 'pipes-';
 
-/** The stdio of one child: named pipes, of which this process has opened its own ends. */
+/** The stdio of one child: named pipes, of which this process has opened its ends. */
 export interface ChildPipes {
-  /** Of stdin, stdout and stderr. The process that starts the child opens the other ends and removes the names. */
+  /** Paths of stdin, stdout and stderr. The process that starts the child opens the other ends and removes the names. */
   paths: readonly [string, string, string];
-  /** The streams of this process. To be called once the child has its ends: before, there is nothing but their end to read. */
+  /** The streams of this process. Call it once the child has its ends. Before, a read finds only the end of the stream. */
   open(): { stdin: Writable; stdout: Readable; stderr: Readable };
   /** For a child that was not started. */
   discard(): void;
@@ -52,9 +52,9 @@ function openChildPipes(paths: readonly [string, string, string]): ChildPipes {
 }
 
 /**
- * Pipes for children, made as named pipes in a folder of their own there and nameless as soon as they are used. Node
- * itself gives its children sockets, and a socket answers for the network of the process that made it: its
- * interfaces, its addresses, and who is at the other end.
+ * Pipes for children. They are named pipes in a separate folder, and lose their names at their first use. Node itself would give
+ * its children sockets. A socket reveals the network of the process that made it: its interfaces, its addresses, and the
+ * process at the other end.
  *
  * @param mkfifo the tool that makes them; Node cannot.
  */
@@ -92,7 +92,7 @@ export function openPipeStock(parentFolder: string, mkfifo: string): PipeStock {
   return {
     async take() {
       requireOpen();
-      // Others may have taken the new ones meanwhile.
+      // Other calls may have taken the new pipes meanwhile.
       while (ready.length < PIPES_PER_CHILD) {
         await fill();
         requireOpen();
@@ -109,7 +109,7 @@ export function openPipeStock(parentFolder: string, mkfifo: string): PipeStock {
   };
 }
 
-/** The mark of the process that a folder of pipes belongs to; undefined for names of other things. */
+/** The mark of the process that a folder of pipes belongs to; undefined for other names. */
 export function ownerOfPipes(name: string): string | undefined {
   return new RegExp(`^${FOLDER_PREFIX}([\\d_]+)-`).exec(name)?.[1];
 }
