@@ -229,7 +229,12 @@ describe('a login that is kept', () => {
         const bearer = new Headers(init?.headers).get('authorization');
         bearers.push(bearer);
         if (expired.some((token) => bearer === `Bearer ${token}`)) {
-          const error = { code: 'jwt_expired', message: 'It is over.', status: 401, request_id: 'r' };
+          const error = {
+            code: 'jwt_expired',
+            message: 'The token has expired.',
+            status: 401,
+            request_id: 'r',
+          };
           return Response.json({ error }, { status: 401 });
         }
         return Response.json({ credentials: [], total: 0 });

@@ -4,9 +4,9 @@ import * as z3 from 'zod/v3';
 import { jsonSchemaOf } from './json-schema-of.js';
 import { schemaCheck, type AgentSchema } from './schema-check.js';
 
-const FOUR = z.strictObject({ text: z.string().min(1).describe('What is read.'), times: z.int().default(1) });
+const FOUR = z.strictObject({ text: z.string().min(1).describe('The text.'), times: z.int().default(1) });
 const THREE = z3
-  .object({ text: z3.string().min(1).describe('What is read.'), times: z3.number().int().default(1) })
+  .object({ text: z3.string().min(1).describe('The text.'), times: z3.number().int().default(1) })
   .strict();
 
 describe('a schema of a creator', () => {
@@ -17,7 +17,7 @@ describe('a schema of a creator', () => {
     expect(await jsonSchemaOf(schema, 'input')).toMatchObject({
       type: 'object',
       properties: {
-        text: { type: 'string', minLength: 1, description: 'What is read.' },
+        text: { type: 'string', minLength: 1, description: 'The text.' },
         times: { type: 'integer', default: 1 },
       },
       required: ['text'],

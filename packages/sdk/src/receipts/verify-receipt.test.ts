@@ -279,7 +279,7 @@ describe('a receipt is refused, with the part that is wrong', () => {
     }
   });
 
-  it('jws: a key that has leaked, and one that had ended when the run did; a former key is good for its signatures [OPS-105]', async () => {
+  it('jws: a leaked key, and a key that expired before the run ended; a former key stays good for its signatures [OPS-105]', async () => {
     const given = batched();
     const endedAt = Date.parse(freeReceipt.finished_at) / 1_000;
     const withKey = (fields: object) => ({

@@ -19,7 +19,7 @@ export interface Particulars {
   rentalModel: RentalModel;
   /** The protocol's. */
   treasury: PublicKey;
-  /** The agreed most of the payer: in all, or per task. */
+  /** The payer's agreed maximum: in total, or per task. */
   maxPriceLamports: bigint;
   /** Per-Task: the first deposit. */
   depositLamports: bigint;
@@ -35,13 +35,13 @@ export interface Particulars {
   };
 }
 
-/** The particulars that an action needs; asking for one that was not found is a bug of ours. */
+/** The particulars of an action. A missing one that the action needs is a bug. */
 export type KnownParticulars = { [K in keyof Particulars]?: Particulars[K] | undefined };
 
 /**
  * Builds exactly the instructions of the request; every address is derived from wallet and listing id.
  *
- * @throws TypeError when a value is missing that the action needs.
+ * @throws TypeError if a value of the action is missing.
  */
 export function buildInstructions(
   request: TransactionRequest,

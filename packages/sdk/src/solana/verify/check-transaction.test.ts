@@ -56,7 +56,7 @@ const month = { ...renter, treasury, durationSeconds: 2_592_000 };
 const quarter = { ...renter, treasury, durationSeconds: 7_776_000 };
 const owner = { creator: wallet.publicKey, listingId };
 
-/** The reason for which a proposal is refused; undefined when it is accepted. */
+/** The reason of a proposal's refusal; undefined if it is accepted. */
 function reasonOf(
   proposal: Parameters<typeof checkProposal>[0],
   request: TransactionRequest,
@@ -79,7 +79,7 @@ function altered(
   return new TransactionInstruction({ keys, programId, data, ...changes });
 }
 
-/** An instruction with the account in one place exchanged. */
+/** An instruction with another account at one place. */
 function swapped(
   instruction: TransactionInstruction,
   index: number,
@@ -144,7 +144,7 @@ describe('a hostile proposal is refused', () => {
     for (const [at, instruction] of instructions.entries()) {
       for (const index of instruction.keys.keys()) {
         const hostile = instructions.with(at, swapped(instruction, index, stranger.publicKey));
-        // What only the chain knows has to be known for a stranger in its place to be seen.
+        // Without the chain's treasury and keys the check would not see a stranger in their place.
         const options = { treasury, authorities: [authority.publicKey] };
         expect(reasonOf(proposalOf(hostile), request, options), `account ${index}`).toBe('account');
       }
@@ -423,7 +423,7 @@ describe('a price', () => {
     expect(reasonOf(proposalOf(instructions, buyer, { price_lamports: 1_000 }), request)).toBe('quote');
   });
 
-  test('under the cap of the terms may be quoted lower than what is agreed to', () => {
+  test('may be quoted below the agreed price if the terms have a cap', () => {
     const capped = { ...open, max_price_lamports: 5_000_000 };
     const proposal = oneTime(5_000_000n);
     const cheaper = { ...proposal, quote: { ...proposal.quote, price_lamports: 4_000_000 } };
