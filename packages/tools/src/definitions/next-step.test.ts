@@ -14,12 +14,12 @@ import { resultOfError } from './error-result.js';
 const HTTP_WORDS =
   /\/v1\/|\b(GET|POST|PUT|PATCH|DELETE)\b|\bheader\b|Authorization|Content-Type|Idempotency-Key|Prefer:|Retry-After|\bX-[A-Z]/;
 
-/** Something that a model can do. */
+/** Next steps of a model. */
 const NEXT = new RegExp(
   `${Object.keys(ALWAYS_THERE_TOOLS).join('|')}|[Cc]all (the same tool )?again|[Dd]o not call again|[Tt]ell `,
 );
 
-/** What makes a reader read the same thing twice. */
+/** Statements that may occur only once in a text. */
 const ONCE = [
   /nothing was (charged|spent|sent|signed|paid)/gi,
   /\bcall (the same tool )?again/gi,
