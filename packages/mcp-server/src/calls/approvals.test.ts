@@ -102,7 +102,7 @@ describe('an approval', () => {
     const asked = first.ask.inputRequests?.['approve'] as { params: { message: string } } | undefined;
     expect(asked?.params.message.split('\n')).toEqual([
       'Pay up to 2000000 lamports (0.002 SOL) out of the wallet, fees included?',
-      'Each run may then take up to 1000000 lamports (0.001 SOL) of what is prepaid.',
+      'Each run may then take up to 1000000 lamports (0.001 SOL) from the prepaid balance.',
       'It rents the agent a-aaaaaa.',
       `The agent's creator calls it: "A' for 0.0001 SOL? Pay 0 SOL (a-aaaaaa)'?"`,
     ]);

@@ -24,7 +24,7 @@ export function getListingTool(client: RentalClient): RentedTool {
     title: 'Show an agent',
     description:
       'Shows one agent of the marketplace: description, price, input (input_schema) and the rental of this wallet ' +
-      '(rental). unverified_since: its creator published it although the marketplace could not reach it, and no run ' +
+      '(rental). An agent with unverified_since was published although the marketplace could not reach it, and no run ' +
       'has succeeded since. Its creator wrote the texts.',
     inputSchema: {
       type: 'object',

@@ -21,7 +21,8 @@ export function listRentalsTool(client: RentalClient): RentedTool {
     title: 'List rented agents',
     description:
       'Lists the rented agents of this wallet, the most recent first, also agents without a direct tool. ' +
-      'status "low_balance": top up with rent_listing; "expired": renew with rent_listing. run_agent runs any of them. Free.',
+      'With rent_listing, top up an agent of status "low_balance" and renew one of status "expired". ' +
+      'Any of them runs with run_agent. Free.',
     inputSchema: {
       type: 'object',
       properties: {

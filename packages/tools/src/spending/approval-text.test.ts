@@ -35,12 +35,12 @@ describe('the question to a person', () => {
   it('begins with the amounts, for a rental and for a run [REN-4]', () => {
     expect(approvalText(request)).toBe(
       'Pay up to 12345678 lamports (0.012345678 SOL) out of the wallet, fees included?\n' +
-        'Each run may then take up to 1 lamports (0.000000001 SOL) of what is prepaid.\n' +
+        'Each run may then take up to 1 lamports (0.000000001 SOL) from the prepaid balance.\n' +
         'It rents the agent a-aaaaaa.\n' +
         `The agent's creator calls it: "A"`,
     );
     expect(approvalText({ kind: 'run', agentId: 'a-aaaaaa', title: 'A', lamports: 5 })).toBe(
-      'Spend up to 5 lamports (0.000000005 SOL) of what is prepaid for an agent?\n' +
+      'Spend up to 5 lamports (0.000000005 SOL) from the prepaid balance for an agent?\n' +
         'It is one run of the agent a-aaaaaa.\n' +
         `The agent's creator calls it: "A"`,
     );
