@@ -34,7 +34,7 @@ async function askedAbout(tool: RentedTool, args: unknown): Promise<string> {
 describe('an approval', () => {
   const args = { agent_id: 'a-aaaaaa', task: 't' };
 
-  it('holds for the call and the amount that the user was asked about', async () => {
+  it('is valid for the call and the amount of the question', async () => {
     const tool = toolAsking(2_000_000);
     const asked = await askedAbout(tool, args);
     const approval = await approvalOf({ tool, args, canAsk: true }, round(asked, true), codec);
@@ -68,7 +68,7 @@ describe('an approval', () => {
     ['another kind', { kind: 'run' }],
     ['more', { lamports: 2_000_001 }],
     ['more for each run', { maxRunLamports: 101 }],
-  ] as const)('is none for %s than the user was asked about [REN-13]', async (_, changes) => {
+  ] as const)('is not valid for %s than in the question [REN-13]', async (_, changes) => {
     const more = { kind: 'rental', maxRunLamports: 100 } as const;
     const tool = toolAsking(2_000_000, 'hire', more);
     const approval = await approvalOf(
@@ -108,7 +108,7 @@ describe('an approval', () => {
     ]);
   });
 
-  it('is not asked for where the client cannot ask', async () => {
+  it('is not asked for if the client cannot ask', async () => {
     const approval = await approvalOf({ tool: toolAsking(1), args, canAsk: false }, round(), codec);
     expect(approval).toEqual({ approve: undefined });
   });
