@@ -154,7 +154,7 @@ async function servePracticeModelAt(endpoint: string, { err }: CliEnvironment, e
   try {
     const model = await servePracticeModel(Number(new URL(endpoint).port));
     ends.push(() => model.close());
-    err(`Nothing listened at ${endpoint}: the practice model, which only repeats, now does`);
+    err(`Serving the practice model, which only repeats its input, at ${endpoint}`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
   }
