@@ -74,7 +74,7 @@ describe('rentedTools', () => {
   });
 
   it.each([undefined, 'another-aaaaaa', 3])(
-    'runs its agent whatever agent_id says (%j) [ADP-1]',
+    'runs its agent with any agent_id (%j) [ADP-1]',
     async (agent_id) => {
       const standIn = createStandIn([{ id: ID }]);
       const model = answering({ agent_id, task: 't' });
@@ -188,7 +188,7 @@ describe('rentedTools', () => {
       expect(standIn.charged).toBe(4_000_000);
     });
 
-    it('once for a step that is taken up again from its checkpoint', async () => {
+    it('once for a step that resumes from its checkpoint', async () => {
       const hanging = hangingAgent();
       const standIn = createStandIn([{ id: ID, run: hanging.run }]);
       const model = answering({ task: 't' });

@@ -36,7 +36,7 @@ import { sendRequest, type HttpOptions, type RequestInput } from './http.js';
 import { apiKeyAuthentication, walletAuthentication, type LoginStore, type MessageSigner } from './login.js';
 import { readRunEvents } from './run-events.js';
 
-/** How to reach the marketplace, and as whom. */
+/** The marketplace's address, the login and the behaviour of a client. */
 export interface ClientOptions {
   /** For instance `http://127.0.0.1:8787`. */
   baseUrl: string;
@@ -245,7 +245,7 @@ export interface RentalClient {
   executeStream(body: ExecuteBody, options?: ExecuteOptions): AsyncGenerator<RunEvent, void, undefined>;
   /** The state of a run; waits up to `waitSeconds` for its end. Results are kept for 24 hours. */
   getRun(runId: string, options?: WaitOptions): Promise<RunState>;
-  /** Waits for the end of a run, however long it takes. */
+  /** Waits for the end of a run, without a timeout. */
   waitForRun(runId: string, options?: CallOptions): Promise<EndedRun>;
   /** The caller's active rentals as function definitions, for models that are called without an adapter. */
   listTools(
@@ -435,7 +435,7 @@ export function createClient(options: ClientOptions): RentalClient {
     getChallenge: (wallet, given = {}) => call(operations.getChallenge, { query: { wallet }, ...given }),
     createTransaction: (body, given = {}) =>
       call(operations.createTransaction, { body, repeatable: true, ...given }),
-    // A signed transaction lands at most once, however often it is sent.
+    // A signed transaction lands at most once, so a retry is safe.
     submitTransaction: (transaction, given = {}) =>
       call(operations.submitTransaction, { body: { transaction }, repeatable: true, ...given }),
     execute: async (body, given = {}) => {

@@ -10,7 +10,7 @@ const CHAIN = /^solana:(?:localnet|devnet|mainnet)$/;
 
 /** The expected wallet and domain of a sign-in. */
 export interface SignInSite {
-  /** Host, and port where there is one. */
+  /** Host, and port if there is one. */
   readonly domain: string;
   /** Base58. */
   readonly wallet: string;

@@ -63,7 +63,7 @@ export function rentedToolsSuite(version: AiVersion): void {
     });
   });
 
-  it('streams preliminary results, the last of which is the result', async () => {
+  it('streams preliminary results, and the result last', async () => {
     const tools = await toolsOf(createStandIn([{ id: ID }]));
     const result = streamText({ model: model({ task: 't' }), tools, ...ask });
     const outputs: unknown[] = [];
@@ -87,7 +87,7 @@ export function rentedToolsSuite(version: AiVersion): void {
   });
 
   it.each([undefined, 'another-aaaaaa', 3])(
-    'runs its agent whatever agent_id says (%j) [ADP-1]',
+    'runs its agent with any agent_id (%j) [ADP-1]',
     async (agent_id) => {
       const tools = await toolsOf(createStandIn([{ id: ID }]));
       const result = await generateText({ model: model({ agent_id, task: 't' }), tools, ...ask });

@@ -44,7 +44,7 @@ describe('an approval', () => {
     expect(await approval.approve?.({ ...request, lamports: 2_000_001 }, {})).toBe(false);
   });
 
-  it.each([false, 'true', 1, null])('is none when the answer is %j', async (answer) => {
+  it.each([false, 'true', 1, null])('is missing if the answer is %j', async (answer) => {
     const tool = toolAsking(2_000_000);
     const asked = await askedAbout(tool, args);
     const approval = await approvalOf({ tool, args, canAsk: true }, round(asked, answer), codec);
@@ -57,7 +57,7 @@ describe('an approval', () => {
     ['other arguments', toolAsking(2_000_000), { ...args, task: 'something else' }],
     ['another amount', toolAsking(3_000_000), args],
     ['another tool', toolAsking(2_000_000, 'hire'), args],
-  ])('of one call is none for one with %s: the user is asked again', async (_, tool, given) => {
+  ])('of one call is not valid for a call with %s: the user is asked again', async (_, tool, given) => {
     const asked = await askedAbout(toolAsking(2_000_000), args);
     const approval = await approvalOf({ tool, args: given, canAsk: true }, round(asked, true), codec);
     expect(approval).toHaveProperty('ask');

@@ -122,7 +122,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     await expect(client.callTool('nothing', {})).rejects.toMatchObject({ code: -32_602 });
   });
 
-  it('reports progress to those who ask', async () => {
+  it('reports progress to clients that ask for it', async () => {
     const server = await serve(createStandIn([{ id: 'echo-aaaaaa' }]));
     const client = await connect(name, server);
     const heard: { progress: number; message?: string | undefined }[] = [];
@@ -161,7 +161,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     await agent.aborted;
   });
 
-  it('writes the answers that are under way before it closes [ADP-9]', async () => {
+  it('writes the open answers before it closes [ADP-9]', async () => {
     let started = (): void => undefined;
     let goOn = (): void => undefined;
     const beginning = new Promise<void>((resolve) => (started = resolve));
@@ -201,7 +201,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     await expect(client.listTools('nonsense')).rejects.toMatchObject({ code: -32_602 });
   });
 
-  it('still lists the tools that are always there when the rentals cannot be listed', async () => {
+  it('still lists the fixed tools if the rentals cannot be listed', async () => {
     const standIn = createStandIn([{ id: 'echo-aaaaaa' }]);
     const errors: unknown[] = [];
     const broken = { ...standIn, fetch: async () => Response.json({}, { status: 502 }) };
@@ -250,7 +250,7 @@ describe('MCP over bare HTTP', () => {
     [{ origin: 'http://127.0.0.1:8080' }, 200],
     [{ origin: 'http://evil.example' }, 403],
     [{ host: 'evil.example' }, 403],
-  ])('answers hosts and origins that are allowed, and no others (%j)', async (given, status) => {
+  ])('answers only allowed hosts and origins (%j)', async (given, status) => {
     const { url } = await serve(createStandIn(), { allowedHosts: ['127.0.0.1'] });
     const body = message('initialize', opening, 1);
     // Not by `fetch`, which names the host itself.

@@ -41,8 +41,8 @@ function wallet() {
   return { standIn, newProcess };
 }
 
-describe('a call that its user has to approve, as a task', () => {
-  it('asks, and runs once it is approved', async () => {
+describe('a call that needs the user’s approval, as a task', () => {
+  it('asks, and runs after the approval', async () => {
     const { standIn, newProcess } = wallet();
     const { tasks, begin, status } = newProcess();
     const { taskId, status: first } = await begin();

@@ -229,7 +229,7 @@ describe('a receipt holds', () => {
   });
 });
 
-describe('a receipt is refused, with the part that is wrong', () => {
+describe('a receipt is refused, with its wrong part', () => {
   const fails = async (given: ReceiptEvidence, part: string) => {
     expect(await verifyReceipt(given)).toMatchObject({ ok: false, part });
   };
@@ -293,11 +293,11 @@ describe('a receipt is refused, with the part that is wrong', () => {
     await fails(withKey({ exp: 'soon' }), 'jws');
   });
 
-  it('program: a marketplace other than the one that the caller named [MON-32]', async () => {
+  it('program: another marketplace than the caller’s [MON-32]', async () => {
     await fails({ ...batched(), programId: Keypair.generate().publicKey.toBase58() }, 'program');
   });
 
-  it('log: a run that is not on-chain yet, or is in the wrong kind of log [MON-32]', async () => {
+  it('log: a run not yet on-chain, or in the wrong kind of log [MON-32]', async () => {
     const given = batched();
     const pending = { status: 'pending', expected_at: '2026-01-05T10:01:00.000Z' };
     await fails({ ...given, answer: { ...given.answer, log: pending } }, 'log');
@@ -306,7 +306,7 @@ describe('a receipt is refused, with the part that is wrong', () => {
     await fails(batched({}, { charge_signature: signature }), 'log');
   });
 
-  it('transaction: not one, a failed one, another one, one that hides whether it failed [MON-32]', async () => {
+  it('transaction: malformed, failed, another transaction, or without its result [MON-32]', async () => {
     const given = batched();
     const other = batched();
     const result = given.transaction as { transaction: [string, string]; meta: object };

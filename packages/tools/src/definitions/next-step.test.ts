@@ -68,7 +68,7 @@ describe.each(ERROR_CODES)('an error of the API: %s', (code) => {
       },
     ];
   });
-  it.each(answered)('is told in the terms of the tools, once, with what to call next [ADP-15]', (fields) => {
+  it.each(answered)('is reported once in the terms of the tools, with the next call [ADP-15]', (fields) => {
     const { text } = resultOfError(new ApiError(fields));
     expectWordsOfTools(text);
     expect(text).toContain(fields.reason);
@@ -86,6 +86,6 @@ it.each([
     new ApprovalRequiredError({ kind: 'run', agentId: 'a-aaaaaa', title: 'A', lamports: 5 }),
   ],
   ['another transaction', Object.assign(new Error('It pays more.'), { name: 'UntrustedTransactionError' })],
-])('%s is told in the same way [ADP-15]', (_name, error) => {
+])('%s is reported in the same way [ADP-15]', (_name, error) => {
   expectWordsOfTools(resultOfError(error).text);
 });

@@ -56,7 +56,7 @@ async function spendAndDie(folder: string, id: string, lamports: number): Promis
 }
 
 describe('a ledger in a folder', () => {
-  it('remembers the day over a restart, also of a process that was killed [REN-4]', async () => {
+  it('remembers the day over a restart, also of a killed process [REN-4]', async () => {
     const folder = await newFolder();
     expect(await spendAndDie(folder, 'one', 60)).toBe('spent');
     expect(await spendAndDie(folder, 'two', 41)).toBe('maxDayLamports');
@@ -184,7 +184,7 @@ describe('a question in a folder', () => {
     expect(await slept.open('q')).toBe('no');
   });
 
-  it('that was withdrawn is put again; an answer is forgotten after ten minutes', async () => {
+  it('is asked again after a withdrawal; an answer is forgotten after ten minutes', async () => {
     const folder = await newFolder();
     const questions = fileQuestions(folder);
     await questions.open('q');
@@ -250,7 +250,7 @@ describe('spendingFromEnvironment', () => {
     expect(await other?.ledger.since(0)).toEqual([]);
   });
 
-  it('is nothing where no rule is set', () => {
+  it('is nothing if no rule is set', () => {
     expect(spendingFromEnvironment({ AGENT_RENTAL_MAX_DAY_SOL: '' }, 'w')).toBeUndefined();
   });
 

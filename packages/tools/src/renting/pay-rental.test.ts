@@ -84,7 +84,7 @@ const lies = fc.record({
     ),
   ),
   bytes: rarely(fc.constantFrom('priority fee', 'transfer', 'again')),
-  /** Only of the transaction that is to be signed, and not of the one that was judged. */
+  /** A change of only the transaction to sign, not of the checked one. */
   laterBytes: rarely(fc.constantFrom('priority fee', 'transfer', 'again')),
   submitted: fc.constantFrom('told', 'told', 'told refused', 'told too little SOL', 'lost', 'lost before'),
 });
@@ -141,7 +141,7 @@ function lyingMarket(market: readonly StandInListing[], current: () => Lies | un
       const isFirst = !('max_price_lamports' in (JSON.parse(init?.body as string) as object));
       const how = lie.bytes ?? (isFirst ? undefined : lie.laterBytes);
       if (how) value['transaction'] = tamperedTransaction(String(value['transaction']), how);
-      // With a fee that is quoted as it is, it is the policy's to judge.
+      // With a truly quoted fee, the policy decides.
       const fee = how === 'priority fee' ? { network_fee_lamports: 89_000 } : {};
       Object.assign(value['quote'] as object, fee, lie.quote);
     }
@@ -221,8 +221,8 @@ function mostOf(signed: readonly Outflow[]): number {
   return [...rents.values()].reduce((sum, one) => sum + one, rest);
 }
 
-describe('what leaves the wallet', () => {
-  it('never exceeds the policy, whatever a marketplace says and proposes [REN-13]', async () => {
+describe('the sum that leaves the wallet', () => {
+  it('never exceeds the policy, with any answers and proposals of a marketplace [REN-13]', async () => {
     let signedInAll = 0;
     let approvedInAll = 0;
     await fc.assert(

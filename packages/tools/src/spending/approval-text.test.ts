@@ -46,7 +46,7 @@ describe('the question to a person', () => {
     );
   });
 
-  it('has a creator’s words on its last line alone, short and inside quotation marks, whatever they are [REN-4]', () => {
+  it('has any words of a creator only on its last line, short and inside quotation marks [REN-4]', () => {
     const plain = approvalText(request).split('\n');
     fc.assert(
       fc.property(titles, (title) => {

@@ -36,7 +36,7 @@ function chainOf(): { connection: TransferConnection; landed: Set<string> } {
 }
 
 describe('equal transfers', () => {
-  it('at the same time and one after the other all land: none is taken for landed by the status of another [TXN-16]', async () => {
+  it('at the same time and one after the other all land: no status of one counts for another [TXN-16]', async () => {
     const { connection: chain, landed } = chainOf();
     const [signer, to] = [keypairSigner(Keypair.generate()), Keypair.generate().publicKey];
     const send = () => transferSol(chain, signer, to, 1_000n);
@@ -69,7 +69,7 @@ describe('a transfer', () => {
   });
 
   it.each([Keypair.generate().publicKey.toBase58(), findProtocolAddress().address.toBase58()])(
-    'to a wallet, or an address that a program signs for, goes on to the balance: %s',
+    'to a wallet, or to an address of a program, passes to the balance check: %s',
     async (to) => {
       expect(await refusalOf(to)).toContain('too little');
     },

@@ -150,7 +150,7 @@ export function honest(name: string): {
   return found;
 }
 
-/** Compiles instructions as a server does, with a true quote; the authority co-signs where it has to. */
+/** Compiles instructions like a server, with a true quote and the needed signature of the authority. */
 export function proposalOf(
   instructions: TransactionInstruction[],
   payer: PublicKey = wallet.publicKey,

@@ -374,13 +374,13 @@ describe('a price', () => {
   const perQuery = (depositLamports: bigint, maxPriceLamports: bigint) =>
     proposalOf([purchasePerQuery({ buyer, listingId, depositLamports, maxPriceLamports })]);
 
-  test('that was not agreed to is refused [TXN-16]', () => {
+  test('without an agreement is refused [TXN-16]', () => {
     expect(reasonOf(oneTime(1_000n), open)).toBe('price');
     expect(reasonOf(perQuery(1_000n, 1_000n), open)).toBe('price');
     expect(reasonOf(perQuery(1_000n, 1_000n), { ...open, max_price_lamports: 1_000 })).toBe('price');
   });
 
-  test('that will be approved is the transaction’s own, and never the quote’s [TXN-16]', () => {
+  test('for approval comes from the transaction, and never from the quote [TXN-16]', () => {
     const shown = (proposal: ReturnType<typeof proposalOf>) => inspectProposal(proposal, open, address).quote;
     const [rent, balanceRent] = [rentOf('AccessCredential'), rentOf('PerQueryBalance')];
     expect(shown(oneTime(7_000_000n))).toEqual({
@@ -418,7 +418,7 @@ describe('a price', () => {
     expect(() => inspectProposal(lying, open, address)).toThrow(/lamports.*the marketplace's quote says/);
   });
 
-  test('that is quoted with the deposit of a top-up changed is refused [TXN-16]', () => {
+  test('with a wrong top-up amount in the quote is refused [TXN-16]', () => {
     const { request, instructions } = honest('topup');
     expect(reasonOf(proposalOf(instructions, buyer, { price_lamports: 1_000 }), request)).toBe('quote');
   });
@@ -439,7 +439,7 @@ describe('a price', () => {
     ).toBeUndefined();
   });
 
-  test('that the terms cap is under the cap, whatever the quote shows', () => {
+  test('with a cap in the terms stays under the cap, with any quote', () => {
     const capped = { ...open, max_price_lamports: 1_000 };
     expect(reasonOf(oneTime(1_001n), capped, { approve })).toBe('price');
     expect(reasonOf(oneTime(1_000n), capped, { approve })).toBeUndefined();
