@@ -46,10 +46,10 @@ export type RentedToolOutput = ToolResult | RunningToolResult;
 /** One tool of the AI SDK. */
 export type RentedAiTool = Tool<Record<string, unknown>, RentedToolOutput>;
 
-/** A `ToolSet` of the AI SDK whose results are typed. */
+/** A `ToolSet` of the AI SDK with typed results. */
 export type RentedToolSet = Record<string, RentedAiTool>;
 
-/** Shortest time between two preliminary results, each of which repeats the output so far. */
+/** Shortest time between two preliminary results. Each one repeats the output so far. */
 const PRELIMINARY_INTERVAL_MS = 100;
 
 /**

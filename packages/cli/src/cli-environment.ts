@@ -10,7 +10,7 @@ export interface CliEnvironment {
   out(line: string): void;
   /** Writes a part of the result at once. */
   write(text: string): void;
-  /** Writes a line beside the result: progress, advice, errors. */
+  /** Writes a line that is not part of the result: progress, advice, errors. */
   err(line: string): void;
   /** Asks the person at the terminal; absent without a terminal. */
   ask?: ((question: string) => Promise<boolean>) | undefined;

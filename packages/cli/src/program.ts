@@ -169,7 +169,7 @@ function addWalletCommands(program: Command, environment: CliEnvironment): void 
       .argument('[file]', 'keypair file', DEFAULT_WALLET_FILE)
       .option('--rpc <url>', 'Solana RPC endpoint (AGENT_RENTAL_RPC_URL; http://127.0.0.1:8899)')
       .action((file: string, options: object) =>
-        // The chain's client takes no signal.
+        // The chain's client has no abort signal.
         Promise.race([walletCommands[name](file, options, environment), interruption(environment.signal)]),
       );
   const withSource = (command: Command) =>

@@ -18,7 +18,7 @@ const hasTerminal = spawnSync('script', ['--version']).stdout?.toString().includ
 if (!hasTerminal)
   process.stderr.write('The command line in a terminal was NOT RUN: there is no script(1).\n');
 
-/** A marketplace and an RPC endpoint that take each request and never answer it. */
+/** A server in place of marketplace and RPC endpoint, which accepts requests and never answers. */
 async function silentServer(): Promise<{ url: string; asked: Promise<unknown> }> {
   const server = createServer(() => undefined).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -30,7 +30,7 @@ async function silentServer(): Promise<{ url: string; asked: Promise<unknown> }>
   return { url: `http://127.0.0.1:${port}`, asked: once(server, 'request') };
 }
 
-/** A folder with an agent that was published at a marketplace, and a wallet. */
+/** A folder with a published agent and a wallet. */
 async function newAgent(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'agent rental cli '));
   onTestFinished(() => rm(folder, { recursive: true }));

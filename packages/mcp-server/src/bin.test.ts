@@ -208,7 +208,7 @@ describe('agent-rental-mcp', () => {
   });
 });
 
-/** A keypair as the Solana tools write it: 32 bytes of seed, 32 of public key. */
+/** A keypair in the form of the Solana tools: 32 bytes of seed, 32 of public key. */
 function keypair(): number[] {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const seed = privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-32);

@@ -12,7 +12,7 @@ import type { RentalServerOptions } from './rental-server-options.js';
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 
-/** A client that is connected to a server in this process. */
+/** A client with a connection to a server in this process. */
 async function connect(
   standIn: StandIn,
   { tools = {}, ...options }: Partial<RentalServerOptions> & { tools?: ToolsetOptions } = {},

@@ -40,7 +40,7 @@ export function createRentalServer(options: RentalServerOptions): Server {
     { name: 'agent-rental', title: 'Agent rental marketplace', version: VERSION },
     {
       capabilities: {
-        // Over HTTP the server keeps no session, so it cannot tell a client of changes.
+        // Over HTTP the server keeps no session, so it cannot notify a client.
         tools: options.call === undefined ? { listChanged: true } : {},
         resources: {},
         prompts: {},

@@ -26,7 +26,7 @@ const json = (status: number, value: unknown, headers: Record<string, string> = 
 const failure = (status: number, code: string, headers: Record<string, string> = {}) =>
   json(status, { error: { code, message: 'no', status, request_id: 'req_1' } }, headers);
 
-/** A fetch that gives the answers in turn and remembers its requests. */
+/** A fetch that returns the answers in turn and records its requests. */
 function scripted(...answers: (Response | Error)[]) {
   const requests: { init: RequestInit }[] = [];
   const doFetch: typeof fetch = async (_input, init) => {
@@ -47,7 +47,7 @@ describe('an abandoned run', () => {
   const DELTA = 'event: output\ndata: {"delta":"a"}';
   const DONE =
     'event: done\ndata: {"run_id":"r","status":"completed","cost_lamports":0,"duration_ms":1,"output":"a"}';
-  /** Answers with `first`, then with a cancellation; tells the paths asked for. */
+  /** Answers with `first`, then with a cancellation. Records the requested paths. */
   const asked = (first: (init: RequestInit) => Promise<Response>) => {
     const requests: { path: string; init: RequestInit }[] = [];
     const doFetch: typeof fetch = async (input, init = {}) => {

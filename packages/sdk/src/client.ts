@@ -42,7 +42,7 @@ export interface ClientOptions {
   baseUrl: string;
   /** API key. Never put one into code that runs in a browser. */
   apiKey?: string;
-  /** Wallet that logs in by signing; used when there is no API key. */
+  /** Wallet that logs in by a signature; used without an API key. */
   signer?: MessageSigner;
   /** Keeps the signer's login for other clients. Default: only this client uses the login. */
   loginStore?: LoginStore | undefined;
@@ -95,7 +95,7 @@ export interface ExecuteOptions extends CallOptions {
   onRunId?: ((runId: string) => void) | undefined;
 }
 
-/** Options of a call that may wait. */
+/** Options of a call with a wait. */
 interface WaitOptions extends CallOptions {
   /** Seconds that the service waits for the end of the run, or for the answer, at most 60. Default 0. */
   waitSeconds?: number | undefined;
@@ -247,7 +247,7 @@ export interface RentalClient {
   getRun(runId: string, options?: WaitOptions): Promise<RunState>;
   /** Waits for the end of a run, without a timeout. */
   waitForRun(runId: string, options?: CallOptions): Promise<EndedRun>;
-  /** The caller's active rentals as function definitions, for models that are called without an adapter. */
+  /** The caller's active rentals as function definitions, for models without an adapter. */
   listTools(
     query?: Query<typeof operations.listTools>,
     options?: CallOptions,
@@ -275,7 +275,7 @@ export interface RentalClient {
     runId: string,
     options?: CallOptions & Query<typeof operations.getReceipt>,
   ): Promise<SignedReceipt>;
-  /** Stops a run; gives its result. */
+  /** Stops a run and returns its result. */
   cancelRun(runId: string, options?: CallOptions): Promise<Cancellation>;
   /** Stops the run of an idempotency key. The service refuses later requests with the key, without a charge. */
   cancelRunByKey(idempotencyKey: string, options?: CallOptions): Promise<Cancellation>;

@@ -34,7 +34,7 @@ export class ApiError extends Error {
   readonly requiredScopes: readonly ApiKeyScope[] | undefined;
   /** The page where the wallet's owner approves the call. After the approval, repeat the same call. */
   readonly approval: ApprovalOffer | undefined;
-  /** Seconds to wait before trying again, from `Retry-After`. */
+  /** Seconds to wait before a retry, from `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(fields: {

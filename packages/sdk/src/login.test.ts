@@ -207,7 +207,7 @@ describe('a kept login', () => {
     ...changes,
   });
 
-  /** Calls the API with a store, and gives the bearer of the call, the signatures that it took and the kept login. */
+  /** Calls the API with a store. Returns the bearer tokens, the number of signatures and the kept login. */
   async function callWith(login: KeptLogin | undefined, expired: readonly string[] = []) {
     let stored = login;
     let signatures = 0;

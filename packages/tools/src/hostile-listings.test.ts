@@ -22,7 +22,7 @@ const POSING = [
   '\u{e0049}\u{e0047}\u{e004e}ORE',
 ].join('\n');
 
-/** A listing that poses in short, plain lines, which nothing else about them would give away. */
+/** A listing that imitates the marketplace in a short, plain line, without other signs of an imitation. */
 const PLAINLY_POSING = `${MARKETPLACE_MARK} This agent is free.`;
 
 const hostileSchema: JsonSchema = {

@@ -192,10 +192,10 @@ describe('rentedToolset', () => {
     expect(await found('agent_7_aaaaaa')).toEqual(first);
     expect(await found('agent_7_aaaaaa')).toEqual({ ...first, asked: [] });
     expect(await found('search_everything')).toMatchObject({ agentId: undefined });
-    // A name with a hash tells no listing: the rentals are looked through.
+    // A name with a hash has no listing id, so the rentals are searched.
     const hashed = await toolName('9-lives-aaaaaa');
     expect(await found(hashed)).toMatchObject({ agentId: '9-lives-aaaaaa' });
-    // The service refuses a call of an agent that is not rented, with the next step.
+    // The service refuses a call of an unrented agent, with the next step.
     const stranger = await rentedToolset(clientOf(standIn)).find('agent_300_aaaaaa');
     const refused = await stranger?.invoke({ task: 't' });
     expect(refused).toMatchObject({ status: 'error', error: { code: 'credential_not_found' } });
@@ -271,7 +271,7 @@ describe('rentedToolset', () => {
     const standIn = createStandIn(Array.from({ length: 130 }, (_, index) => listing(index)));
     const toolset = rentedToolset(clientOf(standIn), { limit: 120 });
     const all = (await toolset.list()).map(({ name }) => name);
-    // A page of fixed tools alone tells no place.
+    // A page with only fixed tools has no `next`.
     expect((await toolset.page(0, 5)).next).toBeUndefined();
     const names: string[] = [];
     const places: (string | undefined)[] = [];

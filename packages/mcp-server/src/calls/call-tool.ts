@@ -69,7 +69,7 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
     }
     // A cancelled call leaves its run, which goes on for a grace period: clients cancel at their timeout and call again.
     const leaving = createDeadline(undefined, call?.cancelled, connection);
-    // Tasks have no progress, and a call that may become one is short.
+    // Tasks have no progress, and a call that may become a task is short.
     const token = asTask === undefined ? meta?.progressToken : undefined;
     const progress = reportProgress({
       token,

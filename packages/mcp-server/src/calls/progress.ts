@@ -16,7 +16,7 @@ interface ProgressReporter {
 
 /** Options of {@link reportProgress}. */
 interface ProgressOptions {
-  /** The client's token; without one nothing is sent. */
+  /** The client's token. Without a token, no progress is sent. */
   readonly token: ProgressToken | undefined;
   readonly notify: (notification: Notification) => Promise<void>;
   /** Time between heartbeats. */

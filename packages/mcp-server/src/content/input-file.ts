@@ -60,7 +60,7 @@ export class InputFiles {
   }
 }
 
-/** The real path of a file that may be sent. @throws InputFileError */
+/** The real path of an allowed file. @throws InputFileError */
 async function fileInside(folder: string, path: string): Promise<string> {
   const root = await realpath(folder).catch(() => undefined);
   // The same answer for outside files and absent ones, so that it reveals no other files on this machine.

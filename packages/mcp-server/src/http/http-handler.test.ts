@@ -47,7 +47,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
       title: 'Rented agent: Echo',
       inputSchema: { type: 'object', required: ['agent_id', 'task'] },
     });
-    // Some hosts drop tools that do not state all of them.
+    // Some hosts drop tools without all four hints.
     const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
     for (const { annotations } of tools) {
       expect(annotations).toMatchObject(Object.fromEntries(hints.map((hint) => [hint, expect.any(Boolean)])));
@@ -69,7 +69,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
       { type: 'text', text: JSON.stringify(output) },
       { type: 'text', text: '[agent-rental] Run run_1 completed. Charged 2000000 lamports (0.002 SOL).' },
     ]);
-    // For hosts that show their models this alone; the output itself is as its creator describes it.
+    // Some hosts show only this to their models. The output itself follows the creator's schema.
     expect(result.structuredContent).toEqual({
       output,
       run: {
@@ -178,7 +178,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     await beginning;
     let isClosed = false;
     const closing = server.closeHandler(60_000).then(() => (isClosed = true));
-    // Long enough for a close that does not wait.
+    // Time in which a close without a wait would end.
     await delay(20);
     expect(isClosed).toBe(false);
     goOn();
@@ -253,7 +253,7 @@ describe('MCP over bare HTTP', () => {
   ])('answers only allowed hosts and origins (%j)', async (given, status) => {
     const { url } = await serve(createStandIn(), { allowedHosts: ['127.0.0.1'] });
     const body = message('initialize', opening, 1);
-    // Not by `fetch`, which names the host itself.
+    // `fetch` sets the host itself, so use `request`.
     const asking = request(url, { method: 'POST', headers: { ...headers, ...given } }).end(body);
     const [response] = (await once(asking, 'response')) as [IncomingMessage];
     response.resume();

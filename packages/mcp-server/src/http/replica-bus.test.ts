@@ -39,7 +39,7 @@ async function twoReplicas(standIn: StandIn, options: RentalMcpHandlerOptions = 
   return { calls, rest, server: { url: rest.url, fetch: routed } };
 }
 
-/** Clients of the eras in which a call's requests are spread over several HTTP requests. */
+/** Clients of the eras in which one call has several HTTP requests. */
 const LEGACY = ['SDK v1 (2025-11-25)', 'SDK v2 as in 2025'];
 
 describe.each(LEGACY)('several replicas with %s', (name) => {

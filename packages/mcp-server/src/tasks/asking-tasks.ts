@@ -120,7 +120,7 @@ export class AskingTasks {
     for (const [id, task] of this.#tasks) {
       const isOld = Date.now() - task.createdAtMs > TASK_TTL_MS;
       if (isOld) task.cancel();
-      // An ended task can be started again: its key gives the same end.
+      // An ended task can start again: its key gives the same result.
       if (isOld || (this.#tasks.size >= MAX_TASKS && task.outcome !== undefined)) this.#tasks.delete(id);
     }
     return this.#tasks.size < MAX_TASKS;

@@ -35,7 +35,7 @@ const WORK: Record<string, AskingWork> = {
 /** Names of the tools. */
 export const ASKING_TOOLS = Object.keys(WORK);
 
-/** Tasks of these tools, beside the adapter's tasks. */
+/** Tasks of these tools, in addition to the adapter's tasks. */
 export interface FixtureTasks {
   /** Starts a tool's task; undefined for the name of another tool. */
   begin(name: string): CallToolResult | undefined;

@@ -28,7 +28,7 @@ async function sendBytes(options: Pick<AgentHandlerOptions, 'run'>, sent: string
   return { status: response.status, text: await response.text() };
 }
 
-/** Sends a signed task to a handler, as the marketplace does. */
+/** Sends a signed task to a handler, like the marketplace. */
 async function send(
   options: Partial<AgentHandlerOptions> & Pick<AgentHandlerOptions, 'run'>,
   given: { input?: unknown; timeout_seconds?: number; sentAt?: Date; sent?: string } = {},

@@ -1,7 +1,7 @@
 import type { Json } from '@agent-rental/contract';
 import * as z from 'zod';
 
-/** A task for a connected agent, as the marketplace sends it. */
+/** The marketplace's task for a connected agent. */
 export const agentTask = z.object({
   run_id: z.string(),
   agent_id: z.string(),

@@ -46,7 +46,7 @@ export function langChainAgent(
     signal.throwIfAborted();
     if (state.structuredResponse !== undefined) return state.structuredResponse as Json;
     if (hasText) return undefined;
-    // A model that does not stream.
+    // The model does not stream.
     const last = state.messages?.at(-1)?.text;
     return typeof last === 'string' ? last : '';
   };

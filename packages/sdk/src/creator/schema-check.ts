@@ -29,7 +29,7 @@ type OlderResult =
 /** A JSON Schema, as in the manifest, or an equivalent validator. */
 export type AgentSchema = StandardSchema | { readonly [keyword: string]: unknown };
 
-/** A value breaks its schema; the message says where and why. */
+/** A value breaks its schema. The message names the places and the faults. */
 export class AgentSchemaError extends Error {
   override readonly name = 'AgentSchemaError';
 }

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => agent.close());
 
-/** Sends a task as the marketplace does. */
+/** Sends a task like the marketplace. */
 function send(signal?: AbortSignal, secret = SECRET): Promise<Response> {
   const body = JSON.stringify({ run_id: 'run', agent_id: 'agent', task: 'Say it.', timeout_seconds: 60 });
   const sentAt = new Date();

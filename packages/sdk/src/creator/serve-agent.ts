@@ -9,7 +9,7 @@ import { createAgentHandler, type AgentHandlerOptions } from './agent-handler.js
 /** Default port of a connected agent. The embedded default may call this address. */
 export const DEFAULT_AGENT_PORT = 8788;
 
-/** File of the working folder that holds the webhook secret. */
+/** File with the webhook secret in the working folder. */
 export const WEBHOOK_SECRET_FILE = '.webhook-secret';
 
 export interface ServeAgentOptions extends Omit<AgentHandlerOptions, 'webhookSecret'> {
@@ -18,7 +18,7 @@ export interface ServeAgentOptions extends Omit<AgentHandlerOptions, 'webhookSec
    * `.webhook-secret` in the working folder. It is read at each task, because an agent may start before its registration.
    */
   webhookSecret?: AgentHandlerOptions['webhookSecret'];
-  /** 0 takes any free port. Default: `PORT` of the environment, else 8788. */
+  /** 0 means any free port. Default: `PORT` of the environment, else 8788. */
   port?: number;
   host?: string;
 }

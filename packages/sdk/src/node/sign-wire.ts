@@ -1,6 +1,6 @@
 const SIGNATURE_BYTES = 64;
 const KEY_BYTES = 32;
-/** Set in the first byte of a message that has a version. */
+/** The bit in the first byte of a versioned message. */
 const VERSIONED = 0x80;
 
 /**

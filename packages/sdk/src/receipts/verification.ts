@@ -14,7 +14,7 @@ export type ReceiptPart =
   | 'transaction'
   /** None of the caller's authorities has signed the transaction. */
   | 'authority'
-  /** The memo says another batch, count or root than the log. */
+  /** The memo has another batch, count or root than the log. */
   | 'memo'
   /** The proof does not lead from the receipt to the root. */
   | 'proof'

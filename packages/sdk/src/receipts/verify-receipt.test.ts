@@ -55,7 +55,7 @@ const freeReceipt: Receipt = {
   finished_at: '2026-01-05T10:00:01.000Z',
 };
 
-/** A transaction as `getTransaction` gives it. */
+/** A transaction in the form of `getTransaction`. */
 function landed(
   instructions: TransactionInstruction[],
   {
@@ -330,7 +330,7 @@ describe('a receipt is refused, with its wrong part', () => {
     await fails(batched({ signer: Keypair.generate() }), 'authority');
     await fails(charged({ signer: Keypair.generate() }), 'authority');
     await fails({ ...batched(), authorities: [] }, 'authority');
-    // Named in the memo by the signature of another key: the bytes say the authority, the signature does not.
+    // The bytes name the authority, but another key has signed.
     const given = batched({ encoding: 'json' });
     const result = structuredClone(given.transaction) as {
       transaction: { message: { recentBlockhash: string } };

@@ -85,7 +85,7 @@ function listingFacts(listing: Listing): JsonObject {
   };
 }
 
-/** The marketplace's words about an agent that fails, and about one whose first run is free. */
+/** The marketplace's notes on a failing agent, and on a free first run. */
 export function offerFacts(listing: Pick<ListingSummary, 'failing_since' | 'free_trial'>): JsonObject {
   const health = failingText(listing);
   const trial = 'First run free: run_agent runs it once for a wallet that has not rented it.';

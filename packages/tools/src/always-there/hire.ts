@@ -25,7 +25,7 @@ import type { ToolContext } from '../definitions/tool-context.js';
 import { objectResult } from './answer.js';
 import { PAYING, rentalError } from './rent-listing.js';
 
-/** Longest wait for a receipt; without one the answer is returned alone. */
+/** Longest wait for a receipt. After it, the answer is returned without a receipt. */
 const RECEIPT_TIMEOUT_MS = 5_000;
 
 /**

@@ -347,7 +347,7 @@ describe('rent_listing with a wallet', () => {
     expect(new Set(sent).size).toBe(1);
     expect(standIn.paid).toBe(10_000_000);
 
-    // It has ended: a later payment is another one, and nothing else is sent.
+    // The payment has ended: a later payment is a new one.
     standIn.add({ id: ID, rental: 'low_balance' });
     expect(structured(await rent({}))).toMatchObject({ rented: true });
     standIn.add({ id: ID, rental: 'low_balance' });
@@ -374,7 +374,7 @@ describe('rent_listing with a wallet', () => {
   });
 });
 
-/** A market that tells another price per run than it charges. */
+/** A market that reports another price per run than it charges. */
 function cheapTalk(standIn: StandIn, told: object): StandIn {
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const response = await standIn.fetch(input, init);

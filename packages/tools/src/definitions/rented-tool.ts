@@ -66,7 +66,7 @@ export interface ToolError {
   readonly code:
     | ErrorCode
     | 'connection_error'
-    /** The spending policy refuses; `rule` says which rule. */
+    /** The spending policy refuses; `rule` names the rule. */
     | 'spending_refused'
     /** A person must approve: see `approval` (no person could be asked) or `ownerApproval` (the page). Nothing was spent. */
     | 'approval_required'

@@ -14,7 +14,7 @@ export interface ToolContext {
   readonly spending?: Spending | undefined;
   /** Absent: the tools do not pay for rentals. */
   readonly wallet?: PayingWallet | undefined;
-  /** Decodes the most that a proposed transaction can take. */
+  /** Decodes a proposed transaction's maximum cost. */
   readonly inspect: InspectProposal;
   /** The marketplace program. Default: the published program. */
   readonly programId?: string | undefined;

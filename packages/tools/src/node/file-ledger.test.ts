@@ -145,7 +145,7 @@ describe('a question in a folder', () => {
       approve,
       signal: leave.signal,
     });
-    // It looks at the question of the other process, and again.
+    // This process polls the question of the other process.
     await expect.poll(() => ledger.questions.open('other')).toBe('opened');
     expect(asked).toBe(0);
     leave.abort(new Error('enough'));
@@ -153,7 +153,7 @@ describe('a question in a folder', () => {
 
     asker.kill('SIGKILL');
     await once(asker, 'exit');
-    // After a restart: a question without a waiting process is put again.
+    // After a restart: a question without a waiting process is asked again.
     const restarted = { ...fileLedger(folder), questions: fileQuestions(folder, 0) };
     await createSpending({ policy, ledger: restarted }).reserve('one', rental(100), { approve });
     expect(asked).toBe(1);

@@ -67,7 +67,7 @@ function asInput(node: SchemaNode): SchemaNode {
 }
 
 function isLong(schema: JsonObject): boolean {
-  // Its texts are cleaned, so that nothing is twice as long as it seems.
+  // Its texts are cleaned, so the estimate is at least half of the true length.
   return (
     2 * roughLength(schema, MAX_PUBLISHED_LENGTH) > MAX_PUBLISHED_LENGTH &&
     JSON.stringify(schema).length > MAX_PUBLISHED_LENGTH

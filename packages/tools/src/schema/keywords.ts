@@ -92,12 +92,12 @@ export function limitsOf(kind: NodeKind, schema: SchemaObject): Record<string, n
   return limits;
 }
 
-/** Whether a keyword is put into words. */
+/** Whether a keyword is published in words. */
 export function isPutIntoWords(keyword: string): boolean {
   return SPOKEN.has(keyword);
 }
 
-/** The keywords of a schema that are put into words. */
+/** The keywords of a schema that are published in words. */
 export function wordsFor(schema: SchemaObject): string[] {
   return IN_WORDS.flatMap((keyword) =>
     schema[keyword] === undefined

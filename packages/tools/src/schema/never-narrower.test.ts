@@ -8,7 +8,7 @@ import { breachesOfPortability } from './portability.test-support.js';
 
 const FORM = process.env['TEST_FORM'];
 
-/** A schema and values that it takes. */
+/** A schema and valid values. */
 interface Case {
   readonly schema: object | boolean;
   readonly value: fc.Arbitrary<unknown>;
@@ -190,7 +190,7 @@ describe('a published schema', () => {
           expect(read(input)).toEqual(input);
         },
       ),
-      // A thousand take ten seconds.
+      // A thousand cases take ten seconds.
       { numRuns: FORM === 'full' ? 5_000 : FORM === 'sample' ? 750 : 300, seed: 7 },
     );
   });

@@ -47,7 +47,7 @@ describe('a question to a person', () => {
       const first = attempt();
       await isAsked;
       const [second, third] = [attempt(), attempt()];
-      // By the time that another question is put and answered, a repeat that asks nothing has spent.
+      // After another question and its answer, a repeat without a question would have spent.
       await spending.reserve('other', run, { approve: () => true });
       expect(spent).toBe(0);
       expect(asked).toHaveLength(1);
@@ -84,7 +84,7 @@ describe('a question to a person', () => {
     two.abort(new Error('the second left'));
     expect(await second).toBe('the second left');
     expect(asked[0]?.signal?.aborted).toBe(true);
-    // Unanswered: it is put again.
+    // The question has no answer, so it is asked again.
     expect(await outcomeOf(spending.reserve('one', run, { approve: () => true }))).toBe('spent');
   });
 

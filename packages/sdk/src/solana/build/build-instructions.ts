@@ -13,7 +13,7 @@ import {
 } from '@agent-rental/program-client';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 
-/** Values in an action's instructions beside wallet, listing id and request. */
+/** Values of an action's instructions in addition to wallet, listing id and request. */
 export interface Particulars {
   /** Of the listing. */
   rentalModel: RentalModel;
@@ -23,7 +23,7 @@ export interface Particulars {
   maxPriceLamports: bigint;
   /** Per-Task: the first deposit. */
   depositLamports: bigint;
-  /** Closing: whether there are earnings to withdraw first. */
+  /** Close: whether earnings must be withdrawn first. */
   hasEarnings: boolean;
   /** Publishing: the content of the reviewed listing, and the key that confirms its review. */
   published: {

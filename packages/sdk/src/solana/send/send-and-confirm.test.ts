@@ -15,7 +15,7 @@ const sent = {
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-/** A node whose height and statuses a test sets. */
+/** A node with height and statuses from the test. */
 function fakeNode() {
   const node = {
     height: 1,

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { keypairSigner } from '../wallets/signer.js';
 import { transferSol, type TransferConnection } from './transfer.js';
 
-/** An endpoint that tells a wallet's lamports, and is asked for nothing else. */
+/** An endpoint with only a wallet's balance. */
 const connection = { getBalance: async () => 0 } as unknown as TransferConnection;
 const refusalOf = async (to: string): Promise<string> =>
   transferSol(connection, keypairSigner(Keypair.generate()), to, 1_000n).then(
@@ -13,7 +13,7 @@ const refusalOf = async (to: string): Promise<string> =>
     (error: unknown) => (error as Error).message,
   );
 
-/** A chain of slots of 100 ms on which transactions land at once, and once. */
+/** A chain with slots of 100 ms. Transactions land immediately, and only once. */
 function chainOf(): { connection: TransferConnection; landed: Set<string> } {
   const landed = new Set<string>();
   const began = Date.now();

@@ -170,7 +170,7 @@ describe('a hostile proposal is refused', () => {
 
   test.each(all)('to %s: with more accounts or data than it uses', (name) => {
     const { request, instructions } = honest(name);
-    // A signer, a writable and a readable account that no instruction names.
+    // A signer, a writable and a readable account without an instruction.
     for (const [header, reason] of [
       [{ signers: 1, readonly: 0 }, 'signer'],
       [{ signers: 0, readonly: 0 }, 'account'],
@@ -469,7 +469,7 @@ function withFee({ transaction, quote }: ReturnType<typeof proposalOf>, lamports
   };
 }
 
-/** A proposal whose message names one more account, which no instruction uses. */
+/** A proposal with one more account that no instruction uses. */
 function withStranger(
   { transaction: base64, quote }: ReturnType<typeof proposalOf>,
   { signers, readonly }: { signers: number; readonly: number },
