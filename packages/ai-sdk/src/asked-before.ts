@@ -1,8 +1,8 @@
 import type { QuestionLedger, SpendingRequest } from '@agent-rental/tools';
 
 /**
- * What the AI SDK asks a person before it calls a tool: it calls the tool only after a yes, and does not say again what
- * for. So the question is kept with its amounts, in the ledger, and the call may spend exactly those.
+ * Keeps a question of the AI SDK to a person, with its amounts, in the ledger. The SDK calls the tool only after a yes, but
+ * does not pass the question to the call. The call may spend exactly the kept amounts.
  */
 export async function keepAsked(
   questions: QuestionLedger,
@@ -10,11 +10,11 @@ export async function keepAsked(
   request: SpendingRequest,
 ): Promise<void> {
   const id = idOf(toolCallId, request);
-  // That the person said yes is what the call itself says.
+  // The call itself proves the person's yes.
   if ((await questions.open(id)) === 'opened') await questions.close(id, 'yes');
 }
 
-/** Whether a person was asked about exactly this for this call, not long ago. */
+/** Whether a person was recently asked about exactly this spend for this call. */
 export async function wasAsked(
   questions: QuestionLedger,
   toolCallId: string,

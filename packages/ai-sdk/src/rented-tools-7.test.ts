@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { AiVersion } from './testing/calling-model.js';
 import { rentedToolsSuite } from './testing/rented-tools-suite.js';
 
-// The adapter imports `ai`: here it gets version 7, as it does where that is installed. That takes npm.
+// The adapter imports `ai`: this mock gives it version 7, which npm installs.
 vi.mock('ai', async (importOriginal) => {
   if (process.env['TEST_FORM'] === 'quick') return importOriginal<object>();
   const { loadAiSdk7: load } = await import('@agent-rental/stand-in/ai-sdk-7');

@@ -13,51 +13,50 @@ import { jsonSchema, tool, type Tool } from 'ai';
 import { keepAsked, wasAsked } from './asked-before.js';
 import { callScope } from './call-scope.js';
 
-/** Options of {@link rentedTools}: those of every set of tools, and the AI SDK's own. */
+/** Options of {@link rentedTools}: the common options of toolsets, and options for the AI SDK. */
 export interface RentedToolsOptions extends Omit<ToolsetOptions, 'cache'> {
   /**
-   * Names the conversation: the same tool call in it, repeated, is one run and paid once, also by another
-   * process. Default: every `generateText` or `streamText` call is a conversation of its own.
+   * Names the conversation. A repeated tool call in it is one run, paid once, also from another process. Default: every
+   * `generateText` or `streamText` call is a separate conversation.
    */
   readonly scope?: string | undefined;
   /**
-   * When a person is asked before a tool is called, beside what the policy asks for. Default: before renting, never
-   * before a run.
+   * Calls that need a person's approval in addition to the policy. Default: rentals, but no runs.
    */
   readonly approval?: ApprovalOptions | undefined;
 }
 
 /** Which calls need a person's approval. */
 export interface ApprovalOptions {
-  /** Before anything that may rent an agent. Default true. */
+  /** Ask before a call that may rent an agent. Default true. */
   readonly renting?: boolean | undefined;
-  /** Before a run that charges more than this, in lamports, or an amount not known. Default: no run. */
+  /** Ask before a run that charges more lamports, or an unknown amount. Default: never. */
   readonly runAboveLamports?: number | undefined;
 }
 
-/** A result that is not there yet: the output so far. */
+/** A preliminary result: the output so far. */
 export interface RunningToolResult {
   readonly status: 'running';
   readonly text: string;
 }
 
-/** What a tool gives: preliminary results while it runs, then the result. */
+/** The output of a tool: preliminary results while it runs, then the result. */
 export type RentedToolOutput = ToolResult | RunningToolResult;
 
 /** One tool of the AI SDK. */
 export type RentedAiTool = Tool<Record<string, unknown>, RentedToolOutput>;
 
-/** A `ToolSet` of the AI SDK whose results are typed. */
+/** A `ToolSet` of the AI SDK with typed results. */
 export type RentedToolSet = Record<string, RentedAiTool>;
 
-/** Shortest time between two preliminary results, each of which repeats the output so far. */
+/** Shortest time between two preliminary results. Each one repeats the output so far. */
 const PRELIMINARY_INTERVAL_MS = 100;
 
 /**
- * The agents that a client has rented, as a tool set of the AI SDK, beside those that search and run any agent.
- * It works in `generateText`, `streamText` and agents, of versions 6 and 7.
+ * A client's rented agents as a tool set of the AI SDK, with the fixed tools. It works in `generateText`, `streamText` and
+ * agents, of versions 6 and 7.
  *
- * @throws ApiError or ConnectionError when the rentals cannot be listed.
+ * @throws ApiError or ConnectionError if the rentals cannot be listed.
  */
 export async function rentedTools(
   client: RentalClient,
@@ -88,7 +87,7 @@ function toAiTool(
       { toolCallId, abortSignal, messages },
     ): AsyncGenerator<RentedToolOutput> {
       const call = { scope: scopeOf(messages), toolCallId };
-      // The SDK calls nothing that needs approval before a person has given it.
+      // The SDK calls a tool that needs approval only after a person's approval.
       const approve: Approve = options.approve ?? ((request) => wasAsked(questions, toolCallId, request));
       const stream = rented.stream(args, { signal: abortSignal, call, approve });
       let text = '';
@@ -122,7 +121,7 @@ async function needsApproval(
   { approval = {}, approve }: RentedToolsOptions,
   { questions, toolCallId }: { questions: QuestionLedger; toolCallId: string },
 ): Promise<boolean> {
-  // Where the app gave a person to ask, that one is asked inside the call.
+  // With `approve`, the tool asks inside the call.
   const request = approve === undefined ? await rented.approvalOf?.(args) : undefined;
   if (request !== undefined) {
     await keepAsked(questions, toolCallId, request);
@@ -135,7 +134,7 @@ async function needsApproval(
   return lamports === undefined || lamports > runAboveLamports;
 }
 
-/** The tool judges its arguments itself, and mends what can be mended; it only needs an object. */
+/** Checks only for an object: the tool checks and repairs its arguments itself. */
 function validateObject(
   value: unknown,
 ): { success: true; value: Record<string, unknown> } | { success: false; error: Error } {

@@ -13,7 +13,7 @@ const TSC = fileURLToPath(new URL('../bin/tsc', import.meta.resolve('typescript'
 
 // It installs version 7 from npm.
 it.runIf(process.env['TEST_FORM'] !== 'quick')(
-  'compiles against the types of version 7 as it does, when built, against those of 6',
+  'compiles against the types of version 7; the build compiles it against the types of version 6',
   { timeout: 400_000 },
   async () => {
     const { folder } = await loadAiSdk7();

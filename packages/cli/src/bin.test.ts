@@ -18,7 +18,7 @@ async function newFolder(): Promise<string> {
   return folder;
 }
 
-/** A marketplace and an RPC endpoint that take each request and never answer it. */
+/** A server in place of marketplace and RPC endpoint, which accepts requests and never answers. */
 async function silentServer(): Promise<{ url: string; asked: Promise<unknown> }> {
   const server = createServer(() => undefined).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -3,10 +3,10 @@ import { createInterface } from 'node:readline/promises';
 import { runCli } from './run-cli.js';
 
 const controller = new AbortController();
-// The first Ctrl-C ends what runs in good order; a second one ends the process.
+// The first Ctrl-C ends the command in good order; a second one ends the process.
 process.once('SIGINT', () => controller.abort());
 process.once('SIGTERM', () => controller.abort());
-// A pipe that is read no further, as of `head`.
+// The reader of the pipe has closed it, for instance `head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
@@ -23,7 +23,7 @@ const code = await runCli(process.argv.slice(2), {
     process.stdin.isTTY && process.stderr.isTTY
       ? async (question) => {
           const terminal = createInterface({ input: process.stdin, output: process.stderr });
-          // Ctrl-C at the question is for the command, too.
+          // Ctrl-C at the question also ends the command.
           terminal.once('SIGINT', () => controller.abort());
           try {
             return /^y(es)?$/i.test(
@@ -36,5 +36,5 @@ const code = await runCli(process.argv.slice(2), {
       : undefined,
 });
 
-// Ends the process although a request is still open, for instance of a login that was given up.
+// End the process also with an open request, for instance of an abandoned login.
 process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));

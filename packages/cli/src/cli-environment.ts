@@ -8,10 +8,10 @@ export interface CliEnvironment {
   readonly signal: AbortSignal;
   /** Writes a line of the result. */
   out(line: string): void;
-  /** Writes a part of the result as it comes. */
+  /** Writes a part of the result at once. */
   write(text: string): void;
-  /** Writes a line beside the result: progress, advice, errors. */
+  /** Writes a line that is not part of the result: progress, advice, errors. */
   err(line: string): void;
-  /** Asks the person at the terminal; absent where there is none. */
+  /** Asks the person at the terminal; absent without a terminal. */
   ask?: ((question: string) => Promise<boolean>) | undefined;
 }

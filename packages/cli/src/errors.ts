@@ -1,14 +1,14 @@
-/** The command was not understood; the message says what is wrong with it. */
+/** The command has a usage error, which the message describes. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The command could not do what it was asked for; the message says why, and what to do. */
+/** The command failed. The message has the reason and the next step. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
-/** The agent's run ended as failed, which has been told. */
+/** The agent's run failed. The failure was already printed. */
 export class FailedRunError extends Error {
   override readonly name = 'FailedRunError';
 }

@@ -12,7 +12,7 @@ const DEFAULT_URL = 'http://127.0.0.1:8787';
 /** 32 bytes in base58. */
 const PROGRAM_ID = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
-/** The wallet file of commands that name none. */
+/** Default wallet file. */
 export const DEFAULT_WALLET_FILE = 'agent-wallet.json';
 
 /** A marketplace, and the wallet that acts there. */
@@ -20,11 +20,11 @@ export interface Connected {
   readonly url: string;
   readonly client: RentalClient;
   readonly signer: WalletSigner;
-  /** The folder where it is written down what is registered there. */
+  /** The folder with the records of registered agents. */
   readonly records: string;
 }
 
-/** The marketplace that a command is for. @throws UsageError for what is no web address. */
+/** The URL of the command's marketplace. @throws UsageError for an invalid web address. */
 export function urlOf({ url }: MarketplaceOptions, { variables }: CliEnvironment): string {
   const text = url ?? (variables['AGENT_RENTAL_URL']?.trim() || DEFAULT_URL);
   if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) {
@@ -33,14 +33,14 @@ export function urlOf({ url }: MarketplaceOptions, { variables }: CliEnvironment
   return text.replace(/\/+$/, '');
 }
 
-/** The program of the environment, where the marketplace has another than the published default. @throws UsageError */
+/** The marketplace's program from the environment; undefined for the published default. @throws UsageError */
 export function programIdOf({ variables }: CliEnvironment): string | undefined {
   const programId = variables['AGENT_RENTAL_PROGRAM_ID']?.trim() || undefined;
   if (programId === undefined || PROGRAM_ID.test(programId)) return programId;
   throw new UsageError("AGENT_RENTAL_PROGRAM_ID is not a program's address in base58.");
 }
 
-/** Logs in with the command's wallet. @throws CommandError where there is no wallet. */
+/** Logs in with the command's wallet. @throws CommandError without a wallet. */
 export function connect(options: MarketplaceOptions, environment: CliEnvironment): Connected {
   const url = urlOf(options, environment);
   const named =

@@ -12,12 +12,12 @@ export interface MarketplaceOptions extends SharedOptions {
   rpc?: string;
 }
 
-/** Adds what every command takes. */
+/** Adds the options of every command. */
 export function withJson(command: Command): Command {
   return command.option('--json', 'print one JSON value, and errors as JSON');
 }
 
-/** Adds what the commands take that call a marketplace. */
+/** Adds the options of commands that call a marketplace. */
 export function withMarketplace(command: Command): Command {
   return withJson(
     command

@@ -23,15 +23,15 @@ import { VERSION } from './version.js';
 const AFTER_HELP = `
 Exit codes: 0 done, 1 failed, 2 not understood, 3 the agent's run failed,
 130 ended by Ctrl-C.
-AGENT_RENTAL_PROGRAM_ID is the address of the marketplace program, where it
-is not the published one; its operator tells it.
+AGENT_RENTAL_PROGRAM_ID is the address of the marketplace program, from the
+marketplace's operator. Default: the published program.
 Results are on stdout, progress and errors on stderr.`;
 
 const WALLET_HELP = `
-FILE is a keypair file as the Solana tools write it;
-${DEFAULT_WALLET_FILE} when it is left out.`;
+FILE is a keypair file of the Solana tools.
+Default: ${DEFAULT_WALLET_FILE}.`;
 
-/** The command line: what can be typed, and what it calls. */
+/** The command line: all commands and their functions. */
 export function createProgram(environment: CliEnvironment): Command {
   const program = new Command('agent-rental')
     .description('Publish agents on an agent rental marketplace, rent them, run them.')
@@ -42,7 +42,7 @@ export function createProgram(environment: CliEnvironment): Command {
     .showSuggestionAfterError(false)
     .configureOutput({
       writeOut: (text) => environment.out(text.trimEnd()),
-      // `runCli` prints these errors, as all others.
+      // `runCli` prints all errors.
       outputError: () => undefined,
       writeErr: (text) => environment.err(text.trimEnd()),
     });
@@ -52,7 +52,7 @@ export function createProgram(environment: CliEnvironment): Command {
   program
     .command('completion')
     .description('print the completion script of a shell')
-    .addArgument(new Argument('<shell>', 'of which one').choices(SHELLS))
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .addHelpText('after', '\nFor instance in ~/.bashrc: eval "$(agent-rental completion bash)"')
     .action((shell: string) => environment.out(completionScript(shell, program)));
   return program;
@@ -60,59 +60,59 @@ export function createProgram(environment: CliEnvironment): Command {
 
 function addCreatorCommands(program: Command, environment: CliEnvironment): void {
   withJson(program.command('init'))
-    .description('make a new agent that runs at once')
-    .argument('[folder]', 'where; its last part names the agent', 'my-agent')
+    .description('make a new, working agent')
+    .argument('[folder]', 'its folder; the last part names the agent', 'my-agent')
     .option('--template <name>', Object.keys(TEMPLATES).join(', '), 'prompt')
     .action((folder: string, options: object) => initCommand(folder, options, environment));
   withJson(program.command('check'))
     .description('check agent.json, without a marketplace')
     .action((options: object) => checkCommand(options, environment));
   withJson(program.command('dev'))
-    .description('try the agent as a renter, on this machine, while it is edited')
-    .option('--port <port>', 'where a renter calls it', '8790')
-    .option('--marketplace <folder>', "checkout of the marketplace's repository to start one of")
-    .option('--url <url>', 'a marketplace that runs on this machine, in place of one of its own')
+    .description('try the agent as a renter, on this machine, while you edit it')
+    .option('--port <port>', "port for the renter's calls", '8790')
+    .option('--marketplace <folder>', "checkout of the marketplace's repository to start")
+    .option('--url <url>', 'use a running marketplace on this machine, and start none')
     .option('--rpc <url>', 'with --url: its Solana RPC endpoint (AGENT_RENTAL_RPC_URL)')
     .action((options: object) => devCommand(options, environment));
   withMarketplace(program.command('publish'))
     .description('register the agent of this folder, and publish it on-chain')
-    .option('--unverified', 'although it could not be reached; renters are told')
+    .option('--unverified', 'publish also if it could not be reached; renters see this')
     .action((options: object) => publishCommand(options, environment));
   withMarketplace(program.command('update'))
-    .description('send what has changed of a published agent')
+    .description('send the changes of a published agent')
     .argument('[listing]', 'its id; default: the one of this folder')
-    .option('--model-key', "replace the model's key by the one in the environment")
+    .option('--model-key', "replace the model's key by the key in the environment")
     .action((listing: string | undefined, options: object) => updateCommand(listing, options, environment));
   withMarketplace(program.command('agents'))
-    .description("list the wallet's agents, and which of them cannot be reached")
-    .option('--limit <number>', 'how many of the latest', '20')
+    .description("list the wallet's agents, and whether they can be reached")
+    .option('--limit <number>', 'number of the latest agents', '20')
     .action((options: object) => agentsCommand(options, environment));
   withMarketplace(program.command('rollback'))
-    .description('make what an earlier version was the next one')
+    .description('make an earlier version the next version')
     .argument('[listing]', 'its id; default: the one of this folder')
-    .option('--to <version>', 'its number; default: the one before the latest')
+    .option('--to <version>', 'its number; default: the version before the latest')
     .action((listing: string | undefined, options: object) => rollbackCommand(listing, options, environment));
   withMarketplace(program.command('rotate-secret'))
-    .description('replace the webhook secret of an agent that is called')
+    .description('replace the webhook secret of a connected agent')
     .argument('[listing]', 'its id; default: the one of this folder')
     .action((listing: string | undefined, options: object) =>
       rotateSecretCommand(listing, options, environment),
     );
   withMarketplace(program.command('logs'))
-    .description('show how the runs of a listing ended, and why they failed')
+    .description('show the runs of a listing, with status and failure reason')
     .argument('[listing]', 'its id; default: the one of this folder')
-    .option('--follow', 'and those to come, until Ctrl-C')
-    .option('--limit <number>', 'how many of the latest', '20')
+    .option('--follow', 'also show new runs, until Ctrl-C')
+    .option('--limit <number>', 'number of the latest runs', '20')
     .action((listing: string | undefined, options: object) => logsCommand(listing, options, environment));
   withMarketplace(program.command('stats'))
-    .description('count how the runs of a listing went, how long they took, what was refused')
+    .description('count the runs of a listing, their durations, failures and refusals')
     .argument('[listing]', 'its id; default: the one of this folder')
     .option('--window <time>', '24h, 7d or 30d', '24h')
     .action((listing: string | undefined, options: object) => statsCommand(listing, options, environment));
   const states = {
     pause: 'take a listing off sale, until it is resumed',
     resume: 'put a paused listing back on sale',
-    close: 'withdraw what a listing earned, and close it for ever',
+    close: "withdraw a listing's earnings, and close it for ever",
   };
   for (const [state, description] of Object.entries(states) as [keyof typeof states, string][]) {
     const command = withMarketplace(program.command(state))
@@ -124,17 +124,17 @@ function addCreatorCommands(program: Command, environment: CliEnvironment): void
     if (state === 'close') command.option('--yes', 'do not ask');
   }
   withMarketplace(program.command('earnings'))
-    .description("show what the wallet's listings earn")
+    .description("show the earnings of the wallet's listings")
     .action((options: object) => earningsCommand(options, environment));
   withMarketplace(program.command('withdraw'))
-    .description('take what a listing earned out of its escrow')
+    .description("take a listing's earnings out of its escrow")
     .argument('[listing]', 'its id; default: the one of this folder')
-    .option('--sol <amount>', 'how much; default: all')
+    .option('--sol <amount>', 'the amount; default: all')
     .action((listing: string | undefined, options: object) => withdrawCommand(listing, options, environment));
   program
     .command('model')
-    .description('serve a practice model on this machine, for agents without a key of a vendor')
-    .option('--port <port>', 'where it listens', '8789')
+    .description("serve a practice model on this machine, for agents without a vendor's key")
+    .option('--port <port>', 'its port', '8789')
     .action((options: object) => modelCommand(options, environment));
 }
 
@@ -142,17 +142,17 @@ function addRenterCommands(program: Command, environment: CliEnvironment): void 
   withMarketplace(program.command('rent'))
     .description('rent a listing, or add to its balance or its time')
     .argument('<listing>', 'its id')
-    .option('--deposit <sol>', 'Per-Task: what is prepaid; default: the least')
+    .option('--deposit <sol>', 'Per-Task: the prepaid amount; default: the least')
     .option('--days <days>', 'subscription: 30, 90 or 365')
-    .option('--yes', 'agree to what it costs, without being asked')
+    .option('--yes', 'approve the cost without a question')
     .action((listing: string, options: object) => rentCommand(listing, options, environment));
   withMarketplace(program.command('run'))
     .description('run a rented agent')
     .argument('<listing>', 'its id')
-    .argument('<task>', 'what it has to do')
+    .argument('<task>', 'its task')
     .option('--input <input>', 'JSON, or text')
     .option('--input-file <file>', 'the same, in a file; - is standard input')
-    .option('--timeout <seconds>', "the most that it takes; default: the agent's own limit")
+    .option('--timeout <seconds>', "timeout of the run; default: the agent's own limit")
     .action((listing: string, task: string, options: object) =>
       runCommand(listing, task, options, environment),
     );
@@ -169,17 +169,17 @@ function addWalletCommands(program: Command, environment: CliEnvironment): void 
       .argument('[file]', 'keypair file', DEFAULT_WALLET_FILE)
       .option('--rpc <url>', 'Solana RPC endpoint (AGENT_RENTAL_RPC_URL; http://127.0.0.1:8899)')
       .action((file: string, options: object) =>
-        // The chain's client takes no signal.
+        // The chain's client has no abort signal.
         Promise.race([walletCommands[name](file, options, environment), interruption(environment.signal)]),
       );
   const withSource = (command: Command) =>
     command
-      .option('--from <file>', 'keypair file of the wallet that pays; default: ~/.config/solana/id.json')
-      .option('--airdrop', "take the SOL from the network's faucet instead, where it has one");
-  withSource(add('create', 'make a wallet')).option('--fund <sol>', 'and give it its budget');
-  add('balance', 'show its address and what it holds');
-  withSource(add('fund', 'give it more')).option('--sol <sol>', 'how much');
-  add('sweep', 'send all that it holds back').option('--to <address>', 'where to');
+      .option('--from <file>', 'keypair file of the paying wallet; default: ~/.config/solana/id.json')
+      .option('--airdrop', "take the SOL from the network's faucet instead, if it has one");
+  withSource(add('create', 'make a wallet')).option('--fund <sol>', 'give it this budget');
+  add('balance', 'show its address and balance');
+  withSource(add('fund', 'send it SOL')).option('--sol <sol>', 'the amount');
+  add('sweep', 'send its whole balance back').option('--to <address>', 'the receiver');
 }
 
 /** Rejects at Ctrl-C. */

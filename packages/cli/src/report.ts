@@ -1,7 +1,7 @@
 import type { CliEnvironment } from './cli-environment.js';
 import type { SharedOptions } from './options.js';
 
-/** Prints what a command came to: one JSON value, or lines for a person. */
+/** Prints the result of a command: one JSON value, or lines for a person. */
 export function report(
   { json }: SharedOptions,
   { out }: CliEnvironment,

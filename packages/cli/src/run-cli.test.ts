@@ -81,7 +81,7 @@ describe('agent-rental', () => {
     [['wallet', 'create', '--fund', 'much'], 'no amount of SOL'],
     [['wallet', 'create', '--fund', '0'], 'no amount of SOL'],
     [['wallet', 'create', '--rpc', 'localhost'], 'no web address'],
-  ])('says what is wrong with %j, and does nothing', async (args, message) => {
+  ])('names the mistake in %j, and does nothing', async (args, message) => {
     const { code, err } = await cli(...args);
     expect(code).toBe(2);
     expect(err).toContain(message);

@@ -6,24 +6,24 @@ import type { CliEnvironment } from './cli-environment.js';
 import { CommandError, FailedRunError, UsageError } from './errors.js';
 import { createProgram } from './program.js';
 
-/** Most characters of a message: some endpoints answer an error with a whole page. */
+/** Longest message: some endpoints answer an error with a whole page. */
 const MESSAGE_LENGTH = 2_000;
 
-/** What a run of the command line ends with. */
+/** Exit codes of the command line. */
 const EXIT_CODES = { done: 0, failed: 1, usage: 2, failedRun: 3, interrupted: 130 } as const;
 
-const WHERE = 'Is it running? --url and AGENT_RENTAL_URL say where it is.';
-const GOES_ON = 'The same command goes on where this one was.';
+const WHERE = 'Is it running? --url and AGENT_RENTAL_URL set its address.';
+const GOES_ON = 'The same command continues from here.';
 
-/** What may have happened already when a command is ended, and what to do. */
+/** Possible effects of an interrupted command, and the next step. */
 const AFTER_INTERRUPTION: Readonly<Record<string, string | undefined>> = {
   publish: GOES_ON,
   update: GOES_ON,
-  rollback: 'It may have gone back already: the versions of the listing say so.',
-  'rotate-secret': 'The secret may be replaced already: replace it once more to have it.',
+  rollback: 'The rollback may be done already: see the versions of the listing.',
+  'rotate-secret': 'The secret may be replaced already: replace it again to get it.',
   rent: 'It may be rented already: the same command says so before it pays.',
   run: 'The run is cancelled; if its agent was reached, it is charged.',
-  wallet: 'SOL may be on its way: "agent-rental wallet balance" says what the wallet holds.',
+  wallet: 'SOL may be on its way: "agent-rental wallet balance" shows the balance.',
 };
 
 const UNREACHED = 'The agent is not published, because it would not run.';
@@ -41,7 +41,7 @@ const CREATOR_COMMANDS: readonly string[] = [
   'withdraw',
 ];
 
-/** What to do about an error of the API that the command line knows more about than the API. */
+/** Advice on an API error that needs knowledge of the command line. */
 function adviceFor(
   command: string | undefined,
   { message, status }: { message: string; status: number },
@@ -57,7 +57,7 @@ function adviceFor(
 /**
  * Runs one command.
  *
- * @returns the exit code: 0, 1 when it failed, 2 when it was not understood, 3 when an agent's run failed, 130 after Ctrl-C
+ * @returns the exit code: 0, 1 for a failure, 2 for a usage error, 3 if an agent's run failed, 130 after Ctrl-C
  */
 export async function runCli(args: readonly string[], environment: CliEnvironment): Promise<number> {
   const tell = (text: string, code?: string) => {
@@ -74,7 +74,7 @@ export async function runCli(args: readonly string[], environment: CliEnvironmen
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return EXIT_CODES.done;
-      // A group without its command is explained on stderr.
+      // commander explains a group without a command on stderr.
       if (error.code !== 'commander.help') {
         tell(`${error.message.replace(/^error: /, '')}; see --help.`, 'usage');
       }

@@ -18,7 +18,7 @@ const hasTerminal = spawnSync('script', ['--version']).stdout?.toString().includ
 if (!hasTerminal)
   process.stderr.write('The command line in a terminal was NOT RUN: there is no script(1).\n');
 
-/** A marketplace and an RPC endpoint that take each request and never answer it. */
+/** A server in place of marketplace and RPC endpoint, which accepts requests and never answers. */
 async function silentServer(): Promise<{ url: string; asked: Promise<unknown> }> {
   const server = createServer(() => undefined).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -30,7 +30,7 @@ async function silentServer(): Promise<{ url: string; asked: Promise<unknown> }>
   return { url: `http://127.0.0.1:${port}`, asked: once(server, 'request') };
 }
 
-/** A folder with an agent that was published at a marketplace, and a wallet. */
+/** A folder with a published agent and a wallet. */
 async function newAgent(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'agent rental cli '));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -59,7 +59,7 @@ function inTerminal(cwd: string, env: Record<string, string>, program: readonly 
   });
   return {
     type: (text: string) => child.stdin.write(text),
-    /** Waits for a text, from what is shown now on. */
+    /** Waits for a text in the output after `from`. */
     shown: (text: string, from = 0) =>
       new Promise<void>((resolve) => {
         const look = () =>
@@ -107,7 +107,7 @@ describe.skipIf(!hasTerminal)('the command line in a terminal of 80 columns', ()
     expect(code).toBe(130);
     const lines = shown.trimEnd().split('\n');
     expect(lines.at(-1)).toMatch(/^(?:\^C)?agent-rental: Ended by Ctrl-C\./);
-    // Text alone: it is as good in a file, for a screen reader, and in a window of any width.
+    // Plain text, without control sequences: good in a file, for a screen reader, and in a window of any width.
     expect(shown).not.toContain('\u001b');
     expect(await readdir(cwd)).toEqual(before);
   });
@@ -166,7 +166,7 @@ describe.skipIf(!hasTerminal)('completion in the shell itself', () => {
       // Without one, zsh asks its user first.
       await writeFile(join(cwd, '.zshrc'), '');
       const terminal = inTerminal(cwd, { PATH: process.env['PATH'] ?? '' }, program);
-      // The quotes tell what the shell answers from what is typed.
+      // Because of the quotes, the typed text differs from the shell's answer.
       terminal.type(`source ./completion.${shell}; echo READ''Y\n`);
       await terminal.shown('READY');
       for (const [started, rest] of [

@@ -1,11 +1,11 @@
 import type { ToolRunnableConfig } from '@langchain/core/tools';
 
 /**
- * Names what a tool call's id is unique in. Models number their calls anew in every conversation, and a graph may
- * run without a `thread_id`: its own name of the running task (`checkpoint_ns`) tells one run of it from another,
- * and is the same when a checkpoint is taken up again.
+ * Names the scope in which a tool call's id is unique. Models repeat call ids in different conversations, and a graph may run
+ * without a `thread_id`. The graph's name of the running task (`checkpoint_ns`) differs between its runs. It stays the same
+ * when a graph resumes from a checkpoint.
  *
- * @param scope the caller's own name of the conversation, for graphs that run without a `thread_id`.
+ * @param scope the caller's name of the conversation, for graphs without a `thread_id`.
  */
 export function callScope(scope: string | undefined): (config: ToolRunnableConfig) => string {
   const fallback = crypto.randomUUID();

@@ -74,7 +74,7 @@ describe('rentedTools', () => {
   });
 
   it.each([undefined, 'another-aaaaaa', 3])(
-    'runs its agent whatever agent_id says (%j) [ADP-1]',
+    'runs its agent with any agent_id (%j) [ADP-1]',
     async (agent_id) => {
       const standIn = createStandIn([{ id: ID }]);
       const model = answering({ agent_id, task: 't' });
@@ -118,7 +118,7 @@ describe('rentedTools', () => {
     });
   });
 
-  it('tells the model what is wrong with its arguments', async () => {
+  it('tells the model the fault of its arguments', async () => {
     const model = answering({ agent_id: ID });
     const tools = await toolsOf(createStandIn([{ id: ID }]));
     const message = toolMessage(await createAgent({ model, tools }).invoke(ask));
@@ -156,7 +156,7 @@ describe('rentedTools', () => {
   describe('pays', () => {
     const call = { name: 'echo_aaaaaa', args: { task: 't' }, id: 'call_1', type: 'tool_call' as const };
 
-    it('once for a tool call of a thread, and again for that of another', async () => {
+    it('once for a tool call of a thread, and again for the same call of another thread', async () => {
       const standIn = createStandIn([{ id: ID }]);
       const node = new ToolNode(await toolsOf(standIn));
       const state = { messages: [new AIMessage({ content: '', tool_calls: [call] })] };
@@ -188,7 +188,7 @@ describe('rentedTools', () => {
       expect(standIn.charged).toBe(4_000_000);
     });
 
-    it('once for a step that is taken up again from its checkpoint', async () => {
+    it('once for a step that resumes from its checkpoint', async () => {
       const hanging = hangingAgent();
       const standIn = createStandIn([{ id: ID, run: hanging.run }]);
       const model = answering({ task: 't' });

@@ -11,23 +11,23 @@ import { ToolMessage } from '@langchain/core/messages';
 import { DynamicStructuredTool, type StructuredTool, type ToolRunnableConfig } from '@langchain/core/tools';
 import { callScope } from './call-scope.js';
 
-/** Name of the custom event with early output, `{delta, toolCallId}`, that `streamEvents` and callback handlers get. */
+/** Name of the custom event with early output, `{delta, toolCallId}`, for `streamEvents` and callback handlers. */
 export const DELTA_EVENT = 'agent_rental_delta';
 
-/** Options of {@link rentedTools}: those of every set of tools, and LangChain's own. */
+/** Options of {@link rentedTools}: the common options of toolsets, and options for LangChain. */
 export interface RentedToolsOptions extends Omit<ToolsetOptions, 'cache'> {
-  /** Names the conversation, where graphs run without a `thread_id`; a tool call in it is paid once. */
+  /** Names the conversation of graphs without a `thread_id`. A tool call in it is paid once. */
   readonly scope?: string | undefined;
 }
 
 /**
- * The agents that a client has rented, as LangChain tools, beside those that search and run any agent.
+ * A client's rented agents as LangChain tools, with the fixed tools.
  *
- * Results are text for the model, with the whole {@link ToolResult} as the message's artifact; a call that
- * fails is a message with status `error`. Output that comes early is a tool event of `{delta}` (`streamMode: ['tools']`), and
- * the custom event {@link DELTA_EVENT} of `streamEvents`.
+ * Results are text for the model, with the whole {@link ToolResult} as the message's artifact. A failed call is a message with
+ * status `error`. Early output is a tool event of `{delta}` (`streamMode: ['tools']`), and the custom event {@link DELTA_EVENT}
+ * of `streamEvents`.
  *
- * @throws ApiError or ConnectionError when the rentals cannot be listed.
+ * @throws ApiError or ConnectionError if the rentals cannot be listed.
  */
 export async function rentedTools(
   client: RentalClient,
@@ -38,7 +38,7 @@ export async function rentedTools(
   return tools.map((rented) => toStructuredTool(rented, scopeOf));
 }
 
-/** What a tool gives to LangChain: content, and the artifact beside it. */
+/** The output of a tool for LangChain: content and artifact. */
 type ContentAndArtifact = [string | ToolMessage, ToolResult];
 
 function toStructuredTool(
@@ -59,7 +59,7 @@ function toStructuredTool(
       let next = await stream.next();
       for (; !next.done; next = await stream.next()) {
         const delta = next.value;
-        // `streamEvents` knows no tool events. Without a listener there is no manager, and dispatching throws.
+        // `streamEvents` has no tool events. Without a listener there is no manager, and a dispatch would throw.
         if (manager !== undefined) await dispatchCustomEvent(DELTA_EVENT, { delta, toolCallId }, config);
         yield { delta };
       }
@@ -70,7 +70,7 @@ function toStructuredTool(
     }
     const content = modelText(result);
     if (result.status === 'completed' || toolCallId === undefined) return [content, result];
-    // Returned, not thrown: a thrown error reaches the model with a stack trace or with others' advice.
+    // Return the error: the model would get a thrown error with a stack trace or other advice.
     return [
       new ToolMessage({ status: 'error', content, artifact: result, tool_call_id: toolCallId, name }),
       result,
@@ -85,12 +85,12 @@ function toStructuredTool(
   });
 }
 
-/** Accepts everything. */
+/** A schema that accepts everything. */
 const ANYTHING = {};
 
 /**
- * LangChain checks arguments against the published schema and throws. A rented tool mends a missing `agent_id` or
- * an input in the creator's own form, and says in words what it cannot mend: so it is called unchecked.
+ * A tool without LangChain's check of arguments, which throws. A rented tool repairs a missing `agent_id` or an input in the
+ * creator's form, and reports other faults in words.
  */
 class LenientTool extends DynamicStructuredTool {
   override async call(...given: Parameters<DynamicStructuredTool['call']>): Promise<unknown> {

@@ -85,7 +85,7 @@ describe('agent-rental-mcp', () => {
     expect((await client.listTools()).tools).toHaveLength(9);
   });
 
-  it('signs in to the domain that it is told, and to no other [ID-54]', async () => {
+  it('signs in only to the configured domain [ID-54]', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'agent rental '));
     closing.push(() => rm(folder, { recursive: true }));
     const path = join(folder, 'wallet.json');
@@ -208,7 +208,7 @@ describe('agent-rental-mcp', () => {
   });
 });
 
-/** A keypair as the Solana tools write it: 32 bytes of seed, 32 of public key. */
+/** A keypair in the form of the Solana tools: 32 bytes of seed, 32 of public key. */
 function keypair(): number[] {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const seed = privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-32);

@@ -14,28 +14,28 @@ Started by an MCP client. Settings, in the environment:
   AGENT_RENTAL_URL      address of the marketplace (default http://127.0.0.1:8787)
   AGENT_RENTAL_API_KEY  API key of the wallet that rents, or
   AGENT_RENTAL_WALLET   path of its keypair file
-  AGENT_RENTAL_DOMAIN   host that the wallet signs in to, where AGENT_RENTAL_URL is another way to it
+  AGENT_RENTAL_DOMAIN   host that the wallet signs in to, if AGENT_RENTAL_URL has another host
 
-With a wallet and at least one limit, rent_listing and hire pay; without, they say where a person can:
+With a wallet and at least one limit, rent_listing and hire pay; without, they return a payment page:
   AGENT_RENTAL_MAX_RUN_SOL, AGENT_RENTAL_MAX_DAY_SOL, AGENT_RENTAL_MAX_LISTING_SOL
                             the most for a run, in ${SPENDING_WINDOW_HOURS} hours, and for one agent in ${SPENDING_WINDOW_HOURS} hours
   AGENT_RENTAL_ASK_ABOVE_SOL  above this amount the user is asked
   AGENT_RENTAL_LISTINGS     the only agents that may be rented or run, by id, with commas
-  AGENT_RENTAL_SPENDING_DIR where is kept what each wallet or key has spent (default ~/.agent-rental/spending)
+  AGENT_RENTAL_SPENDING_DIR folder with the spends of each wallet or key (default ~/.agent-rental/spending)
 
 More:
-  AGENT_RENTAL_TOOLS        which rented agents have a tool of their own: all, none, or ids with commas (default: the
-                            30 most recent; list_rentals and run_agent reach the others)
-  AGENT_RENTAL_PROGRAM_ID   address of the marketplace program, where it is not the published one; its operator tells it
+  AGENT_RENTAL_TOOLS        rented agents with a direct tool: all, none, or ids with commas (default: the 30 most
+                            recent; list_rentals and run_agent reach the others)
+  AGENT_RENTAL_PROGRAM_ID   address of the marketplace program, from its operator (default: the published program)
   AGENT_RENTAL_INPUT_DIR    the only folder whose files a call may send as input_file
-  AGENT_RENTAL_WAIT_SECONDS how long a call waits for its run (default ${TOOL_WAIT_SECONDS})
+  AGENT_RENTAL_WAIT_SECONDS seconds that a call waits for its run (default ${TOOL_WAIT_SECONDS})
 
 Options:
   --help     show this
   --version  show the version
 `;
 
-/** A fault of the settings, and no bug. */
+/** Errors of the settings, not bugs. */
 const SETTING_ERRORS = [EnvironmentError, SpendingEnvironmentError, WalletFileError];
 
 /** One line on stderr; stdout belongs to the protocol. */
@@ -44,7 +44,7 @@ function report(error: unknown): void {
   process.stderr.write(`agent-rental-mcp: ${message.replace(/\s+/g, ' ')}\n`);
 }
 
-/** An error of the first request, with the setting to mend where it is the key or the wallet. */
+/** The error of the first request. For a wrong key or wallet it names the setting to correct. */
 function settingError(error: unknown): unknown {
   if (!isApiError(error) || error.status !== 401) return error;
   return new Error(
@@ -61,13 +61,13 @@ function serve(): void {
   const handle = serveStdio(({ era }) => createRentalServer({ ...options, era }), { onerror: report });
   const stop = (): void => {
     handle.close().catch(report);
-    // Nothing may keep a server alive whose client is gone.
+    // End the server when its client is gone.
     process.exit();
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
   process.stdin.once('close', () => setImmediate(stop));
-  // Tells a person early about the failure of the first call.
+  // Report a failure of the first call early, for a person.
   client.listCredentials({ limit: 1 }).catch((error: unknown) => report(settingError(error)));
 }
 

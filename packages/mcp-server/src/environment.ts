@@ -10,34 +10,34 @@ import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { spendingFromEnvironment } from '@agent-rental/tools/node';
 
-/** The settings cannot be used; the message says what to set. */
+/** Invalid settings. The message names the setting to correct. */
 export class EnvironmentError extends Error {
   override readonly name = 'EnvironmentError';
 }
 
-/** Where a marketplace on this machine listens. */
+/** Address of a marketplace on this machine. */
 const DEFAULT_URL = 'http://127.0.0.1:8787';
 
 /** The settings of the environment. */
 export interface Settings {
   readonly client: ClientOptions;
-  /** The spending limits of the tools, and the wallet they pay with. */
+  /** The spending limits and the wallet of the tools. */
   readonly tools: ToolsetOptions;
   readonly inputFolder: string | undefined;
   readonly patienceMs: number | undefined;
-  /** Signs the state that a client carries; the same in each process of a key or wallet, so that their tasks outlive a process. */
+  /** Signs the state that a client carries. It is the same in each process of a key or wallet, so that tasks survive a restart. */
   readonly secret: Uint8Array;
 }
 
 /**
  * Reads the environment.
  *
- * @throws EnvironmentError, SpendingEnvironmentError, or WalletFileError for a wallet that cannot be used.
+ * @throws EnvironmentError, SpendingEnvironmentError, or WalletFileError for an invalid wallet.
  */
 export function readEnvironment(environment: NodeJS.ProcessEnv): Settings {
   const client = readClient(environment);
   const { signer, apiKey } = client;
-  // Without a rule nothing is paid for here.
+  // Without a rule, the tools pay nothing.
   const spending = spendingFromEnvironment(environment, signer?.address ?? apiKey ?? '');
   const seconds = readNumber(environment, 'AGENT_RENTAL_WAIT_SECONDS');
   return {
@@ -55,7 +55,7 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): Settings {
   };
 }
 
-/** A secret for another purpose, derived from a secret that cannot be computed from it. */
+/** Derives a secret for another purpose. The original secret cannot be computed from it. */
 function secretOf(material: string | Uint8Array): Uint8Array {
   return createHmac('sha256', material).update('agent-rental mcp').digest();
 }
@@ -85,7 +85,7 @@ function readProgramId(environment: NodeJS.ProcessEnv): string | undefined {
   throw new EnvironmentError("AGENT_RENTAL_PROGRAM_ID is not a program's address in base58.");
 }
 
-/** How to reach the marketplace, and as whom. */
+/** Reads the marketplace's address and the login. */
 function readClient(environment: NodeJS.ProcessEnv): ClientOptions {
   const baseUrl = environment['AGENT_RENTAL_URL']?.trim() || DEFAULT_URL;
   if (!/^https?:$/.test(protocolOf(baseUrl))) {

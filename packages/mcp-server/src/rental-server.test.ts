@@ -12,7 +12,7 @@ import type { RentalServerOptions } from './rental-server-options.js';
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 
-/** A client that is connected to a server in this process. */
+/** A client with a connection to a server in this process. */
 async function connect(
   standIn: StandIn,
   { tools = {}, ...options }: Partial<RentalServerOptions> & { tools?: ToolsetOptions } = {},
@@ -47,7 +47,7 @@ const call = { name: 'agent_aaaaaa', arguments: { task: 't' } };
 const NOTE = { type: 'text', text: expect.stringContaining('[agent-rental] Run run_1 completed.') as string };
 
 describe('an output with files', () => {
-  it('that is a picture comes as a picture', async () => {
+  it('with only a picture becomes a picture', async () => {
     const client = await connect(agentThatSays(`data:image/png;base64,${PIXEL}`));
     const { content } = await client.callTool(call);
     expect(content).toEqual([{ type: 'image', data: PIXEL, mimeType: 'image/png' }, NOTE]);
@@ -69,7 +69,7 @@ describe('an output with files', () => {
     ]);
   });
 
-  it('that only looks like one is left as it is', async () => {
+  it('that only looks like a file does not change', async () => {
     const client = await connect(agentThatSays('data:image/png;base64,<script>'));
     const { content } = await client.callTool(call);
     expect(content).toEqual([{ type: 'text', text: 'data:image/png;base64,<script>' }, NOTE]);
@@ -99,14 +99,14 @@ describe('resources', () => {
   });
 
   it.each(['agent-rental://runs/none', 'agent-rental://listings/none-aaaaaa', 'file:///etc/passwd', 'x'])(
-    'that are not there are an error (%s)',
+    'that are missing are an error (%s)',
     async (uri) => {
       const client = await connect(agentThatSays('x'));
       await expect(client.readResource({ uri })).rejects.toThrow(/not found/i);
     },
   );
 
-  it('give the whole of an output that is cut, to which its result links', async () => {
+  it('give a cut output in full, and the result links to it', async () => {
     const long = 'ä'.repeat(40_000);
     const client = await connect(agentThatSays(long));
     const { content } = await client.callTool(call);
@@ -137,14 +137,14 @@ describe('the prompt', () => {
   });
 });
 
-describe('spending above what passes by itself', () => {
+describe('a spend above the policy’s amount', () => {
   const tools = { policy: { askAboveLamports: 1_000_000n } };
   const standIn = () => createStandIn([{ id: 'agent-aaaaaa', price_lamports: 2_000_000 }]);
 
   it.each([
     [true, false, 2_000_000],
     [false, true, 0],
-  ])('is asked of the user, who says %s', async (approve, isError, charged) => {
+  ])('needs the user’s answer, which is %s', async (approve, isError, charged) => {
     const market = standIn();
     const client = await connect(market, { tools }, { elicitation: {} });
     const asked: string[] = [];
@@ -159,22 +159,19 @@ describe('spending above what passes by itself', () => {
     expect(market.charged).toBe(charged);
   });
 
-  it.each([{}, { elicitation: { url: {} } }])(
-    'is refused where the client shows no form: %j',
-    async (able) => {
-      const market = standIn();
-      const client = await connect(market, { tools }, able);
-      const result = await client.callTool(call);
-      expect(result).toMatchObject({
-        isError: true,
-        _meta: { 'agent-rental/error': { code: 'approval_required' } },
-      });
-      expect(market.charged).toBe(0);
-    },
-  );
+  it.each([{}, { elicitation: { url: {} } }])('is refused if the client shows no form: %j', async (able) => {
+    const market = standIn();
+    const client = await connect(market, { tools }, able);
+    const result = await client.callTool(call);
+    expect(result).toMatchObject({
+      isError: true,
+      _meta: { 'agent-rental/error': { code: 'approval_required' } },
+    });
+    expect(market.charged).toBe(0);
+  });
 });
 
-it('a run is streamed to a client that wants to know how it goes on, and to no other', async () => {
+it('a run is streamed only to a client that asks for progress', async () => {
   const market = agentThatSays('x');
   const client = await connect(market);
   const asked = async (options?: { onprogress: () => void }) => {

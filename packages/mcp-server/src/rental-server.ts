@@ -19,19 +19,18 @@ import { Tasks } from './tasks/tasks.js';
 import { requireTasks, taskParams, TASKS_EXTENSION } from './tasks/wire.js';
 import { VERSION } from './version.js';
 
-/** Largest page of a list. Everything fits on one by default; clients that do not page see it all. */
+/** Default page size of a list. By default one page has the whole list, for clients that do not page. */
 const PAGE_SIZE = 50;
 /** Longest wait for a run: clients give up after 60 s. */
 const PATIENCE_MS = TOOL_WAIT_SECONDS * 1_000;
-/** How often the list of tools is looked at for changes, where the client can be told of them. */
+/** Poll interval for changes of the list of tools, for clients that can get a notification. */
 const WATCH_MS = 60_000;
-/** Wait for a run of a client that takes tasks: refusals, and quick runs, need none. */
+/** Wait for a run of a client with tasks: refusals and quick runs need no task. */
 const TASK_WAIT_MS = 500;
 
 /**
- * An MCP server over one caller's tools, for one connection or one request; it speaks every protocol era
- * that the SDK serves. The low-level server is used because tools come as they are, with their schemas
- * made elsewhere, and because the high-level one does not page.
+ * An MCP server over one caller's tools, for one connection or one request. It serves all protocol eras of the SDK. It uses
+ * the SDK's low-level server, because the tools bring their schemas, and the high-level server has no pages.
  */
 export function createRentalServer(options: RentalServerOptions): Server {
   const { secret = randomBytes(32) } = options;
@@ -41,7 +40,7 @@ export function createRentalServer(options: RentalServerOptions): Server {
     { name: 'agent-rental', title: 'Agent rental marketplace', version: VERSION },
     {
       capabilities: {
-        // Over HTTP the server keeps no session, so it cannot tell a client of changes.
+        // Over HTTP the server keeps no session, so it cannot notify a client.
         tools: options.call === undefined ? { listChanged: true } : {},
         resources: {},
         prompts: {},
@@ -60,7 +59,7 @@ export function createRentalServer(options: RentalServerOptions): Server {
     cancelTask: ({ taskId }) => tasks.cancel(taskId),
   };
   server.setRequestHandler('tools/list', (request, context) => handlers.listTools(request.params, context));
-  // The SDK knows no task as an answer, and hands it on as it is.
+  // The SDK does not know tasks as answers, and passes them on unchanged.
   server.setRequestHandler(
     'tools/call',
     (request, context) => handlers.callTool(request.params, context) as Promise<CallToolResult>,
@@ -156,9 +155,9 @@ function toolHandlers(
     place: string | undefined,
     given: { signal: AbortSignal },
   ): Promise<ToolPage> => {
-    // Over HTTP each page has a separate server, which has nothing of the pages before.
+    // Over HTTP each page has a separate server, without the earlier pages.
     if (call !== undefined) return toolset.page(start, pageSize, given, place);
-    // A first page is a new look; the pages after it go on in the same list.
+    // The first page reads the list again; later pages use the same list.
     const tools = await (start === 0 ? toolset.refresh(given) : toolset.list(given));
     if (start === 0) watch.given(tools);
     return partOf(tools, start);
@@ -168,8 +167,7 @@ function toolHandlers(
       const { start, place } = startOf('tools', params?.cursor);
       const page = await lookAt(start, place, { signal }).catch((error: unknown) => {
         signal.throwIfAborted();
-        // A marketplace that cannot be reached must not take the client's session down with it: the tools
-        // that are always there say what is wrong when they are called.
+        // An unreachable marketplace must not end the client's session. A call of a fixed tool reports the fault.
         onError?.(error);
         return partOf(toolset.alwaysThere, start);
       });

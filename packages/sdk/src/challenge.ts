@@ -6,8 +6,8 @@ const CLOCK_SKEW_SECONDS = 300;
 const FORM = /^agent-rental:auth:(\d{1,12}):([0-9a-f]{64})$/;
 
 /**
- * The text that a service asks a wallet to sign is no present login to that service. Nothing was signed. Recognise it with
- * {@link isUntrustedChallenge}, which holds across copies of this package.
+ * A service asked a wallet to sign a text that is not a current login to that service. Nothing was signed. Recognise the
+ * error with {@link isUntrustedChallenge}, which also works across copies of this package.
  */
 export class UntrustedChallengeError extends Error {
   override readonly name = 'UntrustedChallengeError';
@@ -23,7 +23,7 @@ export function isUntrustedChallenge(value: unknown): value is UntrustedChalleng
   return typeof value === 'object' && value !== null && MARKER in value;
 }
 
-/** A challenge of the service's own form. */
+/** A challenge in the service's form. */
 export interface ReadChallenge {
   /** Unix seconds. */
   readonly issuedAt: number;
@@ -32,14 +32,14 @@ export interface ReadChallenge {
 }
 
 /**
- * Reads a challenge. A wallet signs none of another form: a service could pass on a text that means something else.
+ * Reads a challenge. A wallet signs no text of another form: a service could pass on a text with another meaning.
  *
  * @throws UntrustedChallengeError
  */
 export function readChallenge(challenge: string): ReadChallenge {
   const [, seconds, nonce] = FORM.exec(challenge) ?? [];
   if (seconds === undefined || nonce === undefined) {
-    throw new UntrustedChallengeError('what the service gave to sign does not have the form of a challenge.');
+    throw new UntrustedChallengeError('the text from the service does not have the form of a challenge.');
   }
   const issuedAt = Number(seconds);
   if (Math.abs(Date.now() / 1000 - issuedAt) > CLOCK_SKEW_SECONDS) {

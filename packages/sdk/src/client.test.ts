@@ -26,7 +26,7 @@ const json = (status: number, value: unknown, headers: Record<string, string> = 
 const failure = (status: number, code: string, headers: Record<string, string> = {}) =>
   json(status, { error: { code, message: 'no', status, request_id: 'req_1' } }, headers);
 
-/** A fetch that gives the answers in turn and remembers its requests. */
+/** A fetch that returns the answers in turn and records its requests. */
 function scripted(...answers: (Response | Error)[]) {
   const requests: { init: RequestInit }[] = [];
   const doFetch: typeof fetch = async (_input, init) => {
@@ -41,13 +41,13 @@ function scripted(...answers: (Response | Error)[]) {
 const header = (request: { init: RequestInit } | undefined, name: string) =>
   new Headers(request?.init.headers).get(name);
 
-describe('a run that is not wanted any more', () => {
+describe('an abandoned run', () => {
   const events = (...blocks: string[]) =>
     new Response(blocks.join('\n\n') + '\n\n', { headers: { 'content-type': 'text/event-stream' } });
   const DELTA = 'event: output\ndata: {"delta":"a"}';
   const DONE =
     'event: done\ndata: {"run_id":"r","status":"completed","cost_lamports":0,"duration_ms":1,"output":"a"}';
-  /** Answers with `first`, then with a cancellation; tells the paths asked for. */
+  /** Answers with `first`, then with a cancellation. Records the requested paths. */
   const asked = (first: (init: RequestInit) => Promise<Response>) => {
     const requests: { path: string; init: RequestInit }[] = [];
     const doFetch: typeof fetch = async (input, init = {}) => {
@@ -112,7 +112,7 @@ describe('a run', () => {
     expect(first).not.toBe(second);
   });
 
-  test('that is refused is not tried again [SDK-1]', async () => {
+  test('that is refused is not retried [SDK-1]', async () => {
     const http = scripted(failure(403, 'insufficient_balance'));
     const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
     const error: unknown = await client.execute(body).catch((thrown: unknown) => thrown);
@@ -185,24 +185,21 @@ describe('an answer', () => {
     expect(isApiError(error) && error.retryAfterSeconds).toBe(3600);
   });
 
-  test.each([429, 500, 503] as const)(
-    'of %i is tried again, where a repeat does no harm [SDK-1]',
-    async (status) => {
-      const code = { 429: 'rate_limit_exceeded', 500: 'internal_error', 503: 'service_unavailable' }[status];
-      const again = { 'retry-after': '0' };
-      const reading = scripted(failure(status, code, again), json(200, { credentials: [], total: 0 }));
-      await createClient({ baseUrl, apiKey: 'k', fetch: reading.fetch }).listCredentials();
-      expect(reading.requests).toHaveLength(2);
-      const creating = scripted(failure(status, code, again));
-      const creation = createClient({ baseUrl, apiKey: 'k', fetch: creating.fetch }).createApiKey({
-        label: 'l',
-        challenge: 'c',
-        signature: 's',
-      });
-      await expect(creation).rejects.toMatchObject({ status });
-      expect(creating.requests).toHaveLength(1);
-    },
-  );
+  test.each([429, 500, 503] as const)('of %i is retried if a retry is safe [SDK-1]', async (status) => {
+    const code = { 429: 'rate_limit_exceeded', 500: 'internal_error', 503: 'service_unavailable' }[status];
+    const again = { 'retry-after': '0' };
+    const reading = scripted(failure(status, code, again), json(200, { credentials: [], total: 0 }));
+    await createClient({ baseUrl, apiKey: 'k', fetch: reading.fetch }).listCredentials();
+    expect(reading.requests).toHaveLength(2);
+    const creating = scripted(failure(status, code, again));
+    const creation = createClient({ baseUrl, apiKey: 'k', fetch: creating.fetch }).createApiKey({
+      label: 'l',
+      challenge: 'c',
+      signature: 's',
+    });
+    await expect(creation).rejects.toMatchObject({ status });
+    expect(creating.requests).toHaveLength(1);
+  });
 });
 
 describe('a stream', () => {
@@ -328,7 +325,7 @@ test('an API key in a browser is warned about', () => {
   warn.mockRestore();
 });
 
-test('what answers and is not the marketplace is a connection error', async () => {
+test('an answer of another server is a connection error', async () => {
   const http = scripted(new Response('<html>', { status: 502 }), new Response('<html>', { status: 502 }));
   const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch, retries: 1 });
   await expect(client.listCredentials()).rejects.toBeInstanceOf(ConnectionError);

@@ -36,29 +36,29 @@ import { sendRequest, type HttpOptions, type RequestInput } from './http.js';
 import { apiKeyAuthentication, walletAuthentication, type LoginStore, type MessageSigner } from './login.js';
 import { readRunEvents } from './run-events.js';
 
-/** How to reach the marketplace, and as whom. */
+/** The marketplace's address, the login and the behaviour of a client. */
 export interface ClientOptions {
   /** For instance `http://127.0.0.1:8787`. */
   baseUrl: string;
   /** API key. Never put one into code that runs in a browser. */
   apiKey?: string;
-  /** Wallet that logs in by signing; used when there is no API key. */
+  /** Wallet that logs in by a signature; used without an API key. */
   signer?: MessageSigner;
-  /** Keeps the signer's login for other clients. Default: it is this client's alone. */
+  /** Keeps the signer's login for other clients. Default: only this client uses the login. */
   loginStore?: LoginStore | undefined;
   /**
-   * Where the marketplace says that it is, host and port, for instance `market.example`: a wallet signs in to that and
-   * to nothing else. Default: the host of `baseUrl`. Needed where `baseUrl` is another way to it.
+   * The marketplace's host and port, for instance `market.example`. A wallet signs in to this host only. Default: the host
+   * of `baseUrl`. Set it if `baseUrl` has another host, for instance a proxy.
    */
   domain?: string | undefined;
   /**
-   * Address of the marketplace program in base58, where it is not the published default: wallets sign transactions of this
-   * program alone. Know it from the marketplace's operator; the word of the service does not count.
+   * Address of the marketplace program in base58. Default: the published program. Wallets sign transactions of this program
+   * only. Get the address from the marketplace's operator: the service's answer is no proof.
    */
   programId?: string | undefined;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
-  /** Tries after the first, for requests that may be repeated. Default 2. */
+  /** Retries of a repeatable request. Default 2. */
   retries?: number;
 }
 
@@ -67,7 +67,7 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Options of a change of where renters' data goes: an endpoint, a model, a key or a secret. */
+/** Options of a change to the destination of renters' data: an endpoint, a model, a key or a secret. */
 export interface ConfirmedOptions extends CallOptions {
   /** The wallet's signature over the change; the functions of `@agent-rental/sdk/solana` make it. */
   confirmation?: { challenge: string; signature: string } | undefined;
@@ -76,25 +76,26 @@ export interface ConfirmedOptions extends CallOptions {
 /** Options of a run. */
 export interface ExecuteOptions extends CallOptions {
   /**
-   * Two requests with the same key are one run, paid once. By default every call gets another key, so
-   * that the retries inside the call are one run and two calls are two.
+   * Two requests with the same key are one run, paid once. By default every call has a new key: its retries share one
+   * run, and two calls are two runs.
    */
   idempotencyKey?: string | undefined;
   /**
-   * Frees the key this many seconds after its run ended, at most 3600: a later request with the key is another run. Then an
-   * abort does not cancel the run, because a request with the same key may still want it. Default: the key is never free again.
+   * Seconds after the end of the run when the key is free again, at most 3600. A later request with the key is another run.
+   * With this option an abort does not cancel the run, because a request with the same key may still need it.
+   * Default: the key is never free again.
    */
   keyWindowSeconds?: number | undefined;
   /**
-   * Ends the wait, as `signal` does, without cancelling the run: to the service the caller went away. The run has its
-   * grace, and who asks again under the key gets its answer.
+   * Ends the wait, as `signal` does, without cancelling the run. The service sees a lost caller and lets the run go on for
+   * a grace period. A caller that sends the key again gets the run's answer.
    */
   leave?: AbortSignal | undefined;
-  /** Of a stream: gets the run's id when the stream starts. */
+  /** Gets the run's id when a stream starts. */
   onRunId?: ((runId: string) => void) | undefined;
 }
 
-/** Options of a call that may wait. */
+/** Options of a call with a wait. */
 interface WaitOptions extends CallOptions {
   /** Seconds that the service waits for the end of the run, or for the answer, at most 60. Default 0. */
   waitSeconds?: number | undefined;
@@ -107,15 +108,15 @@ export interface RentalClient {
   readonly baseUrl: string;
   /** Host and port that messages for this marketplace name when a wallet signs them. */
   readonly domain: string;
-  /** Address of the marketplace program, where the client was made for another than the published default. */
+  /** Address of the marketplace program, if it differs from the published default. */
   readonly programId?: string | undefined;
-  /** The chain and the program that the service says it uses. */
+  /** The service's chain and program, as the service names them. */
   getNetwork(options?: CallOptions): Promise<Network>;
   searchListings(
     query?: Query<typeof operations.searchListings>,
     options?: CallOptions,
   ): Promise<ListingPage>;
-  /** A listing as its latest version has it, or an earlier one. */
+  /** A listing in its latest version, or in an earlier one. */
   getListing(id: string, options?: CallOptions & { version?: number | undefined }): Promise<Listing>;
   /** Reviews a listing that the caller has run; a second review replaces the first. */
   createReview(
@@ -128,17 +129,17 @@ export interface RentalClient {
     query?: Query<typeof operations.listReviews>,
     options?: CallOptions,
   ): Promise<{ reviews: Review[]; total: number; limit: number; offset: number }>;
-  /** Sets the caller's name as a creator; null goes back to the shortened wallet. */
+  /** Sets the caller's name as a creator; null restores the shortened wallet address. */
   updateCreator(body: z.input<typeof operations.updateCreator.body>, options?: CallOptions): Promise<Creator>;
-  /** A page of the caller's rentals. `cursor: next_cursor` of one page gives the next at the same cost at any place. */
+  /** A page of the caller's rentals. Pass `next_cursor` of a page as `cursor` to get the next page. */
   listCredentials(
     query?: Query<typeof operations.listCredentials>,
     options?: CallOptions,
   ): Promise<CredentialPage>;
   verifyCredential(listingId: string, options?: CallOptions): Promise<CredentialVerification>;
   /**
-   * Pins the version that runs of a rental run: for all of the wallet, or with an API key for that key alone. Null runs the
-   * latest again.
+   * Pins a version for the runs of a rental: for the whole wallet, or with an API key for that key only. Null removes the
+   * pin, and runs use the latest version again.
    */
   pinVersion(listingId: string, version: number | null, options?: CallOptions): Promise<PinnedVersion>;
   registerAgent(
@@ -146,15 +147,15 @@ export interface RentalClient {
     options?: CallOptions,
   ): Promise<z.output<typeof operations.registerAgent.response>>;
   /**
-   * Changes fields of an own agent's manifest; null takes one away. The new version runs once its job has completed. What
-   * decides where renters' data goes needs a confirmation: see `updateAgent` of `@agent-rental/sdk/solana`.
+   * Changes fields of an own agent's manifest; null removes a field. The new version runs after its job has completed. A
+   * change to the destination of renters' data needs a confirmation: see `updateAgent` of `@agent-rental/sdk/solana`.
    */
   updateAgent(
     listingId: string,
     changes: z.input<typeof operations.updateAgent.body>,
     options?: ConfirmedOptions,
   ): Promise<z.output<typeof operations.updateAgent.response>>;
-  /** Makes an earlier version of an own agent its next version. Confirmed as `updateAgent` is. */
+  /** Makes an earlier version of an own agent its next version. Needs the same confirmation as `updateAgent`. */
   rollbackAgent(
     listingId: string,
     version: number,
@@ -172,8 +173,7 @@ export interface RentalClient {
     options?: ConfirmedOptions,
   ): Promise<z.output<typeof operations.setModelKey.response>>;
   /**
-   * Replaces the webhook secret of an own connected agent. The new one is in the answer and is never shown again. Needs a
-   * confirmation.
+   * Replaces the webhook secret of an own connected agent. Only this answer shows the new secret. Needs a confirmation.
    */
   rotateWebhookSecret(
     listingId: string,
@@ -181,18 +181,18 @@ export interface RentalClient {
   ): Promise<z.output<typeof operations.rotateWebhookSecret.response>>;
   /** The earnings of the caller's listings, in lamports and SOL. */
   getEarnings(query?: Query<typeof operations.getEarnings>, options?: CallOptions): Promise<Earnings>;
-  /** The caller's own agents, drafts included, and which of them cannot be reached. */
+  /** The caller's own agents, with drafts, and whether the service can reach each of them. */
   listAgents(
     query?: Query<typeof operations.listAgents>,
     options?: CallOptions,
   ): Promise<z.output<typeof operations.listAgents.response>>;
-  /** Runs of an own listing, newest first: how they ended and why, without inputs and outputs. */
+  /** Runs of an own listing, newest first, with status and failure reason, without inputs and outputs. */
   listAgentRuns(
     listingId: string,
     query?: Query<typeof operations.listAgentRuns>,
     options?: CallOptions,
   ): Promise<z.output<typeof operations.listAgentRuns.response>>;
-  /** How runs of an own listing ended within 24 hours, 7 or 30 days, how long they took, and the refused requests. */
+  /** Statistics of an own listing for 24 hours, 7 or 30 days: results and durations of runs, and refused requests. */
   getAgentStats(
     listingId: string,
     query?: Query<typeof operations.getAgentStats>,
@@ -203,18 +203,18 @@ export interface RentalClient {
     body: z.input<typeof operations.createApiKey.body>,
     options?: CallOptions,
   ): Promise<z.output<typeof operations.createApiKey.response>>;
-  /** Connects an app that asked for it by OAuth; `connectApp` of `@agent-rental/sdk/solana` has the wallet sign it. */
+  /** Connects an app after its OAuth request. Use `connectApp` of `@agent-rental/sdk/solana`, which makes the signature. */
   connectApp(
     body: z.input<typeof operations.connectApp.body>,
     options?: CallOptions,
   ): Promise<z.output<typeof operations.connectApp.response>>;
-  /** The wallet's keys and connected apps that work, newest first. Needs a wallet's login, as all of key management does. */
+  /** The wallet's valid keys and connected apps, newest first. Needs a wallet's login, like all key management. */
   listApiKeys(options?: CallOptions): Promise<{ api_keys: ApiKey[] }>;
   /** Ends a key, or disconnects an app: its next request is refused. */
   revokeApiKey(keyId: string, options?: CallOptions): Promise<ApiKey>;
-  /** What API keys of the wallet ask to spend, and wait for an answer. Needs a wallet's login. */
+  /** Spends that API keys of the wallet ask the owner to approve, without an answer yet. Needs a wallet's login. */
   listApprovals(options?: CallOptions): Promise<{ approvals: SpendingApproval[] }>;
-  /** A question of an API key, by `approval.id` of the error that refused it; waits up to `waitSeconds` for its answer. */
+  /** An API key's question to the owner, by `approval.id` of the error. Waits up to `waitSeconds` for the answer. */
   getApproval(approvalId: string, options?: WaitOptions): Promise<SpendingApproval>;
   /** Answers a question. A yes needs the wallet's signature: see `approveSpending` of `@agent-rental/sdk/solana`. */
   answerApproval(
@@ -231,32 +231,30 @@ export interface RentalClient {
     transaction: string,
     options?: CallOptions,
   ): Promise<z.output<typeof operations.submitTransaction.response>>;
-  /**
-   * Runs a task and waits for its end. A `failed` run is a value, not an error. Aborting `signal` cancels the run.
-   */
+  /** Runs a task and waits for its end. A `failed` run is a value, not an error. Aborting `signal` cancels the run. */
   execute(body: ExecuteBody, options?: ExecuteOptions): Promise<Run>;
   /**
-   * Begins a run and comes back: with its end when it is done within `waitSeconds`, else with its `run_id`. The run
-   * goes on; {@link RentalClient.waitForRun} gives its end.
+   * Starts a run. Returns the ended run if it ends within `waitSeconds`, else its `run_id`. The run goes on;
+   * {@link RentalClient.waitForRun} waits for its end.
    */
   executeAsync(body: ExecuteBody, options?: ExecuteOptions & WaitOptions): Promise<Run | RunningRun>;
   /**
-   * Runs a task and yields its output as it is made; the last event is `done`. Aborting `signal`, or leaving the
-   * loop early, cancels the run.
+   * Runs a task and streams its output; the last event is `done`. Aborting `signal`, or leaving the loop early, cancels
+   * the run.
    */
   executeStream(body: ExecuteBody, options?: ExecuteOptions): AsyncGenerator<RunEvent, void, undefined>;
   /** The state of a run; waits up to `waitSeconds` for its end. Results are kept for 24 hours. */
   getRun(runId: string, options?: WaitOptions): Promise<RunState>;
-  /** Waits for the end of a run, however long it takes. */
+  /** Waits for the end of a run, without a timeout. */
   waitForRun(runId: string, options?: CallOptions): Promise<EndedRun>;
-  /** The caller's active rentals as function definitions, for models that are called without an adapter. */
+  /** The caller's active rentals as function definitions, for models without an adapter. */
   listTools(
     query?: Query<typeof operations.listTools>,
     options?: CallOptions,
   ): Promise<z.output<typeof operations.listTools.response>>;
   /**
-   * Sends a file to be the input of runs, by its `input_uri`. A media type of `application/json` gives the agent that
-   * JSON value, any other the text. Private to the wallet, at most 8 MiB, kept for 24 hours.
+   * Uploads a file as input of runs, by its `input_uri`. With the media type `application/json` the agent gets the JSON
+   * value, with any other type the text. Private to the wallet, at most 8 MiB, kept for 24 hours.
    */
   uploadFile(
     content: Blob | Uint8Array<ArrayBuffer> | string,
@@ -270,16 +268,16 @@ export interface RentalClient {
     options?: CallOptions,
   ): Promise<z.output<typeof operations.listRuns.response>>;
   /**
-   * What happened in a run, signed by the service. Runs stay on record when their results are gone. `include: 'transaction'`
-   * brings what verifies it on-chain, for callers that reach no RPC.
+   * The receipt of a run, signed by the service. Receipts outlive the results of runs. `include: 'transaction'` adds the
+   * evidence for the on-chain verification, for callers without an RPC endpoint.
    */
   getReceipt(
     runId: string,
     options?: CallOptions & Query<typeof operations.getReceipt>,
   ): Promise<SignedReceipt>;
-  /** Stops a run; gives its result. */
+  /** Stops a run and returns its result. */
   cancelRun(runId: string, options?: CallOptions): Promise<Cancellation>;
-  /** Stops the run of an idempotency key; a request that comes later under the key is refused, uncharged. */
+  /** Stops the run of an idempotency key. The service refuses later requests with the key, without a charge. */
   cancelRunByKey(idempotencyKey: string, options?: CallOptions): Promise<Cancellation>;
 }
 
@@ -291,7 +289,7 @@ function confirmed({ confirmation, signal }: ConfirmedOptions): Pick<RequestInpu
   return { signal, headers: { [names.challenge]: challenge, [names.signature]: signature } };
 }
 
-/** Makes a client of the marketplace's API. @throws TypeError for options that make none. */
+/** Makes a client of the marketplace's API. @throws TypeError for invalid options. */
 export function createClient(options: ClientOptions): RentalClient {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const domain = options.domain ?? new URL(baseUrl).host;
@@ -341,9 +339,8 @@ export function createClient(options: ClientOptions): RentalClient {
     };
   };
   /**
-   * Stops the run of a request that its caller no longer wants. It is asked for by the key, so that it is refused
-   * when the request has not arrived yet. It is not awaited and its failure is not reported: the service stops
-   * runs without a caller after a while by itself.
+   * Stops the run of an aborted request. It names the run by its key, so that the service also refuses a request that
+   * arrives later. Nothing waits for the answer or reports a failure: the service later stops runs without a caller.
    */
   const abandon = (input: RequestInput): void => {
     const idempotency_key = input.headers?.['idempotency-key'];
@@ -352,12 +349,12 @@ export function createClient(options: ClientOptions): RentalClient {
       () => undefined,
     );
   };
-  /** An answer, if it is about the requested listing: a decision by it concerns that one. */
+  /** Returns an answer that is about the requested listing. Throws for an answer about another one. */
   const about = <T>(asked: string, answer: T, listingOf: (answer: T) => string): T => {
     if (listingOf(answer) === asked) return answer;
     throw new ConnectionError(`The marketplace at ${baseUrl} answered about another listing than ${asked}.`);
   };
-  /** The end of a run, or that it goes on where the request prefers an asynchronous answer. */
+  /** The ended run, or the running one if the request prefers an asynchronous answer. */
   const execution = (input: RequestInput): Promise<Run | RunningRun> =>
     sendRequest(http, operations.execute, input, async (response) => {
       const schema = response.status === 202 ? operations.execute.accepted : operations.execute.response;
@@ -408,10 +405,10 @@ export function createClient(options: ClientOptions): RentalClient {
       call(operations.updateAgent, { params: { listing_id }, body, ...confirmed(given) }),
     rollbackAgent: (listing_id, version, given = {}) =>
       call(operations.rollbackAgent, { params: { listing_id }, body: { version }, ...confirmed(given) }),
-    // Once it is deleted it is not found: no repetition.
+    // A repeated deletion would find nothing: no retry.
     deleteAgent: (listing_id, given = {}) =>
       call(operations.deleteAgent, { params: { listing_id }, ...given }),
-    // A confirmation counts once: no repetition either.
+    // A confirmation is valid once: no retry.
     setModelKey: (id, model_key, given = {}) =>
       call(operations.setModelKey, { params: { id }, body: { model_key }, ...confirmed(given) }),
     rotateWebhookSecret: (id, given = {}) =>
@@ -432,13 +429,13 @@ export function createClient(options: ClientOptions): RentalClient {
     listApprovals: (given = {}) => call(operations.listApprovals, given),
     getApproval: (approval_id, { waitSeconds, signal } = {}) =>
       call(operations.getApproval, { params: { approval_id }, ...waiting(waitSeconds), signal }),
-    // A confirmation counts once: no repetition.
+    // A confirmation is valid once: no retry.
     answerApproval: (approval_id, body, given = {}) =>
       call(operations.answerApproval, { params: { approval_id }, body, ...given }),
     getChallenge: (wallet, given = {}) => call(operations.getChallenge, { query: { wallet }, ...given }),
     createTransaction: (body, given = {}) =>
       call(operations.createTransaction, { body, repeatable: true, ...given }),
-    // A signed transaction lands at most once, however often it is sent.
+    // A signed transaction lands at most once, so a retry is safe.
     submitTransaction: (transaction, given = {}) =>
       call(operations.submitTransaction, { body: { transaction }, repeatable: true, ...given }),
     execute: async (body, given = {}) => {
@@ -473,7 +470,7 @@ export function createClient(options: ClientOptions): RentalClient {
           yield event;
         }
       } catch (error) {
-        // A stream that broke is not one that was left: the same key gives the run's answer.
+        // A broken stream does not cancel the run: the same key gives the run's answer.
         isDone = !given.signal?.aborted;
         throw error;
       } finally {
@@ -505,7 +502,7 @@ export function createClient(options: ClientOptions): RentalClient {
   };
 }
 
-/** Asks for an answer that waits. */
+/** The header that asks the service to wait before it answers. */
 function waiting(seconds: number | undefined): Pick<RequestInput, 'headers'> {
   return seconds === undefined ? {} : { headers: { prefer: `wait=${seconds}` } };
 }

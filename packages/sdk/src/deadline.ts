@@ -1,18 +1,18 @@
-/** A signal that aborts when a time has passed or when another signal aborts, until it is cleared. */
+/** A signal that aborts after a timeout or when another signal aborts, until it is cleared. */
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** True when the time ran out before another signal aborted. */
+  /** True if the timeout came before an abort of another signal. */
   readonly isOver: boolean;
-  /** Stops the timer and detaches from the other signals. To be called on every path, for instance in `finally`. */
+  /** Stops the timer and detaches from the other signals. Call it on every path, for instance in `finally`. */
   clear(): void;
 }
 
 /**
- * Starts a deadline. It replaces `AbortSignal.timeout` and `AbortSignal.any`: in Node 20 nothing holds a timeout signal
- * inside of `any`, so that it never aborts after a garbage collection. Here the timer and the listeners hold the signal. The
- * server's platform has the same function: neither package may import the other.
+ * Starts a deadline. It replaces `AbortSignal.timeout` and `AbortSignal.any`. In Node 20 nothing holds a timeout signal
+ * inside of `any`: after a garbage collection it never aborts. Here the timer and the listeners hold the signal. The
+ * server's platform has a copy of this function, because neither package may import the other.
  *
- * @param timeoutMs undefined: no time limit, only the other signals. At its end `signal.reason` is a `TimeoutError`.
+ * @param timeoutMs undefined: no timeout, only the other signals. At the timeout `signal.reason` is a `TimeoutError`.
  */
 export function createDeadline(
   timeoutMs: number | undefined,

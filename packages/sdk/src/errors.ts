@@ -10,8 +10,8 @@ import {
 const MARKER = Symbol.for('agent-rental.api-error');
 
 /**
- * An error that the API answered with. Recognise it with {@link isApiError}, which holds across copies of
- * this package, where `instanceof` does not.
+ * An error answer of the API. Recognise it with {@link isApiError}, which also works across copies of this package, unlike
+ * `instanceof`.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -20,21 +20,21 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   /** HTTP status. */
   readonly status: number;
-  /** The cause alone. `message` may also tell a caller over HTTP the next step. */
+  /** The cause only. `message` may also have the next step for a caller over HTTP. */
   readonly reason: string;
   /** Give this to support. */
   readonly requestId: string | undefined;
-  /** The run that the error is about, where one had started. */
+  /** The id of the started run, if the error is about one. */
   readonly runId: string | undefined;
-  /** Where the error began on-chain. */
+  /** The on-chain cause of the error. */
   readonly onChainError: OnChainError | undefined;
-  /** The rule of the API key's spending policy that refused; absent where something else did. */
+  /** The rule of the API key's spending policy that refused the call; absent for other refusals. */
   readonly policyRule: PolicyRule | undefined;
-  /** The scopes of which the API key needs one; absent where it does not lack a scope. */
+  /** The API key needs one of these scopes; absent if no scope is missing. */
   readonly requiredScopes: readonly ApiKeyScope[] | undefined;
-  /** The page where the owner of the wallet approves the call; then the same call goes on. */
+  /** The page where the wallet's owner approves the call. After the approval, repeat the same call. */
   readonly approval: ApprovalOffer | undefined;
-  /** Seconds to wait before trying again, from `Retry-After`. */
+  /** Seconds to wait before a retry, from `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(fields: {
@@ -69,10 +69,10 @@ export function isApiError(value: unknown): value is ApiError {
   return typeof value === 'object' && value !== null && MARKER in value;
 }
 
-/** The service could not be reached, or what answered was not the service. */
+/** The service could not be reached, or another server answered. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
-  /** The run that an earlier try of the request had started, as far as that is known. */
+  /** The run that an earlier try of the request had started, if known. */
   readonly runId: string | undefined;
 
   constructor(message: string, options: ErrorOptions & { runId?: string | undefined } = {}) {
@@ -81,7 +81,7 @@ export class ConnectionError extends Error {
   }
 }
 
-/** The last error of a request that was tried again, with the first run that it started and the error of that run. */
+/** The last error of a retried request, with the first run of the request and that run's error. */
 export function afterRetries(
   last: ApiError | ConnectionError,
   first: ApiError | undefined,
@@ -108,14 +108,14 @@ export function afterRetries(
   });
 }
 
-/** The error of a request that got no answer, or one that could not be read. */
+/** The error of a request without a readable answer. */
 export function unreachable(baseUrl: string, cause: unknown): ConnectionError {
   return new ConnectionError(`The marketplace at ${baseUrl} could not be reached, or its answer not read.`, {
     cause,
   });
 }
 
-/** Makes the error of an unsuccessful response. Never throws: a body that is not ours gives a general error. */
+/** Makes the error of an unsuccessful response. Never throws: a body of another server gives a general error. */
 export async function apiErrorFromResponse(response: Response): Promise<ApiError | ConnectionError> {
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
   const body: unknown = await response.json().catch(() => undefined);

@@ -9,16 +9,16 @@ import {
 } from './errors.js';
 import type { Authentication } from './login.js';
 
-/** What goes into one request. */
+/** The parts of one request. */
 export interface RequestInput {
   params?: Record<string, string>;
   query?: Record<string, string | number | undefined>;
   body?: unknown;
-  /** Bytes to send as they are, in place of `body`; `headers` name their type. */
+  /** Bytes to send unchanged, in place of `body`; `headers` name their type. */
   upload?: Blob | Uint8Array<ArrayBuffer> | string;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
-  /** Whether sending the request twice does no harm; a `GET` always may be. */
+  /** Whether a retry of the request is safe. A retry of a `GET` is always safe. */
   repeatable?: boolean;
 }
 
@@ -26,18 +26,18 @@ export interface HttpOptions {
   baseUrl: string;
   fetch: typeof fetch;
   authentication: Authentication;
-  /** How often a repeatable request is tried again after a 429, 500, 503 or a lost connection. */
+  /** Retries of a repeatable request after a 429, 500, 503 or a lost connection. */
   retries: number;
 }
 
 const RETRIED_STATUS = new Set([429, 500, 503]);
 const BACKOFF_MS = { first: 250, most: 8_000 };
-/** Limits are counted by the minute; who asks for more patience than that gets the caller's decision. */
+/** The longest `Retry-After` that the client waits for. Rate limits count by the minute. The caller decides on longer waits. */
 const RETRY_AFTER_MOST_SECONDS = 60;
 
 /**
- * Sends one request of an operation and gives what `read` makes of its successful response. An answer that
- * breaks off while it is read counts as a lost connection.
+ * Sends one request of an operation and returns the result of `read` for its successful response. An answer that breaks
+ * off counts as a lost connection.
  *
  * @throws ApiError when the API answers with an error, ConnectionError when it cannot be reached, and the
  * signal's reason when aborted.
@@ -51,7 +51,7 @@ export async function sendRequest<T>(
   const url = http.baseUrl + pathOf(operation, input);
   const repeatable = operation.method === 'GET' || input.repeatable === true;
   let renewed = false;
-  /** The first try that began a run: it may have been charged, and its error must not be lost. */
+  /** The error of the first try that started a run. It must not be lost: the run may have been charged. */
   let first: ApiError | undefined;
   for (let attempt = 0; ; attempt += 1) {
     const answer = await tryOnce(http, operation, input, url, read);
@@ -95,7 +95,7 @@ async function tryOnce<T>(
       headers['authorization'] = await unlessAborted(authentication.header(), input.signal);
     }
   } catch (error) {
-    // Else it is the signer's: a wallet that refuses is not asked again.
+    // Other errors come from the signer: the client does not ask a wallet again after a refusal.
     if (isApiError(error) || error instanceof ConnectionError) return { error };
     throw error;
   }
@@ -120,12 +120,12 @@ function pathOf(operation: Operation, input: RequestInput): string {
   return query.size > 0 ? `${path}?${query}` : path;
 }
 
-/** Exponential, with full jitter so that many clients do not come back together. */
+/** Exponential backoff with full jitter, so that many clients do not retry at the same time. */
 function backoffMs(attempt: number): number {
   return Math.random() * Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** attempt);
 }
 
-/** Gives up waiting for what other calls may share, and lets it go on for them. */
+/** Ends this call's wait for shared work at an abort. The work goes on for other calls. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {

@@ -16,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** The text that a wallet signs to log in to a service that offers `offered`; undefined where it is not asked. */
+/** The text that a wallet signs for a service's offer; undefined if the wallet is not asked. */
 async function signedFor(
   offered: unknown,
   options: Partial<ClientOptions> = {},
@@ -180,7 +180,7 @@ describe('a wallet that logs in', () => {
     expect(await refusal(plain)).toContain('names its domain');
   });
 
-  it('signs in to the domain that its owner names, where the address is another way to it', async () => {
+  it('signs in to the domain that its owner names, also if the address has another host', async () => {
     const options = { baseUrl: 'http://10.0.0.5:8787', domain: 'market.example' };
     expect((await signedFor(good(), options)).text).toMatch(/^market\.example wants/);
     expect(await refusal(good(), { baseUrl: 'http://10.0.0.5:8787' })).toContain(
@@ -188,7 +188,7 @@ describe('a wallet that logs in', () => {
     );
   });
 
-  it('takes the names of this machine for one, whatever the port', async () => {
+  it('treats all names of this machine as equal, with any port', async () => {
     const there = offer({ domain: '127.0.0.1:8787', wallet }, { uri: 'http://127.0.0.1:8787' });
     for (const baseUrl of ['http://127.0.0.1:8787', 'http://localhost:9000', 'http://[::1]:8787']) {
       expect((await signedFor(there, { baseUrl })).text).toMatch(/^127\.0\.0\.1:8787 wants/);
@@ -199,7 +199,7 @@ describe('a wallet that logs in', () => {
   });
 });
 
-describe('a login that is kept', () => {
+describe('a kept login', () => {
   const kept = (changes: Partial<KeptLogin> = {}): KeptLogin => ({
     wallet,
     token: 'kept',
@@ -207,7 +207,7 @@ describe('a login that is kept', () => {
     ...changes,
   });
 
-  /** Calls the API with a store, and gives the bearer of the call, the signatures that it took and the kept login. */
+  /** Calls the API with a store. Returns the bearer tokens, the number of signatures and the kept login. */
   async function callWith(login: KeptLogin | undefined, expired: readonly string[] = []) {
     let stored = login;
     let signatures = 0;
@@ -229,7 +229,12 @@ describe('a login that is kept', () => {
         const bearer = new Headers(init?.headers).get('authorization');
         bearers.push(bearer);
         if (expired.some((token) => bearer === `Bearer ${token}`)) {
-          const error = { code: 'jwt_expired', message: 'It is over.', status: 401, request_id: 'r' };
+          const error = {
+            code: 'jwt_expired',
+            message: 'The token has expired.',
+            status: 401,
+            request_id: 'r',
+          };
           return Response.json({ error }, { status: 401 });
         }
         return Response.json({ credentials: [], total: 0 });
@@ -247,7 +252,7 @@ describe('a login that is kept', () => {
     ['there is none', undefined],
     ['it is of another wallet', kept({ wallet: Keypair.generate().publicKey.toBase58() })],
     ['it is about to end', kept({ expires_at: Math.floor(Date.now() / 1000) + 59 })],
-  ])('is made anew, and kept, where %s [SVC-21]', async (_, login) => {
+  ])('is made again, and kept, if %s [SVC-21]', async (_, login) => {
     expect(await callWith(login)).toMatchObject({
       bearers: ['Bearer new'],
       signatures: 1,
@@ -255,7 +260,7 @@ describe('a login that is kept', () => {
     });
   });
 
-  it('is made again where the service says that it has ended [SVC-21]', async () => {
+  it('is made again if the service reports its end [SVC-21]', async () => {
     expect(await callWith(kept(), ['kept'])).toMatchObject({
       bearers: ['Bearer kept', 'Bearer new'],
       signatures: 1,
@@ -338,7 +343,7 @@ describe('the messages that a wallet signs', () => {
     ...(/^[\w-]+\.[\w-]+$/.test(text) ? ['receipt'] : []),
   ];
 
-  it('are each of one kind: none passes for another [ID-54]', async () => {
+  it('are each of one kind: no message is valid as another kind [ID-54]', async () => {
     const { text: signIn = '' } = await signedFor(good());
     expect(kindsOf(signIn)).toEqual(['sign-in']);
     fc.assert(

@@ -11,13 +11,13 @@ export interface MessageSigner {
   readonly address: string;
   signMessage(message: Uint8Array): Promise<Uint8Array>;
   /**
-   * Signs in by Sign In With Solana, where the wallet writes the message itself and shows the site that it is for. Absent: the
-   * client writes it, and {@link MessageSigner.signMessage} signs it.
+   * Signs in by Sign In With Solana: the wallet writes the message itself and shows its site. Absent: the client writes the
+   * message, and {@link MessageSigner.signMessage} signs it.
    */
   signIn?: ((input: SignInInput) => Promise<{ message: Uint8Array; signature: Uint8Array }>) | undefined;
 }
 
-/** A login, as it is kept between clients: who has the token acts for the wallet until it ends. */
+/** A login that is kept between clients. The holder of the token acts for the wallet until the token expires. */
 export interface KeptLogin {
   /** Wallet address, base58. */
   readonly wallet: string;
@@ -29,7 +29,7 @@ export interface KeptLogin {
 /** Keeps a login between clients, for instance in the session storage of a browser's tab. */
 export interface LoginStore {
   read(): KeptLogin | undefined;
-  /** Undefined: the login has ended. */
+  /** `undefined` removes an ended login. */
   write(login: KeptLogin | undefined): void;
 }
 
@@ -51,15 +51,15 @@ interface Bearer {
   renewAt: number;
 }
 
-/** Renewed this long before it ends, so that no request leaves with a token about to expire. */
+/** The client renews a token this long before its end, so that no request has a token about to expire. */
 const RENEW_BEFORE_MS = 60_000;
 
 /**
- * Authenticates by signing in; keeps the token and logs in again, silently, before it ends. Concurrent requests share
- * one login. The signed text names the domain, so that no service can use it at another.
+ * Authenticates by a wallet's login. Keeps the token, and logs in again, silently, before it expires. Concurrent requests
+ * share one login. The signed text names the domain, so that no service can use it at another one.
  *
- * @param http.domain host and port that a sign-in message has to name
- * @param store keeps the login; one of another wallet, or that is about to end, is not used
+ * @param http.domain host and port that a sign-in message must name
+ * @param store keeps the login. The client ignores a stored login of another wallet, or one about to expire
  */
 export function walletAuthentication(
   signer: MessageSigner,
@@ -103,7 +103,7 @@ export function walletAuthentication(
     return bearerOf(granted);
   };
 
-  /** Begins a login that concurrent requests share; a failed one is not kept. */
+  /** Starts a login that concurrent requests share. A failed login is not kept. */
   const begin = (): Promise<Bearer> => {
     const attempt = login();
     current = attempt;
@@ -135,7 +135,7 @@ const bearerOf = ({ token: bearer, expires_at }: Omit<KeptLogin, 'wallet'>): Bea
   renewAt: expires_at * 1000 - RENEW_BEFORE_MS,
 });
 
-/** Whether a kept login lasts long enough to be used. */
+/** Whether a kept login is valid for long enough. */
 const isLasting = (kept: KeptLogin): boolean => Date.now() < bearerOf(kept).renewAt;
 
 async function signInWith(

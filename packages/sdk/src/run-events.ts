@@ -4,7 +4,7 @@ import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { ConnectionError } from './errors.js';
 
 /**
- * Reads a run's server-sent events. Ends after `done`; leaving the loop early closes the connection.
+ * Reads a run's server-sent events. Ends after `done`. Leaving the loop early closes the connection.
  *
  * @throws ConnectionError when the stream ends before `done` or cannot be read, and the signal's reason when aborted.
  */
@@ -29,7 +29,7 @@ export async function* readRunEvents(
   }
 }
 
-/** The next event, or nothing for one that a later version of the API may have added. */
+/** The next event; nothing for an unknown event of a later API version. */
 async function nextEvent(
   reader: ReadableStreamDefaultReader<EventSourceMessage>,
   signal: AbortSignal | undefined,

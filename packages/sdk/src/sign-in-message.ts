@@ -1,26 +1,26 @@
 import type { SignInInput } from '@agent-rental/contract';
 import { UntrustedChallengeError, type ReadChallenge } from './challenge.js';
 
-/** Names of this machine: what answers there runs on it. */
+/** Loopback names of this machine. */
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
-/** Longest life of a login that is signed. */
+/** Longest validity of a signed login. */
 const MOST_SECONDS = 300;
 const STATEMENT = 'Sign in to the agent rental marketplace.';
 const CHAIN = /^solana:(?:localnet|devnet|mainnet)$/;
 
-/** Who signs in, and where, as this side knows it. */
+/** The expected wallet and domain of a sign-in. */
 export interface SignInSite {
-  /** Host, and port where there is one. */
+  /** Host, and port if there is one. */
   readonly domain: string;
   /** Base58. */
   readonly wallet: string;
 }
 
 /**
- * The message that a wallet signs in with, for this site, this wallet and one challenge: `solana:signIn` takes it as it is. Of what
- * the service offered only what was checked is in it. One for another marketplace would let this one log in there.
+ * Makes the sign-in message for this site, this wallet and one challenge, as input of `solana:signIn`. It has only checked
+ * fields of the service's offer. With a message for another marketplace this service could log in there.
  *
- * @throws UntrustedChallengeError where the offer is for another site, wallet, challenge or time
+ * @throws UntrustedChallengeError if the offer is for another site, wallet, challenge or time
  */
 export function checkedSignIn(
   offered: SignInInput | undefined,
@@ -62,7 +62,7 @@ export function checkedSignIn(
   };
 }
 
-/** The text of a Sign In With Solana message, for a wallet that signs texts alone. */
+/** The text of a Sign In With Solana message, for a wallet that signs only texts. */
 export function signInText(input: SignInInput): string {
   return [
     `${input.domain} wants you to sign in with your Solana account:`,
@@ -79,7 +79,7 @@ export function signInText(input: SignInInput): string {
   ].join('\n');
 }
 
-/** The same host and port; or both on this machine, where ports are forwarded. */
+/** Whether two domains are the same host and port, or both on this machine, where ports may be forwarded. */
 function isSameSite(domain: string, own: string): boolean {
   return domain === own || (isLoopback(domain) && isLoopback(own));
 }
@@ -94,7 +94,7 @@ function isOrigin(uri: string, domain: string): boolean {
   return host === domain && (protocol === 'https:' || protocol === 'http:');
 }
 
-/** Another's words in an error: short, and without control characters for a terminal. */
+/** Text of the service for an error message: short, without control characters. */
 function shown(text: string): string {
   return JSON.stringify(text.slice(0, 100));
 }

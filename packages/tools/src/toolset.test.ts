@@ -46,7 +46,7 @@ describe('rentedToolset', () => {
     );
   });
 
-  it('tells of an agent that fails where it is looked for, looked at and called [REG-142]', async () => {
+  it('warns of a failing agent in searches, listings and tools [REG-142]', async () => {
     const standIn = createStandIn([listing(1, { failing_since: '2026-01-05T10:00:00.000Z' }), listing(2)]);
     const tools = await rentedToolset(clientOf(standIn)).list();
     const named = (name: string) => tools.find((tool) => tool.name === name);
@@ -129,7 +129,7 @@ describe('rentedToolset', () => {
     expect(names.slice(FIXED.length).filter((name) => RESERVED_TOOL_NAMES.has(name))).toEqual([]);
   });
 
-  it('lists the rentals that are chosen, all of them, or none', async () => {
+  it('lists the chosen rentals, all of them, or none', async () => {
     const standIn = createStandIn(Array.from({ length: 40 }, (_, index) => listing(index)));
     const selected = async (select: ToolSelection) =>
       (await rentedToolset(clientOf(standIn), { select }).list()).slice(FIXED.length).map(({ name }) => name);
@@ -164,7 +164,7 @@ describe('rentedToolset', () => {
     });
   });
 
-  it('finds a rental made after the list, and one that is out of balance', async () => {
+  it('finds a rental made after the list, and a rental without balance', async () => {
     const standIn = createStandIn([listing(1, { rental: 'low_balance' })]);
     const toolset = rentedToolset(clientOf(standIn));
     expect(await toolset.list()).toHaveLength(FIXED.length + 1);
@@ -179,7 +179,7 @@ describe('rentedToolset', () => {
     expect((await toolset.refresh()).map((tool) => tool.name)).toContain('agent_2_aaaaaa');
   });
 
-  it('finds a tool by its name alone, however many rentals there are', async () => {
+  it('finds a tool by its name alone among many rentals', async () => {
     const rented = Array.from({ length: 250 }, (_, index) => listing(index));
     const standIn = createStandIn([...rented, { id: '9-lives-aaaaaa' }, listing(300, { rental: 'none' })]);
     const cache = new DirectToolCache();
@@ -192,10 +192,10 @@ describe('rentedToolset', () => {
     expect(await found('agent_7_aaaaaa')).toEqual(first);
     expect(await found('agent_7_aaaaaa')).toEqual({ ...first, asked: [] });
     expect(await found('search_everything')).toMatchObject({ agentId: undefined });
-    // A name with a hash tells no listing: the rentals are looked through.
+    // A name with a hash has no listing id, so the rentals are searched.
     const hashed = await toolName('9-lives-aaaaaa');
     expect(await found(hashed)).toMatchObject({ agentId: '9-lives-aaaaaa' });
-    // The service refuses a call of an agent that is not rented, with the next step.
+    // The service refuses a call of an unrented agent, with the next step.
     const stranger = await rentedToolset(clientOf(standIn)).find('agent_300_aaaaaa');
     const refused = await stranger?.invoke({ task: 't' });
     expect(refused).toMatchObject({ status: 'error', error: { code: 'credential_not_found' } });
@@ -219,7 +219,7 @@ describe('rentedToolset', () => {
     expect(await requests()).toEqual(['/v1/credentials listing']);
   });
 
-  it('describes a listing as it is now, whatever another client was told of it before', async () => {
+  it('describes a listing’s present state, also if another client got an earlier one', async () => {
     const described = async (more: Partial<StandInListing>) => {
       const standIn = createStandIn([listing(1, { description: 'Adds.', ...more })]);
       const tool = (await rentedToolset(clientOf(standIn)).list()).at(-1)!;
@@ -267,11 +267,11 @@ describe('rentedToolset', () => {
     expect(none).toMatchObject({ tools: { length: FIXED.length }, total: FIXED.length });
   });
 
-  it('goes on where a page ended, without reading the items before it', async () => {
+  it('continues after a page without reading the items before it', async () => {
     const standIn = createStandIn(Array.from({ length: 130 }, (_, index) => listing(index)));
     const toolset = rentedToolset(clientOf(standIn), { limit: 120 });
     const all = (await toolset.list()).map(({ name }) => name);
-    // A page of fixed tools alone tells no place.
+    // A page with only fixed tools has no `next`.
     expect((await toolset.page(0, 5)).next).toBeUndefined();
     const names: string[] = [];
     const places: (string | undefined)[] = [];
@@ -314,7 +314,7 @@ describe('rentedToolset', () => {
     expect(standIn.requests).toHaveLength(3);
   });
 
-  it('asks for a second page together with the first, where more than one is wanted', async () => {
+  it('requests a second page together with the first, if more than one is needed', async () => {
     const standIn = createStandIn(Array.from({ length: 150 }, (_, index) => listing(index)));
     const client = clientOf(standIn);
     let askForSecond = (): void => undefined;
@@ -333,7 +333,7 @@ describe('rentedToolset', () => {
     await expect(rentedToolset(failing, { limit: 300 }).list()).rejects.toThrow('down');
   });
 
-  it('leaves out a rental whose listing is gone', async () => {
+  it('leaves out a rental with a deleted listing', async () => {
     const client = {
       ...clientOf(createStandIn()),
       listCredentials: async () => ({ total: 1, credentials: [held(listing(1))] }),

@@ -20,42 +20,42 @@ import type { ToolSelection } from './definitions/tool-selection.js';
 import type { ToolContext } from './definitions/tool-context.js';
 import { listingIdOf, toolName } from './definitions/tool-name.js';
 
-/** Most direct tools by default: clients put tools aside from about thirty on. */
+/** Default number of direct tools. Clients may hide tools above about thirty. */
 const DIRECT_TOOLS_DEFAULT = 30;
 
-/** Most direct tools at all. */
+/** Highest number of direct tools. */
 const DIRECT_TOOLS_MAX = 1_000;
 
 /** Options of {@link rentedToolset}. */
 export interface ToolsetOptions {
-  /** Most direct tools, 0 to 1000; the most recent rentals. Default 30. */
+  /** Highest number of direct tools, 0 to 1000, for the most recent rentals. Default 30. */
   readonly limit?: number | undefined;
   /** The rentals with a direct tool. Default: the most recent ones, up to `limit`. */
   readonly select?: ToolSelection | undefined;
-  /** Shared by toolsets that should not each fetch the same listings. Default: one per client. */
+  /** Cache that several toolsets share, so that they fetch a listing once. Default: one per client. */
   readonly cache?: DirectToolCache | undefined;
-  /** The spending limits for rentals and runs. Absent: nothing limits runs here, and `wallet` pays nothing. */
+  /** The spending limits for rentals and runs. Absent: runs have no limit here, and `wallet` pays nothing. */
   readonly policy?: SpendingPolicy | undefined;
-  /** Keeps the spends. Default: in memory, so that a restart begins a new day. */
+  /** Keeps the spends. Default: in memory, so a restart starts a new day. */
   readonly ledger?: SpendingLedger | undefined;
-  /** Pays for rentals inside `policy`. Absent: `rent_listing` says where a person can pay. */
+  /** Pays for rentals within `policy`. Absent: `rent_listing` returns the payment page. */
   readonly wallet?: PayingWallet | undefined;
-  /** Asked above the policy's `askAboveLamports`, where a call brings no `approve`. Absent there too: a refusal. */
+  /** Asked above the policy's `askAboveLamports`, if a call has no `approve`. Without both, the spend is refused. */
   readonly approve?: Approve | undefined;
-  /** Where people reach the marketplace. Default: where the client reaches it. */
+  /** The marketplace's address for people. Default: the client's address. */
   readonly publicUrl?: string | undefined;
   /** Address of the marketplace program. Default: the client's, or the published one. */
   readonly programId?: string | undefined;
-  /** Told of each rental that was made through these tools. */
+  /** Called after each rental by these tools. */
   readonly onRented?: ((agentId: string) => void) | undefined;
 }
 
 /** Part of a list of tools. */
 export interface ToolPage {
   readonly tools: readonly RentedTool[];
-  /** Tools in the whole list; more than so many where the rentals are not all counted. */
+  /** Number of tools in the whole list; a minimum if not all rentals are counted. */
   readonly total: number;
-  /** Where among the rentals the next page begins; absent where this one does not tell. */
+  /** Start of the next page among the rentals; absent if this page does not know it. */
   readonly next?: string | undefined;
 }
 
@@ -66,30 +66,28 @@ export interface RentedToolset {
   /**
    * All tools: the fixed ones, then one per current rental, the most recent first. Fetched once.
    *
-   * @throws ApiError or ConnectionError when the rentals cannot be listed.
+   * @throws ApiError or ConnectionError if the rentals cannot be listed.
    */
   list(options?: CallOptions): Promise<readonly RentedTool[]>;
-  /** As `list`, fetched again. */
+  /** Fetches the list again. */
   refresh(options?: CallOptions): Promise<readonly RentedTool[]>;
   /**
-   * The tools from one place in the list on, fetched now and without the rest of it: for servers that give it in pages
-   * and keep nothing between two of them.
+   * One page of the tools, fetched now, without the other pages. For servers that keep no state between two pages.
    *
-   * @param place `next` of the page that ends at `start`: the tools before are then not read again.
-   * @throws ApiError or ConnectionError when the rentals cannot be listed.
+   * @param place `next` of the page that ends at `start`, so that earlier tools are not read again.
+   * @throws ApiError or ConnectionError if the rentals cannot be listed.
    */
   page(start: number, size: number, options?: CallOptions, place?: string): Promise<ToolPage>;
   /**
-   * A tool by its name. Finds the tool of any rental, also of one that is not listed: made a moment ago,
-   * beyond the limit, or out of balance. Where the name tells the listing, it is not checked whether it is rented: the tool of
-   * one which is not says how to rent it when it is called.
+   * A tool by its name. It finds the tool of every rental, also one that is new, above the limit, or without balance. If the
+   * name has the listing's id, `find` does not check the rental. A call of an unrented agent's tool says how to rent it.
    *
-   * @throws ApiError or ConnectionError when the rentals cannot be listed.
+   * @throws ApiError or ConnectionError if the rentals cannot be listed.
    */
   find(name: string, options?: CallOptions): Promise<RentedTool | undefined>;
 }
 
-/** A listing that is asked for by its id, whether it is rented or not. */
+/** A listing by its id, rented or not. */
 function askedFor(id: string) {
   return { listing_id: id, listing_title: id, rental_model: 'per_query' } as const;
 }
@@ -101,7 +99,7 @@ function limitOf({ limit, select }: ToolsetOptions): number {
   return Math.min(Math.max(Math.trunc(limit ?? DIRECT_TOOLS_DEFAULT), 0), DIRECT_TOOLS_MAX);
 }
 
-/** The tools that a client's rentals give. Nothing is fetched before it is asked for. */
+/** The tools of a client's rentals. It sends no request before the first call. */
 export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}): RentedToolset {
   const limit = limitOf(options);
   const named = Array.isArray(options.select) ? (options.select as readonly string[]) : undefined;
@@ -112,7 +110,7 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
     cache,
     publicUrl,
     spending: policy && createSpending({ policy, ledger }),
-    // Without a policy there is nothing that a payment could be inside of.
+    // Without a policy, the wallet pays nothing.
     wallet: policy && wallet,
     inspect: wallet?.inspect ?? inspectForPayer,
     programId: options.programId ?? client.programId,
@@ -133,7 +131,7 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
   } satisfies Record<AlwaysThereToolName, RentedTool>);
   let listed: readonly RentedTool[] | undefined;
 
-  /** Direct tools of listings that were named, in that order; of an id that there is none of, no tool. */
+  /** Direct tools of the named listings, in this order. An unknown id gives no tool. */
   const fetchNamed = async (
     ids: readonly string[],
     total: number,
@@ -143,7 +141,7 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
     const tools = found.flatMap((definition) => (definition ? [bindDirectTool(context, definition)] : []));
     return { tools, total };
   };
-  /** Direct tools of the rentals from `start` up to `end`, and how many there are in all. */
+  /** Direct tools of the rentals from `start` up to `end`, and the number of all rentals. */
   const fetchDirect = async (
     start: number,
     end: number,
@@ -170,7 +168,7 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
       const fixed = alwaysThere.slice(start, start + size);
       const from = Math.max(start - alwaysThere.length, 0);
       const to = Math.min(from + size - fixed.length, limit);
-      // Past the end, or a page of fixed tools alone, the total is still needed.
+      // A page past the end, or of only fixed tools, still needs the total.
       const direct =
         limit === 0 ? { tools: [], total: 0 } : await fetchDirect(from, Math.max(to, from + 1), given, place);
       return {

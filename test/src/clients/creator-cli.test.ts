@@ -205,7 +205,7 @@ describe('a creator with the command line alone', () => {
       output: expect.stringContaining('Sing the text.') as string,
     });
 
-    expect(await ok('rollback')).toContain(`${id} runs what version 1 was, as version 3.`);
+    expect(await ok('rollback')).toContain(`${id} runs the content of version 1 as version 3.`);
     expect(JSON.parse((await run()).stdout)).toMatchObject({
       output: expect.not.stringContaining('Sing the text.') as string,
     });

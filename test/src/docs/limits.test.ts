@@ -83,7 +83,7 @@ const TOLD: [path: string, phrases: string[]][] = [
     'packages/sdk/src/client.ts',
     [`Results are kept for ${RESULT_KEPT_HOURS} hours`, `at most 8 MiB, kept for ${FILE_KEPT_HOURS} hours`],
   ],
-  ['packages/tools/README.md', [`what goes within any ${SPENDING_WINDOW_HOURS} hours`]],
+  ['packages/tools/README.md', [`total spend within any ${SPENDING_WINDOW_HOURS} hours`]],
   ['packages/tools/src/spending/policy.ts', [`The most within any ${SPENDING_WINDOW_HOURS} hours`]],
 ];
 

@@ -1,7 +1,7 @@
 import type * as Ai from 'ai';
 import type { MockLanguageModelV3 } from 'ai/test';
 
-/** One version of the AI SDK, as a test uses it. */
+/** One version of the AI SDK in a test. */
 export interface AiVersion {
   readonly ai: typeof Ai;
   /** The mock model of that version. */
@@ -15,7 +15,7 @@ const usage = {
 const CALLS = { unified: 'tool-calls' as const, raw: undefined };
 const STOPS = { unified: 'stop' as const, raw: undefined };
 
-/** Calls a tool, then says `Done.`, and so on again; remembers what it was sent. */
+/** A model that calls a tool, then says `Done.`, in turn. It records its prompts. */
 export function callingModel(
   { ai, Model }: AiVersion,
   args: unknown,
@@ -48,7 +48,7 @@ export function callingModel(
   });
 }
 
-/** The tool's result as the model was given it in its last prompt. */
+/** The tool's result in the model's last prompt. */
 export function seenByModel(model: MockLanguageModelV3): unknown {
   const prompt = (model.doGenerateCalls.at(-1) ?? model.doStreamCalls.at(-1))?.prompt ?? [];
   const [part] = prompt.flatMap((message) => (message.role === 'tool' ? message.content : []));

@@ -23,7 +23,7 @@ async function toolsOf(standIn: StandIn, options?: RentedToolsOptions): Promise<
   return rentedTools(client, options);
 }
 
-/** What holds in every version of the AI SDK that the adapter is for. */
+/** The tests for every supported version of the AI SDK. */
 export function rentedToolsSuite(version: AiVersion): void {
   const { generateText, streamText, stepCountIs, asSchema, ToolLoopAgent } = version.ai;
   const model = (args: unknown, toolName?: string) => callingModel(version, args, toolName);
@@ -63,7 +63,7 @@ export function rentedToolsSuite(version: AiVersion): void {
     });
   });
 
-  it('streams preliminary results, the last of which is the result', async () => {
+  it('streams preliminary results, and the result last', async () => {
     const tools = await toolsOf(createStandIn([{ id: ID }]));
     const result = streamText({ model: model({ task: 't' }), tools, ...ask });
     const outputs: unknown[] = [];
@@ -87,7 +87,7 @@ export function rentedToolsSuite(version: AiVersion): void {
   });
 
   it.each([undefined, 'another-aaaaaa', 3])(
-    'runs its agent whatever agent_id says (%j) [ADP-1]',
+    'runs its agent with any agent_id (%j) [ADP-1]',
     async (agent_id) => {
       const tools = await toolsOf(createStandIn([{ id: ID }]));
       const result = await generateText({ model: model({ agent_id, task: 't' }), tools, ...ask });
@@ -192,7 +192,7 @@ export function rentedToolsSuite(version: AiVersion): void {
   it.each<[string, RentedToolsOptions]>([
     ['the threshold', { approval: { runAboveLamports: 0 } }],
     ['the policy', { policy: { askAboveLamports: 1n } }],
-  ])('asks a person as %s says, and runs what was approved, once', async (_, options) => {
+  ])('asks a person as %s requires, and runs the approved call once', async (_, options) => {
     const standIn = createStandIn([{ id: ID }]);
     const tools = await toolsOf(standIn, options);
     const asked = model({ task: 't' });
@@ -214,7 +214,7 @@ export function rentedToolsSuite(version: AiVersion): void {
     expect(standIn.charged).toBe(PRICE);
   });
 
-  it('spends nothing else than what the person was asked about [REN-13]', async () => {
+  it('spends only the amount of the question to the person [REN-13]', async () => {
     const standIn = createStandIn([{ id: ID }]);
     let priceLamports = 1_000;
     const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -227,7 +227,7 @@ export function rentedToolsSuite(version: AiVersion): void {
     const options = { policy: { askAboveLamports: 1n }, ledger: memoryLedger(), limit: 0 };
     const call = { toolCallId: 'call_1', messages: [] };
     const args = { agent_id: ID, task: 't' };
-    // The tools of another request, after the person's answer: nothing but the ledger is the same.
+    // The tools of another request, after the person's answer: only the ledger is the same.
     const runAgent = async () => (await rentedTools(client(), options))['run_agent']!;
     const asking = (await runAgent()).needsApproval;
     if (typeof asking !== 'function') throw new Error('No person is asked.');

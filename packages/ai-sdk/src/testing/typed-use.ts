@@ -2,7 +2,7 @@ import type { RentalClient } from '@agent-rental/sdk';
 import { generateText, streamText, type LanguageModel, type ToolSet } from 'ai';
 import { rentedTools } from '../rented-tools.js';
 
-/** Never run: that it compiles, with either version of the AI SDK, is what it is for. */
+/** A test of types only: it must compile with both versions of the AI SDK, and never runs. */
 export async function typedUse(client: RentalClient, model: LanguageModel): Promise<number[]> {
   const tools = await rentedTools(client);
   const plain: ToolSet = tools;

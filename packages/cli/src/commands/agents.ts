@@ -8,7 +8,7 @@ const MAX_LIMIT = 100;
 
 type OwnAgent = Awaited<ReturnType<Connected['client']['listAgents']>>['agents'][number];
 
-/** `agent-rental agents`: the wallet's agents, drafts included, and which of them cannot be reached. */
+/** `agent-rental agents`: the wallet's agents, with drafts, and their reachability. */
 export async function agentsCommand(
   options: MarketplaceOptions & { limit?: string },
   environment: CliEnvironment,

@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 import { UsageError } from '../errors.js';
 
-/** The shells that there is a completion for. */
+/** The shells with a completion. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** What may follow a command: `path` has the words before the cursor, `words` those that complete there. */
+/** The completions after a command: `path` has the words before the cursor, `words` the possible next words. */
 interface Completions {
   readonly path: readonly string[];
   readonly words: readonly string[];
 }
 
-/** Writes a shell's completion out of the commands and options that there are. @throws UsageError for other shells. */
+/** Writes a shell's completion script for all commands and options. @throws UsageError for other shells. */
 export function completionScript(shell: string, program: Command): string {
   const all = completionsOf(program, []);
   switch (shell as (typeof SHELLS)[number]) {
@@ -35,7 +35,7 @@ function completionsOf(command: Command, path: readonly string[]): Completions[]
   ];
 }
 
-/** Deeper commands first: the first path that fits is taken. */
+/** Deeper commands first: the script takes the first path that fits. */
 function deepestFirst(all: readonly Completions[]): { line: string; words: string }[] {
   return [...all]
     .sort((a, b) => b.path.length - a.path.length)
@@ -78,7 +78,7 @@ function zsh(all: readonly Completions[]): string {
   ].join('\n');
 }
 
-/** Fish looks for options and for words apart, and for files where a command takes no words. */
+/** Fish completes options and words separately, and files for a command without words. */
 function fish(all: readonly Completions[]): string {
   const cases = deepestFirst(all).map(({ line }) => `    case '${line}*'; echo '/${line.trimEnd()}'`);
   const rules = all.flatMap(({ path, words }) => {

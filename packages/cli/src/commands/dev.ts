@@ -23,7 +23,7 @@ import { airdrop, connectionOf } from './wallet.js';
 
 const SESSION_LAMPORTS = 100_000_000_000n;
 const PRICE_IF_NONE = { rental_model: 'per_query', price_lamports: 1_000_000 } as const;
-/** Runs that the balance of a session pays. */
+/** Number of runs that a session's balance pays. */
 const PREPAID_RUNS = 1_000;
 const RUNS_POLL_MS = 700;
 
@@ -34,12 +34,12 @@ interface DevOptions extends SharedOptions {
   port?: string;
 }
 
-/** What the end of the session calls, the last entry first. */
+/** The clean-up functions of the session. Its end calls the last entry first. */
 type Ends = (() => unknown)[];
 
 /**
- * `agent-rental dev`: publishes the agent on a marketplace of this machine, with wallets of its own, rents it, and serves what
- * a renter gets until Ctrl-C. Everything is real but the value of the SOL.
+ * `agent-rental dev`: publishes the agent on a marketplace of this machine, with separate wallets, rents it, and serves a
+ * renter's API until Ctrl-C. Everything except the value of the SOL is real.
  */
 export async function devCommand(options: DevOptions, environment: CliEnvironment): Promise<void> {
   const port = Number(options.port);
@@ -78,7 +78,8 @@ export async function devCommand(options: DevOptions, environment: CliEnvironmen
     );
     if (!creator || !renter) throw new Error('A session has two wallets.');
     const published = await publishProject(creator, environment, { fallback: PRICE_IF_NONE });
-    if (published.isPending) throw new CommandError('That marketplace has agents reviewed by its operator.');
+    if (published.isPending)
+      throw new CommandError('The operator of that marketplace reviews agents, so dev cannot use it.');
     const { id } = published;
     await rentForSession(renter, id, environment);
     const { key } = await createApiKey(renter.client, renter.signer, 'agent-rental dev');
@@ -92,7 +93,7 @@ export async function devCommand(options: DevOptions, environment: CliEnvironmen
         agent &&
         (async () => {
           await agent.restart();
-          environment.err('Live: the agent was started anew');
+          environment.err('Live: the agent was restarted');
         }),
       onError: (error) =>
         environment.err(`Not live: ${error instanceof Error ? error.message : String(error)}`),
@@ -106,7 +107,7 @@ export async function devCommand(options: DevOptions, environment: CliEnvironmen
     isReady = true;
     await Promise.race([showRuns(renter.client, id, environment), aborted(environment.signal)]);
   } catch (error) {
-    // Ctrl-C is how a session ends, once there is one.
+    // After the start, Ctrl-C is the normal end of a session.
     if (!environment.signal.aborted || !isReady) throw error;
   } finally {
     if (environment.signal.aborted) environment.err('Ending');
@@ -117,9 +118,9 @@ export async function devCommand(options: DevOptions, environment: CliEnvironmen
 /** The marketplace of a session. */
 interface Place {
   url: string;
-  /** Its chain; that of the environment where it is absent. */
+  /** RPC endpoint of its chain. Default: the endpoint from the environment. */
   rpcUrl: string | undefined;
-  /** Its program, where it is not the published default. */
+  /** Its program. Default: the published program. */
   programId: string | undefined;
 }
 
@@ -133,7 +134,7 @@ async function openMarketplace(
   if (options.url !== undefined) {
     const url = urlOf(options, environment);
     if (!isLoopback(url))
-      throw new UsageError('--url is of a marketplace on this machine; elsewhere, publish.');
+      throw new UsageError('--url must be a marketplace on this machine; elsewhere, use publish.');
     return { url, rpcUrl: undefined, programId: programIdOf(environment) };
   }
   const entry = findMarketplace(options.marketplace, environment.folder);
@@ -153,7 +154,7 @@ async function servePracticeModelAt(endpoint: string, { err }: CliEnvironment, e
   try {
     const model = await servePracticeModel(Number(new URL(endpoint).port));
     ends.push(() => model.close());
-    err(`Nothing listened at ${endpoint}: the practice model does now, which only repeats`);
+    err(`Serving the practice model, which only repeats its input, at ${endpoint}`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
   }
@@ -225,7 +226,7 @@ function tellReady(
   }
 }
 
-/** Prints each run when it has ended, with its cost in SOL of the local chain, which is worth nothing. */
+/** Prints each ended run with its cost in SOL of the local chain, which is worth nothing. */
 async function showRuns(client: RentalClient, id: string, { signal, err }: CliEnvironment): Promise<void> {
   const told = new Set<string>();
   for (;;) {

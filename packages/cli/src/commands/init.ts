@@ -5,10 +5,10 @@ import type { SharedOptions } from '../options.js';
 import { isTemplate, TEMPLATES, writeTemplate } from '../project/templates.js';
 import { report } from '../report.js';
 
-/** A name as a manifest has it. */
+/** The form of a name in a manifest. */
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** `agent-rental init`: a folder with an agent that runs. */
+/** `agent-rental init`: makes a folder with a working agent. */
 export async function initCommand(
   given: string,
   options: SharedOptions & { template?: string },
@@ -30,8 +30,8 @@ export async function initCommand(
     'Next:',
     ...place,
     ...(files.includes('package.json') ? ['  npm install'] : []),
-    '  agent-rental dev       try it: what a renter gets, on this machine',
+    '  agent-rental dev       try it as a renter, on this machine',
     '  agent-rental publish   offer it',
-    'AGENTS.md says the rest, to people and to coding agents.',
+    'AGENTS.md has the next steps, for people and for coding agents.',
   ]);
 }

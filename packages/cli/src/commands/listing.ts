@@ -9,9 +9,9 @@ import { report } from '../report.js';
 import { lamportsOf } from '../sol.js';
 
 const STATES = {
-  pause: { act: pause, done: 'is paused: it runs nothing and cannot be rented until "agent-rental resume".' },
+  pause: { act: pause, done: 'is paused: it takes no runs and no rentals until "agent-rental resume".' },
   resume: { act: resume, done: 'is active again.' },
-  close: { act: close, done: 'is closed for ever; what it earned is in the wallet.' },
+  close: { act: close, done: 'is closed for ever; its earnings are in the wallet.' },
 } as const;
 
 /** `agent-rental pause`, `resume` and `close`. */
@@ -66,7 +66,7 @@ export async function withdrawCommand(
   const id = listingOf(named, environment.folder, url);
   const terms = amount === undefined ? {} : { amount_lamports: Number(amount) };
   const { signature } = await withdraw(client, signer, id, terms, { signal: environment.signal });
-  const told = amount === undefined ? 'all that it had earned' : formatSol(amount);
+  const told = amount === undefined ? 'all earnings' : formatSol(amount);
   report(options, environment, { listing_id: id, signature }, [
     `Withdrew ${told} from ${id} to ${signer.address}.`,
   ]);

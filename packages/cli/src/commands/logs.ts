@@ -9,15 +9,15 @@ import { report } from '../report.js';
 
 const POLL_MS = 2_000;
 const MAX_LIMIT = 100;
-/** The service may record a run after one that began later: each look reads so far back. */
+/** Each poll reads this far back, because the service may record a run after a later run. */
 const OVERLAP_MS = 60_000;
-/** Most pages that one look reads, however many runs there were since the last one. */
+/** Most pages of one poll. */
 const MAX_PAGES = 20;
 
 type Page = Awaited<ReturnType<Connected['client']['listAgentRuns']>>;
 type Run = Page['runs'][number];
 
-/** `agent-rental logs`: how the runs of an own listing ended, and why they failed; with `--follow` those to come, until Ctrl-C. */
+/** `agent-rental logs`: the results of an own listing's runs; with `--follow` also new runs, until Ctrl-C. */
 export async function logsCommand(
   named: string | undefined,
   options: MarketplaceOptions & { follow?: true; limit?: string },
@@ -45,7 +45,7 @@ export async function logsCommand(
   }
 }
 
-/** Tells each run once, when it has ended, in the order in which the runs began. */
+/** Prints each ended run once, in the order of the runs' start. */
 async function follow(
   first: Page,
   tell: (run: Run) => void,
@@ -53,7 +53,7 @@ async function follow(
   { signal }: CliEnvironment,
 ): Promise<void> {
   let told = new Set<string>();
-  /** When the oldest run began that is still looked at. */
+  /** Start of the oldest run that each poll still reads. */
   let since = first.runs.at(-1)?.created_at ?? '';
   let pages = [first];
   for (;;) {
@@ -67,7 +67,7 @@ async function follow(
     if (oldest !== undefined) {
       const overlap = new Date(Date.parse(oldest.created_at) - OVERLAP_MS).toISOString();
       if (overlap > since) since = overlap;
-      // Runs before that time are not read again, so they need not be remembered.
+      // Forget runs before that time: they are not read again.
       const kept = runs.filter((run) => told.has(run.run_id) && run.created_at >= since);
       told = new Set(kept.map(({ run_id: id }) => id));
     }
@@ -83,7 +83,7 @@ async function follow(
   }
 }
 
-/** A page of runs, or none while the marketplace is away: what happens meanwhile is told when it is back. */
+/** A page of runs, or none while the marketplace is away. The next page has the missed runs. */
 async function nextPage(
   client: Connected['client'],
   id: string,
@@ -96,7 +96,7 @@ async function nextPage(
   } catch (error) {
     const isAway = isApiError(error) ? error.status >= 500 : (error as Error).name === 'ConnectionError';
     if (signal.aborted || !isAway) throw error;
-    err('The marketplace does not answer; asking again');
+    err('The marketplace does not answer; trying again');
     return undefined;
   }
 }

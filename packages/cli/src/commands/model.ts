@@ -10,12 +10,12 @@ export async function modelCommand({ port }: { port?: string }, environment: Cli
   const model = await servePracticeModel(number).catch((error: NodeJS.ErrnoException) => {
     throw new CommandError(
       error.code === 'EADDRINUSE'
-        ? `Port ${number} is taken. If the practice model is there already, nothing is left to do.`
+        ? `Port ${number} is taken. If the practice model already listens there, nothing is left to do.`
         : error.message,
     );
   });
   environment.out(
-    `The practice model listens at ${model.baseUrl}. It only repeats what it is asked. Ctrl-C ends it.`,
+    `The practice model listens at ${model.baseUrl}. It only repeats its input. Ctrl-C ends it.`,
   );
   if (!environment.signal.aborted) await once(environment.signal, 'abort');
   await model.close();

@@ -20,7 +20,7 @@ import {
 import { listingOf, readRegistrations, writeRegistration } from '../project/registrations.js';
 import { report } from '../report.js';
 
-/** `agent-rental check`: what can be known without a marketplace. */
+/** `agent-rental check`: the checks that need no marketplace. */
 export async function checkCommand(options: SharedOptions, environment: CliEnvironment): Promise<void> {
   const project = readAgentProject(environment.folder);
   const { faults, advice } = checkAgent(project.body);
@@ -32,12 +32,12 @@ export async function checkCommand(options: SharedOptions, environment: CliEnvir
   ]);
 }
 
-/** `agent-rental publish`: from the folder to an active listing. What is done already is not done again. */
+/** `agent-rental publish`: from the folder to an active listing. It skips steps that are done. */
 export async function publishCommand(
   options: MarketplaceOptions & { unverified?: true },
   environment: CliEnvironment,
 ): Promise<void> {
-  // First, because mistakes in the folder can be told without a wallet.
+  // Read the folder first: its mistakes can be reported without a wallet.
   readAgentProject(environment.folder);
   const connected = connect(options, environment);
   const published = await publishProject(connected, environment, {
@@ -50,7 +50,7 @@ export async function publishCommand(
     environment,
     data,
     isPending
-      ? [`${id} waits for its review. Run "agent-rental publish" again when it has passed.`]
+      ? [`${id} waits for its review. Run "agent-rental publish" again after the approval.`]
       : [
           `Published ${id} at ${connected.url}.`,
           `Rent it with another wallet: agent-rental rent ${id} --wallet renter.json`,
@@ -62,7 +62,7 @@ export async function publishCommand(
  * Publishes the agent of a folder.
  *
  * @param fallback terms for an agent without any
- * @param isUnverified although the marketplace could not reach it
+ * @param isUnverified publishes also if the marketplace could not reach the agent
  */
 export async function publishProject(
   connected: Connected,
@@ -76,7 +76,7 @@ export async function publishProject(
   const known = readRegistrations(records)[url] ?? {};
   if (known.listing_id !== undefined && (await isThere(client.getListing(known.listing_id, { signal })))) {
     throw new CommandError(
-      `It is published as ${known.listing_id} already. "agent-rental update" sends what has changed.`,
+      `It is already published as ${known.listing_id}. "agent-rental update" sends changes.`,
     );
   }
   let jobId = known.job_id;
@@ -86,7 +86,7 @@ export async function publishProject(
     jobId = await register(connected, project, environment);
     writeRegistration(records, url, { job_id: jobId, sha256 });
   } else if (known.listing_id !== undefined && known.sha256 !== sha256) {
-    err('Sending what has changed since it was registered');
+    err('Sending the changes since the registration');
     jobId = await sendUpdate(connected, known.listing_id, manifestChanges(project), environment);
     writeRegistration(records, url, { ...known, job_id: jobId, sha256 });
   }
@@ -126,7 +126,7 @@ export async function updateCommand(
   ]);
 }
 
-/** Sends what has changed of a published agent. @returns what was changed */
+/** Sends the changes of a published agent. @returns the changed parts */
 export async function updateProject(
   connected: Connected,
   id: string,
@@ -167,7 +167,7 @@ export async function updateProject(
   if (terms.price_lamports !== undefined && terms.price_lamports !== listing.price_lamports) {
     Object.assign(onChain, {
       price_lamports: terms.price_lamports,
-      // Without a deposit of its own, the folder's price is the deposit, too.
+      // Without a deposit, the folder's price is also the deposit.
       ...(RENTAL_TERMS[listing.rental_model].isPrepaid
         ? { min_deposit_lamports: terms.min_deposit_lamports ?? terms.price_lamports }
         : {}),
@@ -182,7 +182,7 @@ export async function updateProject(
   return changes;
 }
 
-/** Waits for the job of a change, tells what its review says, and gives what has to be written on-chain. */
+/** Waits for the job of a change, prints its review, and returns the metadata to write on-chain. */
 export async function metadataOf(
   connected: Connected,
   jobId: string,
@@ -194,7 +194,7 @@ export async function metadataOf(
   return typeof uri === 'string' ? { metadata_uri: uri } : {};
 }
 
-/** Tells what a job's review says, and what it warns of. */
+/** Prints the reasons and warnings of a job's review. */
 function tellJob({ review, warnings = [] }: Job, { err }: CliEnvironment): void {
   for (const reason of review?.reasons ?? []) err(reason);
   for (const warning of warnings) err(`warning: ${written(warning)}`);

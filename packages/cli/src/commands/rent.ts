@@ -18,7 +18,7 @@ interface RentOptions extends MarketplaceOptions {
   yes?: true;
 }
 
-/** `agent-rental rent`: shows what leaves the wallet, and pays when that is agreed to. */
+/** `agent-rental rent`: shows the cost for the wallet, and pays after the approval. */
 export async function rentCommand(
   listingId: string,
   options: RentOptions,
@@ -34,7 +34,7 @@ export async function rentCommand(
       approve: async (quote) => {
         if (await isUnverified(connected, listingId, signal))
           err(
-            `${listingId} was published although it could not be reached, and no run of it has succeeded yet.`,
+            `${listingId} was published although it could not be reached, and none of its runs has succeeded yet.`,
           );
         const each =
           quote.max_run_lamports === undefined
@@ -44,7 +44,7 @@ export async function rentCommand(
           `Pays ${formatSol(quote.price_lamports)}${each}; with rent and fees ${formatSol(quote.total_lamports)}.`,
         );
         if (options.yes === true) return true;
-        if (!ask) refused = new UsageError('--yes is missing: it agrees to that.');
+        if (!ask) refused = new UsageError('--yes is missing: it approves the payment.');
         else if (!(await ask('Pay it?'))) refused = new CommandError('Nothing was paid.');
         return refused === undefined;
       },
@@ -62,7 +62,7 @@ async function isUnverified({ client }: Connected, listingId: string, signal: Ab
   return (await client.getListing(listingId, { signal })).unverified_since !== undefined;
 }
 
-/** Rents a listing, or adds to a rental that there is, and says so before it pays. */
+/** Rents a listing, or adds to an existing rental, and says so before it pays. */
 async function pay(
   { client, signer }: Connected,
   listingId: string,

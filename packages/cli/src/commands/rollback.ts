@@ -7,7 +7,7 @@ import { listingOf, readRegistrations, writeRegistration } from '../project/regi
 import { report } from '../report.js';
 import { metadataOf } from './publish.js';
 
-/** `agent-rental rollback`: what an earlier version was becomes the next one. The folder stays as it is. */
+/** `agent-rental rollback`: an earlier version becomes the next version. The folder does not change. */
 export async function rollbackCommand(
   named: string | undefined,
   options: MarketplaceOptions & { to?: string },
@@ -22,7 +22,7 @@ export async function rollbackCommand(
   const id = listingOf(named, environment.folder, url);
   const { version: current = 1 } = await client.getListing(id, { signal });
   const target = given ?? current - 1;
-  if (target < 1) throw new CommandError(`${id} has had one version: there is none to go back to.`);
+  if (target < 1) throw new CommandError(`${id} has only one version, so there is no earlier one.`);
   if (target === current) throw new CommandError(`${id} is at version ${current} already.`);
   err(`Going back to version ${target} at ${url}`);
   const { job_id: jobId } = await rollbackAgent(client, signer, id, target, { signal });
@@ -36,7 +36,7 @@ export async function rollbackCommand(
   if (known?.listing_id === id) writeRegistration(records, url, { ...known, sha256: undefined });
   const { version = target } = await client.getListing(id, { signal });
   report(options, environment, { listing_id: id, version, restored: target }, [
-    `${id} runs what version ${target} was, as version ${version}.`,
-    'The folder is as it was: "agent-rental update" would send it again.',
+    `${id} runs the content of version ${target} as version ${version}.`,
+    'The folder is unchanged: "agent-rental update" would send it again.',
   ]);
 }

@@ -16,10 +16,10 @@ export async function rotateSecretCommand(
   const id = listingOf(named, environment.folder, url);
   const rotated = await rotateWebhookSecret(client, signer, id, { signal: environment.signal });
   keepSecret(records, rotated.webhook_secret, environment);
-  // The secret itself is in the file alone.
+  // Only the file has the secret.
   const { previous_valid_until: until } = rotated;
   report(options, environment, { listing_id: id, previous_valid_until: until }, [
     `Calls of ${id} are signed with the new secret, and until ${until} with the one before, too.`,
-    'An agent that reads its file goes on by itself; give any other the new one by then.',
+    'An agent that reads the file needs no change. Give another agent the new secret by then.',
   ]);
 }

@@ -16,7 +16,7 @@ interface RunOptions extends MarketplaceOptions {
 /** File descriptor of standard input. */
 const STDIN = 0;
 
-/** `agent-rental run`: the output on stdout, while it is written; how it ended and what it cost on stderr. */
+/** `agent-rental run`: streams the output to stdout, and prints status and cost on stderr. */
 export async function runCommand(
   listingId: string,
   task: string,
@@ -76,7 +76,7 @@ function inputOf({ input, inputFile }: RunOptions, { folder }: CliEnvironment) {
       return value as Record<string, never>;
     }
   } catch {
-    // Not JSON: text.
+    // The input is not JSON, so it is text.
   }
   return text;
 }

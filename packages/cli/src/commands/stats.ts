@@ -9,7 +9,7 @@ const WINDOWS = ['24h', '7d', '30d'] as const;
 
 type Stats = Awaited<ReturnType<Connected['client']['getAgentStats']>>;
 
-/** `agent-rental stats`: how the runs of an own listing went, in numbers. */
+/** `agent-rental stats`: statistics of an own listing's runs. */
 export async function statsCommand(
   named: string | undefined,
   options: MarketplaceOptions & { window?: string },

@@ -24,7 +24,7 @@ export interface WalletOptions extends SharedOptions {
 type Command = (file: string, options: WalletOptions, environment: CliEnvironment) => Promise<void>;
 
 const DEFAULT_RPC_URL = 'http://127.0.0.1:8899';
-/** How long a faucet is waited for. */
+/** Longest wait for a faucet. */
 const AIRDROP_TIMEOUT_MS = 60_000;
 const POLL_MS = 400;
 
@@ -32,14 +32,14 @@ const POLL_MS = 400;
 export const walletCommands = {
   create: async (given: string, options: WalletOptions, environment: CliEnvironment) => {
     const file = resolve(environment.folder, given);
-    // Before there is a file: an amount that is not understood leaves nothing behind.
+    // Read the amount before the file is made, so that a bad amount leaves no file.
     const lamports = options.fund === undefined ? undefined : amountOf(options.fund, '--fund');
     const connection = connectionOf(options, environment);
     const address = createWalletFile(file);
     const made = `Made the wallet ${address} in ${given}, which is its only copy.`;
     if (lamports === undefined) report(options, environment, { address, file: given }, [made]);
     else {
-      // Said before the payment: if the network cannot be reached, the wallet is there all the same.
+      // Report the wallet before the payment: the wallet exists also if the network cannot be reached.
       (options.json === true ? environment.err : environment.out)(made);
       await give(connection, address, lamports, options, environment);
     }
@@ -57,7 +57,7 @@ export const walletCommands = {
   fund: async (given: string, options: WalletOptions, environment: CliEnvironment) => {
     const file = resolve(environment.folder, given);
     if (options.sol === undefined)
-      throw new UsageError('--sol is missing: how much, for instance --sol 0.5.');
+      throw new UsageError('--sol is missing: name the amount, for instance --sol 0.5.');
     const { address } = readWalletFile(file);
     await give(
       connectionOf(options, environment),
@@ -71,7 +71,7 @@ export const walletCommands = {
   sweep: async (given: string, options: WalletOptions, environment: CliEnvironment) => {
     const file = resolve(environment.folder, given);
     if (options.to === undefined)
-      throw new UsageError('--to is missing: the address that gets what is left.');
+      throw new UsageError('--to is missing: the address that gets the remaining SOL.');
     const to = addressOf(options.to);
     const signer = readWalletFile(file);
     const { lamports } = await transferSol(connectionOf(options, environment), signer, to, 'all');
@@ -102,7 +102,7 @@ async function give(
   ]);
 }
 
-/** Takes SOL from the network's faucet and waits until it is there. @throws ConnectionError when there is none. */
+/** Takes SOL from the network's faucet and waits for it. @throws ConnectionError if the network has no faucet. */
 export async function airdrop(
   connection: Connection,
   address: string,
@@ -124,7 +124,7 @@ async function balanceOf(connection: Connection, address: string): Promise<bigin
   return BigInt(await reach(() => connection.getBalance(new PublicKey(address), 'confirmed')));
 }
 
-/** The Solana endpoint that a command is for. @throws UsageError for what is no web address. */
+/** A connection to the command's RPC endpoint. @throws UsageError for an invalid web address. */
 export function connectionOf({ rpc }: Pick<WalletOptions, 'rpc'>, { variables }: CliEnvironment): Connection {
   const url = rpc ?? (variables['AGENT_RENTAL_RPC_URL']?.trim() || DEFAULT_RPC_URL);
   if (!/^https?:\/\/./.test(url))

@@ -12,12 +12,12 @@ const ANSWER_TIMEOUT_MS = 1_000;
 
 /** The process of a connected agent, by `npm start` of its folder. */
 export interface AgentProcess {
-  /** Starts it anew, and waits until its endpoint answers. @throws CommandError when it ends or does not answer. */
+  /** Restarts it, and waits until its endpoint answers. @throws CommandError if it ends or does not answer. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** @param env beside the environment of this process */
+/** @param env variables in addition to the environment of this process */
 export function createAgentProcess(
   { folder, err, signal }: CliEnvironment,
   entrypoint: string,
@@ -40,12 +40,12 @@ export function createAgentProcess(
     await stop();
     if (await answers(entrypoint)) {
       throw new CommandError(
-        `Something listens at ${entrypoint} already. End it: "agent-rental dev" starts the agent itself.`,
+        `Another program listens at ${entrypoint}. End it: "agent-rental dev" starts the agent itself.`,
       );
     }
     const started = spawn('npm', ['start', '--silent'], {
       cwd: folder,
-      // A group of its own, with all that npm starts.
+      // A separate process group, with all processes that npm starts.
       detached: true,
       env: { ...process.env, PORT: new URL(entrypoint).port, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -87,6 +87,6 @@ function kill({ pid }: ChildProcess, name: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, name);
   } catch {
-    // It has just ended.
+    // The group has just ended.
   }
 }

@@ -5,7 +5,7 @@ import { digestOf } from '../project/register.js';
 
 /** Files of an agent's program. */
 const PROGRAM = /\.(?:[cm]?[jt]sx?|py|json|md|txt)$/;
-/** Files whose changes do not change the agent: those that this command writes, and installed packages. */
+/** Files that are not part of the agent: files of this command, and installed packages. */
 const LEFT_OUT = new Set([
   'node_modules',
   'dist',
@@ -15,30 +15,30 @@ const LEFT_OUT = new Set([
   'agent-wallet.json',
 ]);
 
-/** What an agent is at one moment. */
+/** The state of an agent's files at one moment. */
 interface State {
   manifest: string;
   program: string;
 }
 
-/** Keeps what runs equal to what the folder holds. */
+/** Updates the running agent after changes in its folder. */
 export interface LiveAgent {
-  /** Resolves when what runs is what the folder holds; failures have been told. */
+  /** Resolves when the running agent has all changes of the folder, or their failure was reported. */
   upToDate(): Promise<void>;
-  /** Stops looking at the folder. */
+  /** Stops watching the folder. */
   close(): void;
 }
 
-/** What to do about a change. */
+/** The handlers of changes. */
 export interface ChangeHandlers {
-  /** The manifest, the prompt or the terms are others. */
+  /** The manifest, the prompt or the terms have changed. */
   onManifest(): Promise<void>;
-  /** The agent's program is another; absent for an agent without one. */
+  /** The agent's program has changed; absent for an agent without a program. */
   onProgram: (() => Promise<void>) | undefined;
   onError(error: unknown): void;
 }
 
-/** Looks at a folder after each change in it, and before each call. */
+/** Checks a folder after each change in it, and before each call. */
 export function keepLive(folder: string, handlers: ChangeHandlers): LiveAgent {
   let live = stateOf(folder);
   let work: Promise<void> = Promise.resolve();
@@ -53,7 +53,7 @@ export function keepLive(folder: string, handlers: ChangeHandlers): LiveAgent {
       handlers.onError(error);
     }
   };
-  // One after another: a change during a change is seen by the next look.
+  // One check at a time: the next check sees a change that comes meanwhile.
   const upToDate = () => (work = work.then(apply));
   const watcher = watch(folder, () => void upToDate());
   return { upToDate, close: () => watcher.close() };

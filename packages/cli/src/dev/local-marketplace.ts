@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { CommandError } from '../errors.js';
 
-/** A marketplace of its own: chain, database, sandbox and server, as `npm start` brings them. */
+/** A separate marketplace: chain, database, sandbox and server, as with `npm start`. */
 export interface LocalMarketplace {
   readonly url: string;
   readonly rpcUrl: string;
   readonly programId: string;
-  /** Ends it, and what runs in it. */
+  /** Ends the marketplace and its runs. */
   stop(): Promise<void>;
 }
 
@@ -22,9 +22,9 @@ const CHECKOUT = fileURLToPath(new URL('../../../..', import.meta.url));
 const READY = z.object({ type: z.literal('ready'), base_url: z.string() });
 
 /**
- * Finds the built marketplace to start: in the checkout that is named, else in the one that this command comes from.
+ * Finds the built marketplace to start: in the named checkout, else in the checkout of this command.
  *
- * @throws CommandError saying how to get one.
+ * @throws CommandError with instructions to get one.
  */
 export function findMarketplace(named: string | undefined, folder: string): string {
   const entry = join(named === undefined ? CHECKOUT : resolve(folder, named), SERVER);
@@ -32,16 +32,16 @@ export function findMarketplace(named: string | undefined, folder: string): stri
   throw new CommandError(
     named === undefined
       ? 'There is no marketplace to try the agent on. Clone its repository, run "npm ci && npm run build" in it, and name it ' +
-          'with --marketplace FOLDER; or name one that runs on this machine with --url.'
+          'with --marketplace FOLDER. Or name a marketplace on this machine with --url.'
       : `There is no built marketplace in ${named}: run "npm ci && npm run build" in it.`,
   );
 }
 
 /**
- * Starts a marketplace with a state of its own.
+ * Starts a marketplace with a new, separate state.
  *
  * @param allowed origins on this machine that it may call
- * @throws CommandError with what it said when it did not start.
+ * @throws CommandError with the marketplace's error output if it did not start.
  */
 export async function startMarketplace(
   entry: string,
@@ -50,7 +50,7 @@ export async function startMarketplace(
   signal: AbortSignal,
 ): Promise<LocalMarketplace> {
   const child = spawn(process.execPath, [entry], {
-    // No other variables: those of the user might point the server at production parts.
+    // No other variables: the user's variables might name production parts.
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',
@@ -61,7 +61,7 @@ export async function startMarketplace(
       SANDBOX_POOL_SIZE: '1',
       ALLOW_LOOPBACK: allowed.join(','),
     },
-    // A process group of its own, so that Ctrl-C reaches this command alone, which then stops the server.
+    // A separate process group, so that Ctrl-C reaches only this command, which then stops the server.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });

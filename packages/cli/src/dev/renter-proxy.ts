@@ -2,17 +2,17 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import type { AddressInfo } from 'node:net';
 import { isLoopback } from '../marketplace.js';
 
-/** What a renter gets, on this machine: the marketplace's own API and MCP, as a renter with the agent rented. */
+/** A renter's access on this machine: the marketplace's API and MCP for a renter of the agent. */
 export interface RenterProxy {
   readonly url: string;
   close(): Promise<void>;
 }
 
 /**
- * Serves the API of a marketplace on this machine with a renter's key, so that the agent can be called without one.
+ * Serves the API of a marketplace on this machine with a renter's key, so that callers need no key.
  *
- * @param upToDate awaited before a request goes on: what it runs is what the folder holds
- * @throws Error when the port is taken.
+ * @param upToDate awaited before each request, so that it runs the folder's present agent
+ * @throws Error if the port is taken.
  */
 export async function serveRenterProxy(
   port: number,
@@ -24,7 +24,7 @@ export async function serveRenterProxy(
     if (!isOfThisMachine(incoming)) {
       outgoing.writeHead(403, { 'content-type': 'application/json' });
       outgoing.end(
-        '{"error":{"code":"unauthorized","message":"For programs of this machine alone.","status":403}}',
+        '{"error":{"code":"unauthorized","message":"Only programs on this machine may call this.","status":403}}',
       );
       return;
     }
@@ -47,7 +47,7 @@ export async function serveRenterProxy(
   };
 }
 
-/** Whether host and origin are this machine: a web page in its browser could otherwise spend with the key. */
+/** Whether host and origin are this machine. Without this check, a web page in the browser could spend with the key. */
 function isOfThisMachine({ headers: { host = '', origin } }: IncomingMessage): boolean {
   const local = (url: string) => URL.canParse(url) && isLoopback(url);
   return local(`http://${host}`) && (origin === undefined || local(origin));
@@ -73,7 +73,7 @@ function forward(
     if (outgoing.headersSent) outgoing.destroy();
     else outgoing.writeHead(502).end();
   });
-  // A caller that goes away cancels its run, as at the marketplace.
+  // A lost caller cancels its run, as at the marketplace.
   outgoing.once('close', () => onward.destroy());
   incoming.pipe(onward);
 }

@@ -1,12 +1,12 @@
 /** Characters of a prompt or a task that an answer repeats. */
 const REPEATED_CHARACTERS = 300;
 
-/** The line before the schema that an answer has to be valid against, as the marketplace's runner writes it. */
+/** The line of the marketplace's runner before the schema of the answer. */
 const SCHEMA = /valid against this JSON Schema[^\n]*\n(\{.*\})\s*$/s;
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** What the practice model says: the same to the same messages. */
+/** The practice model's answer. Equal messages give equal answers. */
 export function practiceAnswer(messages: readonly { role: string; text: string }[]): string {
   const last = (...roles: string[]) => messages.findLast(({ role }) => roles.includes(role))?.text ?? '';
   const prompt = cut(last('system', 'developer').split('\n')[0] ?? '');
@@ -19,7 +19,7 @@ export function practiceAnswer(messages: readonly { role: string; text: string }
 const cut = (text: string) =>
   text.length <= REPEATED_CHARACTERS ? text : `${text.slice(0, REPEATED_CHARACTERS - 1)}…`;
 
-/** A value of the simple schemas that agents declare; where a schema asks for more, the run fails and says so. */
+/** A value for a simple schema. With a more complex schema, the run fails and says so. */
 function valueFor(schema: Schema, said: string): unknown {
   const { enum: options, const: constant, type, properties, minimum } = schema;
   if (constant !== undefined) return constant;

@@ -47,7 +47,7 @@ describe('the practice model', () => {
     expect(large?.status ?? 413).toBe(413);
   });
 
-  it('answers in the form that is asked for', () => {
+  it('answers in the requested form', () => {
     const schema = {
       type: 'object',
       properties: {

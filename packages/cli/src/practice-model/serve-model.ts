@@ -6,9 +6,9 @@ import { practiceAnswer } from './practice-answer.js';
 /** The name of the practice model. */
 export const PRACTICE_MODEL = 'practice';
 
-/** The practice model, listening. */
+/** The running practice model. */
 export interface ServedModel {
-  /** Base URL of its API as OpenAI's is, ending in `/v1`. */
+  /** Base URL of its OpenAI-compatible API, ending in `/v1`. */
   readonly baseUrl: string;
   close(): Promise<void>;
 }
@@ -28,10 +28,10 @@ const chatRequest = z.looseObject({
 type ChatRequest = z.infer<typeof chatRequest>;
 
 /**
- * Serves a model that needs no key and no network, for trying an agent before it has a real one. It repeats what it is
- * asked, and says that it does: an answer in text names its system prompt's first line, so that an edit shows.
+ * Serves a model without a key and a network, to try an agent before it has a real model. It repeats its input and says so.
+ * A text answer has the first line of the system prompt, so that an edit of the prompt is visible.
  *
- * @throws Error when the port is taken.
+ * @throws Error if the port is taken.
  */
 export async function servePracticeModel(port: number): Promise<ServedModel> {
   const server = createServer((request, response) => {

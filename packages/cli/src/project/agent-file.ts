@@ -6,18 +6,18 @@ import { CommandError } from '../errors.js';
 /** The file that describes an agent. */
 export const AGENT_FILE = 'agent.json';
 
-/** An agent as its folder describes it: the body of a registration. */
+/** An agent from its folder: the body of a registration. */
 export interface AgentProject {
   readonly body: Record<string, unknown>;
-  /** What was filled in, for the creator to know. */
+  /** Notes to the creator about added fields. */
   readonly notes: string[];
 }
 
 /**
- * Reads `agent.json`: the manifest's fields, the terms in `listing`, and `system_prompt_file`, which names the file of the
- * prompt beside it.
+ * Reads `agent.json`: the manifest's fields, the terms in `listing`, and `system_prompt_file` with the name of the prompt's
+ * file.
  *
- * @throws CommandError saying what is wrong with which file.
+ * @throws CommandError with the wrong file and its fault.
  */
 export function readAgentProject(folder: string): AgentProject {
   const given = parseObject(read(folder, AGENT_FILE), AGENT_FILE);
@@ -32,7 +32,7 @@ export function readAgentProject(folder: string): AgentProject {
   return {
     body: whole,
     notes: isFilled
-      ? ["model: filled in as self_hosted at entrypoint_url; a connected agent's model is its own affair"]
+      ? ['model: set to self_hosted at entrypoint_url; the marketplace does not use it for a connected agent']
       : [],
   };
 }

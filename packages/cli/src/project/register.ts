@@ -10,7 +10,7 @@ import type { Connected } from '../marketplace.js';
 import type { AgentProject } from './agent-file.js';
 
 const POLL_MS = 400;
-/** Fields that an update takes away where the folder has them no more. */
+/** Fields that an update removes if the folder no longer has them. */
 const OPTIONAL_FIELDS = ['system_prompt', 'entrypoint_url', 'tools', 'timeout_seconds'];
 const KEY_VARIABLES: Readonly<Record<ModelProvider, string>> = {
   openai: 'OPENAI_API_KEY',
@@ -21,14 +21,14 @@ const KEY_VARIABLES: Readonly<Record<ModelProvider, string>> = {
 /** The end of a registration's or an update's job. */
 export type Job = Awaited<ReturnType<Connected['client']['getJob']>>;
 
-/** Digest of the folder's agent without its terms: it differs once the folder differs from what was registered. */
+/** Digest of the folder's agent without its terms. It differs if the folder differs from the registered agent. */
 export function digestOf({ body }: AgentProject): string {
   const { listing: _, ...fields } = body;
   return sha256Of(fields);
 }
 
 /**
- * The folder's `listing` without the price, as an update sends it; empty where the folder has none. Without a rate the
+ * The folder's `listing` without the price, in the form of an update; empty without a `listing`. Without a rate the
  * marketplace's default applies.
  */
 export function saidOfListing({ body }: AgentProject): Record<string, unknown> {
@@ -42,7 +42,7 @@ export function saidOfListing({ body }: AgentProject): Record<string, unknown> {
   return { runs_per_minute: null, ...said };
 }
 
-/** Digest of {@link saidOfListing}: it differs once that differs from what was sent last. */
+/** Digest of {@link saidOfListing}. It differs if the listing differs from the last sent one. */
 export function listingDigestOf(project: AgentProject): string {
   return sha256Of(saidOfListing(project));
 }
@@ -51,7 +51,7 @@ function sha256Of(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex');
 }
 
-/** The key of the agent's model, from the environment, and where it was found. */
+/** The key of the agent's model and its environment variable. */
 export function modelKeyOf(
   { body }: AgentProject,
   { variables }: CliEnvironment,
@@ -79,7 +79,7 @@ export async function register(
   return answer.job_id;
 }
 
-/** The fields of a manifest as an update sends them: those that the folder has no more are taken away. */
+/** The fields of a manifest in the form of an update, which removes fields that the folder no longer has. */
 export function manifestChanges({ body }: AgentProject): Record<string, unknown> {
   const { listing: _, ...fields } = body;
   const removed = OPTIONAL_FIELDS.filter((name) => fields[name] === undefined);
@@ -103,7 +103,7 @@ export async function sendUpdate(
 /**
  * Waits for the end of a job.
  *
- * @throws CommandError naming everything that was refused.
+ * @throws CommandError with all reasons of a refusal.
  */
 export async function endOfJob(
   { client }: Connected,
@@ -123,7 +123,7 @@ export async function endOfJob(
   }
 }
 
-/** Keeps a webhook secret in the folder. It is shown once, so it is kept before anything else happens. */
+/** Keeps a webhook secret in the folder, before all other steps: the service shows it only once. */
 export function keepSecret(records: string, secret: string | undefined, { err }: CliEnvironment): void {
   if (secret === undefined) return;
   writeFileSync(join(records, WEBHOOK_SECRET_FILE), `${secret}\n`, { mode: 0o600 });

@@ -6,7 +6,7 @@ import { CommandError } from '../errors.js';
 import { PRACTICE_MODEL } from '../practice-model/serve-model.js';
 import { VERSION } from '../version.js';
 
-/** What `init` can make. */
+/** The templates of `init`. */
 export const TEMPLATES = {
   prompt: 'a prompt that the marketplace runs',
   typescript: "an agent in TypeScript that runs on its creator's machine",
@@ -17,20 +17,20 @@ export const TEMPLATES = {
 /** Name of a template. */
 export type Template = keyof typeof TEMPLATES;
 
-/** Whether there is such a template. */
+/** Whether a name is a template's. */
 export function isTemplate(name: string): name is Template {
   return Object.hasOwn(TEMPLATES, name);
 }
 
 const FOLDER = fileURLToPath(new URL('../../templates', import.meta.url));
-/** npm leaves a file of this name out of a package. */
+/** npm does not pack a file named `.gitignore`. */
 const RENAMED: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
 
 /**
- * Writes a template into a folder that has none of its files.
+ * Writes a template into a folder. The folder must not have any of its files.
  *
  * @returns the names of the files
- * @throws CommandError naming a file that is there already.
+ * @throws CommandError with the name of an existing file.
  */
 export async function writeTemplate(
   template: Template,
@@ -65,7 +65,7 @@ async function filesOf(folder: string): Promise<{ path: string; file: string }[]
   return names.map((name) => ({ path: join(FOLDER, folder, name), file: RENAMED[name] ?? name }));
 }
 
-/** The model whose key is there, else the one that needs none. */
+/** The model whose key is in the environment, else the practice model, which needs no key. */
 function modelFor(environment: Readonly<Record<string, string | undefined>>): object {
   if (environment['OPENAI_API_KEY']) return { provider: 'openai', model: 'gpt-4.1-mini' };
   if (environment['ANTHROPIC_API_KEY']) return { provider: 'anthropic', model: 'claude-sonnet-4-5' };

@@ -2,7 +2,7 @@ import { openai } from '@ai-sdk/openai';
 import { simulateReadableStream } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 
-/** Always says the same, so that the agent runs at once. */
+/** A model with one fixed answer, so that the agent works without a key. */
 function practiceModel() {
   const usage = {
     inputTokens: { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 },
@@ -22,5 +22,5 @@ function practiceModel() {
   });
 }
 
-/** OpenAI's model where there is a key. */
+/** OpenAI's model if there is a key, else the practice model. */
 export const model = process.env.OPENAI_API_KEY ? openai('gpt-4.1-mini') : practiceModel();

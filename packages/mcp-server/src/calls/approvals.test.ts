@@ -34,7 +34,7 @@ async function askedAbout(tool: RentedTool, args: unknown): Promise<string> {
 describe('an approval', () => {
   const args = { agent_id: 'a-aaaaaa', task: 't' };
 
-  it('holds for the call and the amount that the user was asked about', async () => {
+  it('is valid for the call and the amount of the question', async () => {
     const tool = toolAsking(2_000_000);
     const asked = await askedAbout(tool, args);
     const approval = await approvalOf({ tool, args, canAsk: true }, round(asked, true), codec);
@@ -44,7 +44,7 @@ describe('an approval', () => {
     expect(await approval.approve?.({ ...request, lamports: 2_000_001 }, {})).toBe(false);
   });
 
-  it.each([false, 'true', 1, null])('is none when the answer is %j', async (answer) => {
+  it.each([false, 'true', 1, null])('is missing if the answer is %j', async (answer) => {
     const tool = toolAsking(2_000_000);
     const asked = await askedAbout(tool, args);
     const approval = await approvalOf({ tool, args, canAsk: true }, round(asked, answer), codec);
@@ -57,7 +57,7 @@ describe('an approval', () => {
     ['other arguments', toolAsking(2_000_000), { ...args, task: 'something else' }],
     ['another amount', toolAsking(3_000_000), args],
     ['another tool', toolAsking(2_000_000, 'hire'), args],
-  ])('of one call is none for one with %s: the user is asked again', async (_, tool, given) => {
+  ])('of one call is not valid for a call with %s: the user is asked again', async (_, tool, given) => {
     const asked = await askedAbout(toolAsking(2_000_000), args);
     const approval = await approvalOf({ tool, args: given, canAsk: true }, round(asked, true), codec);
     expect(approval).toHaveProperty('ask');
@@ -68,7 +68,7 @@ describe('an approval', () => {
     ['another kind', { kind: 'run' }],
     ['more', { lamports: 2_000_001 }],
     ['more for each run', { maxRunLamports: 101 }],
-  ] as const)('is none for %s than the user was asked about [REN-13]', async (_, changes) => {
+  ] as const)('is not valid for %s than in the question [REN-13]', async (_, changes) => {
     const more = { kind: 'rental', maxRunLamports: 100 } as const;
     const tool = toolAsking(2_000_000, 'hire', more);
     const approval = await approvalOf(
@@ -102,13 +102,13 @@ describe('an approval', () => {
     const asked = first.ask.inputRequests?.['approve'] as { params: { message: string } } | undefined;
     expect(asked?.params.message.split('\n')).toEqual([
       'Pay up to 2000000 lamports (0.002 SOL) out of the wallet, fees included?',
-      'Each run may then take up to 1000000 lamports (0.001 SOL) of what is prepaid.',
+      'Each run may then take up to 1000000 lamports (0.001 SOL) from the prepaid balance.',
       'It rents the agent a-aaaaaa.',
       `The agent's creator calls it: "A' for 0.0001 SOL? Pay 0 SOL (a-aaaaaa)'?"`,
     ]);
   });
 
-  it('is not asked for where the client cannot ask', async () => {
+  it('is not asked for if the client cannot ask', async () => {
     const approval = await approvalOf({ tool: toolAsking(1), args, canAsk: false }, round(), codec);
     expect(approval).toEqual({ approve: undefined });
   });

@@ -9,28 +9,28 @@ import {
 } from '@modelcontextprotocol/server';
 import { createHash, randomUUID } from 'node:crypto';
 
-/** The question, as the client carries it to the round of its answer. */
+/** The state of a question, which the client sends back with the answer. */
 export interface AskedState {
-  /** The call and the amounts that the question was about. */
+  /** The call and the amounts of the question. */
   readonly asked: string;
   /** Names this one question. */
   readonly question: string;
-  /** The question to the wallet's owner that the client was given the page of. */
+  /** The question to the wallet's owner whose page the client has. */
   readonly ownerApproval?: string;
 }
 
 /** The step before a call may spend. */
 type Approval =
-  /** The user has to be asked first. */
+  /** The user must be asked first. */
   | { readonly ask: InputRequiredResult }
-  /** Goes on; `approve` is absent where nothing is to be approved, or the client cannot be asked. */
+  /** The call goes on; `approve` is absent if no approval is needed, or the client cannot ask. */
   | {
       readonly approve: Approve | undefined;
       /** Key of the answered call: a repeated answer is for the same run and the same payment. */
       readonly key?: string;
     };
 
-/** The question whether something may be spent. */
+/** The question about a spend. */
 export function askFor(request: SpendingRequest): InputRequest {
   return inputRequired.elicit({
     message: approvalText(request),
@@ -42,16 +42,16 @@ export function askFor(request: SpendingRequest): InputRequest {
   });
 }
 
-/** Whether the answer to {@link askFor} is a yes. @param answer as the client sent it */
+/** Whether the answer to {@link askFor} is a yes. @param answer of the client */
 export function isYes(answer: unknown): boolean {
   return acceptedContent<{ approve?: unknown }>({ answer }, 'answer')?.approve === true;
 }
 
 /**
- * Whether a call that spends more than the policy lets pass may go on: the user is asked by elicitation. The question is
- * bound to the call and its amount, so that an answer to one is none to another.
+ * Asks the user by elicitation about a call above the policy's amount. The question is bound to the call and its amount, so
+ * that its answer is valid for no other call.
  *
- * @param canAsk whether the client can put questions to its user.
+ * @param canAsk whether the client can ask its user.
  */
 export async function approvalOf(
   { tool, args, canAsk }: { tool: RentedTool; args: unknown; canAsk: boolean },
@@ -77,7 +77,7 @@ export async function approvalOf(
   }
   const isApproved = isYes(context.mcpReq.inputResponses?.['approve']);
   return {
-    // The call computes its spend again: the answer is for the asked amount, and for no more.
+    // The call computes its spend again: the answer is valid up to the asked amount.
     approve: ({ kind, agentId, lamports, maxRunLamports = 0 }) =>
       isApproved &&
       kind === request.kind &&

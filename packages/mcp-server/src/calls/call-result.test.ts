@@ -12,7 +12,7 @@ describe('a result that is cut for its length', () => {
     expect(result.content.map(({ type }) => type)).toEqual(['text', 'resource_link', 'text']);
   });
 
-  it('comes whole where it is its files alone that make it long, and is cut where it is not', () => {
+  it('comes whole if only its files make it long, and is cut otherwise', () => {
     const long = { picture: PICTURE, text: 'x'.repeat(50_000) };
     const cut = toCallResult({ ...facts, text: '{"pic', structured: long });
     expect(cut.content[0]).toEqual({ type: 'text', text: '{"pic' });
@@ -58,6 +58,6 @@ it('tells a host that shows structured content alone of the run, beside the outp
     note: '[agent-rental] Nothing was charged.',
   });
   expect(joined.structuredContent).toMatchObject({ run: { cost_lamports: 0, charged: false } });
-  // Other content than a run's output stays as it is.
+  // Content that is not a run's output does not change.
   expect(toCallResult(facts).structuredContent).toEqual({ a: 1 });
 });

@@ -8,9 +8,8 @@ export const RUN_META_KEY = 'agent-rental/run';
 export const ERROR_META_KEY = 'agent-rental/error';
 
 /**
- * A tool's result in the words of MCP. The agent's output is a separate text block, and the
- * marketplace's line about the run another, so that no output can be taken for it. Files in an output are blocks
- * between the two.
+ * A tool's result for MCP. The agent's output and the marketplace's line about the run are separate text blocks, so that an
+ * output cannot imitate the line. Files of an output are blocks between the two.
  */
 export function toCallResult(result: ToolResult): CallToolResult {
   const meta = metaOf(result);
@@ -23,7 +22,7 @@ export function toCallResult(result: ToolResult): CallToolResult {
   ];
   return {
     content,
-    // A cut output must not come back whole beside it.
+    // A cut output must not be whole in the structured content.
     ...(structured === undefined || isCut ? {} : { structuredContent: withRun(structured, result) }),
     ...(result.status === 'completed' || result.status === 'running' ? {} : { isError: true }),
     ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
@@ -31,8 +30,8 @@ export function toCallResult(result: ToolResult): CallToolResult {
 }
 
 /**
- * Some hosts show their models the structured content alone: what the marketplace says of a run is in it too, beside the
- * output and not inside, so that the output keeps to the creator's schema.
+ * Adds the marketplace's facts about a run to the structured content: some hosts show only this to their models. The facts
+ * are beside the output, so that the output follows the creator's schema.
  */
 function withRun(structured: Record<string, unknown>, result: ToolResult): Record<string, unknown> {
   const { runId, costLamports, note } = result;
@@ -60,10 +59,10 @@ function outputOf({ status, text, structured, nextOffset, runId }: ToolResult): 
   if (status !== 'completed' || runId === undefined || (structured === undefined && asIs.isCut)) return asIs;
   const { value, files } = splitFiles(structured ?? text, runId);
   if (files.length === 0) return asIs;
-  // An output that is nothing but a file needs no text in its place.
+  // An output that is only a file needs no text.
   if (structured === undefined) return { text: '', structured, files, isCut: false };
   const rest = outputJson(value);
-  // Without its files it may be short enough.
+  // Without files the output may be short enough.
   if (Buffer.byteLength(rest) > RESULT_MAX_BYTES) return asIs;
   return { text: rest, structured: value as Record<string, unknown>, files, isCut: false };
 }
@@ -78,7 +77,7 @@ function linkTo(runId: string): ContentBlock {
     name: runId,
     uri: runUri(runId),
     title: 'Whole output of the run',
-    description: `The words of the agent, for ${RESULT_KEPT_HOURS} hours.`,
+    description: `The agent's output, for ${RESULT_KEPT_HOURS} hours.`,
   };
 }
 

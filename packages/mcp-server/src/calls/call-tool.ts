@@ -17,24 +17,24 @@ import { elicitationModes } from './elicitation-modes.js';
 import { askOwner, waitForOwner } from './owner-approval.js';
 import { reportProgress } from './progress.js';
 
-/** How long a run is waited for at least, also after a wait for its approval. */
+/** Shortest wait for a run, also after a wait for its approval. */
 const LEAST_WAIT_MS = 500;
 
-/** What {@link createCallTool} works with. */
+/** The parts that {@link createCallTool} uses. */
 interface CallToolParts {
   readonly options: RentalServerOptions & { readonly patienceMs: number };
   readonly server: Server;
   readonly codec: RequestStateCodec<AskedState>;
-  /** Absent where the server has no tasks. */
+  /** Absent for a server without tasks. */
   readonly tasks: Tasks | undefined;
 }
 
-/** Makes what answers `tools/call`. */
+/** Makes the handler of `tools/call`. */
 export function createCallTool({ options, server, codec, tasks }: CallToolParts): CallTool {
   const { toolset, onError, patienceMs, call } = options;
   const files =
     options.inputFolder === undefined ? undefined : new InputFiles(options.client, options.inputFolder);
-  /** A server without an HTTP call serves one connection, which is one session. */
+  /** Without HTTP, a server has one connection, which is one session. */
   const equalCallsOf = call?.caller ?? randomUUID();
   return async (params, context) => {
     const { name } = params;
@@ -67,9 +67,9 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
           : resultOfError(error),
       );
     }
-    // A cancelled call leaves its run: clients cancel at their own timeout and call again. The run has its grace.
+    // A cancelled call leaves its run, which goes on for a grace period: clients cancel at their timeout and call again.
     const leaving = createDeadline(undefined, call?.cancelled, connection);
-    // Tasks have no progress, and a call that may become one is short.
+    // Tasks have no progress, and a call that may become a task is short.
     const token = asTask === undefined ? meta?.progressToken : undefined;
     const progress = reportProgress({
       token,
@@ -95,7 +95,7 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
       return toCallResult(result);
     } catch (error) {
       if (call?.cancelled.aborted !== true) throw error;
-      // It ends the stream: without a result clients take the call up again.
+      // The result ends the stream: without one, clients resume the call.
       return toCallResult({ status: 'error', text: `${MARKETPLACE_MARK} The call was cancelled.` });
     } finally {
       leaving.clear();
@@ -104,7 +104,7 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
   };
 }
 
-/** Arguments with the file that they name in its place. */
+/** Arguments with the uploaded file in place of its name. */
 async function withInputFile(
   { input_file: path, ...args }: Record<string, unknown>,
   files: InputFiles | undefined,

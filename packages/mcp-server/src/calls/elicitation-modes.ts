@@ -1,14 +1,14 @@
 import { CLIENT_CAPABILITIES_META_KEY, type Server, type ServerContext } from '@modelcontextprotocol/server';
 
-/** In which ways a client puts a question to its user (MCP, "Elicitation"; SEP-1036). */
+/** The ways in which a client asks its user (MCP, "Elicitation"; SEP-1036). */
 export interface ElicitationModes {
-  /** Shows a form, and gives its values. */
+  /** The client shows a form and returns its values. */
   readonly form: boolean;
-  /** Opens an address, whose page has the answer. */
+  /** The client opens a page, on which the user answers. */
   readonly url: boolean;
 }
 
-/** The modes that the client of a request declares. One that declares elicitation without a mode shows forms. */
+/** The declared modes of a request's client. Elicitation without a mode means forms. */
 export function elicitationModes(
   server: Pick<Server, 'getClientCapabilities'>,
   context: ServerContext,

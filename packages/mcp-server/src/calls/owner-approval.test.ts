@@ -44,8 +44,8 @@ describe('the modes of a client', () => {
   });
 });
 
-describe('a call that its owner has to approve', () => {
-  it('opens the page where the client opens addresses, and shows a form with it where it shows forms [ID-79]', async () => {
+describe('a call that needs the owner’s approval', () => {
+  it('opens the page in a client with URL elicitation, and shows a form with its address in a client with forms [ID-79]', async () => {
     for (const form of [true, false]) {
       const asked = await askOwner(refused, { form, url: true }, round(), codec);
       expect(asked?.inputRequests?.['owner_approval']).toMatchObject({
@@ -71,7 +71,7 @@ describe('a call that its owner has to approve', () => {
     expect(await askOwner({ status: 'completed', text: '' }, modes, round(), codec)).toBeUndefined();
   });
 
-  it('waits for the answer once the user has gone there, and for nothing before', async () => {
+  it('waits for the answer only after the user has opened the page', async () => {
     const asked: unknown[] = [];
     const client = {
       getApproval: async (id: string, { waitSeconds }: { waitSeconds: number }) =>

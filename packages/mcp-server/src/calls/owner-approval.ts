@@ -15,11 +15,11 @@ import type { ElicitationModes } from './elicitation-modes.js';
 const NAME = 'owner_approval';
 
 /**
- * Leads the client's user to the page where the owner of the wallet answers, in the way that the client declares. What the client
- * answers approves nothing: the page's answer alone does, because an API key would say yes to itself.
+ * Leads the client's user to the page where the wallet's owner answers, in the client's declared mode. The client's answer
+ * approves nothing. Only the page's answer does, because an API key could approve its own call.
  *
- * @returns undefined where nothing is to be approved, the client was led there before, or it declares no way: then the result
- *   names the page
+ * @returns undefined if no approval is needed, the client was led there before, or it declares no mode. In the last case the
+ *   result names the page
  */
 export async function askOwner(
   { error }: ToolResult,
@@ -42,13 +42,13 @@ export async function askOwner(
 function requestFor({ url, reason }: OwnerApproval, modes: ElicitationModes): InputRequest | undefined {
   if (modes.url) {
     return inputRequired.elicitUrl({
-      message: `${reason}\nThe page shows what it is for; answer there.`,
+      message: `${reason}\nThe page shows the spend; answer there.`,
       url,
     });
   }
   if (!modes.form) return undefined;
   return inputRequired.elicit({
-    message: `${reason}\nOpen this page, which shows what it is for, and answer there: ${url}`,
+    message: `${reason}\nOpen this page, which shows the spend, and answer there: ${url}`,
     requestedSchema: {
       type: 'object',
       properties: { answered: { type: 'boolean', title: 'I have answered on that page' } },
@@ -57,10 +57,10 @@ function requestFor({ url, reason }: OwnerApproval, modes: ElicitationModes): In
 }
 
 /**
- * Waits until the owner has answered the question that the client was led to.
+ * Waits until the owner has answered on the page.
  *
- * @param mostMs how long at most
- * @returns how long it took
+ * @param mostMs longest wait in milliseconds
+ * @returns the waited milliseconds
  */
 export async function waitForOwner(
   client: RentalClient,
@@ -75,7 +75,7 @@ export async function waitForOwner(
   try {
     await client.getApproval(id, { waitSeconds: Math.floor(mostMs / 1_000), signal });
   } catch {
-    // The next call tells the fault.
+    // The next call reports the fault.
     signal.throwIfAborted();
   }
   return performance.now() - startedAt;

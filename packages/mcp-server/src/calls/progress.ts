@@ -1,22 +1,22 @@
 import type { Notification, ProgressToken } from '@modelcontextprotocol/server';
 
-/** How often a client hears that a run goes on: the shortest timeout of a client known is 5 s. */
+/** Interval of heartbeats to a client: the shortest known timeout of a client is 5 s. */
 const HEARTBEAT_MS = 4_000;
 
 /** Shortest time between two notifications about output. */
 const OUTPUT_INTERVAL_MS = 500;
 
-/** Tells a client how a call is getting on. */
+/** Reports the progress of a call to a client. */
 interface ProgressReporter {
-  /** A piece of output has come. */
+  /** Reports a piece of output. */
   output(delta: string): void;
-  /** The call has ended; nothing is sent after this. */
+  /** Ends the reports of a call. */
   stop(): void;
 }
 
 /** Options of {@link reportProgress}. */
 interface ProgressOptions {
-  /** The client's token; without one nothing is sent. */
+  /** The client's token. Without a token, no progress is sent. */
   readonly token: ProgressToken | undefined;
   readonly notify: (notification: Notification) => Promise<void>;
   /** Time between heartbeats. */
@@ -24,8 +24,8 @@ interface ProgressOptions {
 }
 
 /**
- * Sends progress notifications while a call runs: a heartbeat, and how much output there is. The output
- * itself is in the result alone, where it is marked for what it is.
+ * Sends progress notifications while a call runs: a heartbeat, and the number of output characters. Only the result has the
+ * output, marked as the agent's.
  */
 export function reportProgress(options: ProgressOptions): ProgressReporter {
   const { token, notify } = options;
@@ -38,7 +38,7 @@ export function reportProgress(options: ProgressOptions): ProgressReporter {
   const send = (message: string): void => {
     progress += 1;
     const params = { progressToken: token, progress, message };
-    // A client that is gone is noticed by the call itself.
+    // The call itself notices a lost client.
     notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };
   const heartbeat = setInterval(() => {

@@ -4,7 +4,7 @@ import { RunningCalls } from './running-calls.js';
 const address = { callerId: 'wallet', sessionId: 'session', requestId: 7 };
 
 describe('RunningCalls', () => {
-  it('cancels exactly the call that is addressed', () => {
+  it('cancels only the addressed call', () => {
     const calls = new RunningCalls();
     const { signal } = calls.begin(address);
     for (const change of [
@@ -20,7 +20,7 @@ describe('RunningCalls', () => {
     expect(signal.aborted).toBe(true);
   });
 
-  it('forgets an ended call, and not the one that took its id', () => {
+  it('forgets an ended call, but not a later call with its id', () => {
     const calls = new RunningCalls();
     const first = calls.begin(address);
     const second = calls.begin(address);

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 
-/** What tells one running call from all others. */
+/** The address of one running call. */
 interface CallAddress {
-  /** The caller; a caller can cancel its own calls alone. */
+  /** The caller, who can cancel only own calls. */
   readonly callerId: string;
   readonly sessionId: string;
   readonly requestId: string | number;
 }
 
 /**
- * Calls of clients of the eras before 2026-07-28 that are running here, so that `notifications/cancelled`, which those
- * send as a request of its own, finds them.
+ * Running calls in this process, of clients of the eras before 2026-07-28. These clients send `notifications/cancelled` as a
+ * separate request, which finds the call here.
  */
 export class RunningCalls {
   readonly #calls = new Map<string, AbortController>();
@@ -28,12 +28,12 @@ export class RunningCalls {
     };
   }
 
-  /** Aborts a call; one that is not running here is none of our business. */
+  /** Aborts a call, if it runs here. */
   cancel(address: CallAddress): void {
     this.cancelByKey(keyOfCall(address));
   }
 
-  /** As `cancel`, for a call that another replica names. @param key of {@link keyOfCall} */
+  /** Aborts a call for another replica. @param key of {@link keyOfCall} */
   cancelByKey(key: string): void {
     this.#calls.get(key)?.abort(new Error('The client cancelled the call.'));
   }
@@ -43,13 +43,13 @@ export class RunningCalls {
     for (const call of this.#calls.values()) call.abort(new Error('The server is shutting down.'));
   }
 
-  /** How many calls are running. */
+  /** Number of running calls. */
   get size(): number {
     return this.#calls.size;
   }
 }
 
-/** Id of a call for all replicas. Its caller cannot be derived from it. */
+/** Id of a call for all replicas. It does not reveal the caller. */
 export function keyOfCall({ callerId, sessionId, requestId }: CallAddress): string {
   return createHash('sha256')
     .update(JSON.stringify([callerId, sessionId, requestId]))

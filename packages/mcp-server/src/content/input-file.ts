@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { realpath, readFile, stat } from 'node:fs/promises';
 import { extname, isAbsolute, relative, resolve } from 'node:path';
 
-/** A file cannot be sent; the message says why, and never shows its content. */
+/** A file cannot be sent. The message has the reason, and never the content. */
 export class InputFileError extends Error {
   override readonly name = 'InputFileError';
 }
 
-/** As many bytes as the marketplace takes. */
+/** The marketplace's limit for a file. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Media types by extension; all else is text. */
@@ -20,29 +20,29 @@ const MEDIA_TYPES: Record<string, string> = {
   '.gz': 'application/gzip',
 };
 
-/** How long a file that was sent is not sent again. The marketplace keeps it for a day. */
+/** Time in which the same file is not sent again. The marketplace keeps a file for a day. */
 const KEPT_MS = 60 * 60_000;
-/** Most files that are remembered; the oldest are forgotten first. */
+/** Most remembered files; the oldest are forgotten first. */
 const MAX_KEPT = 100;
 
-/** Sends files of this machine to be the inputs of runs. */
+/** Sends files of this machine as inputs of runs. */
 export class InputFiles {
   readonly #client: RentalClient;
   readonly #folder: string;
   readonly #sent = new Map<string, { uri: string; atMs: number }>();
 
-  /** @param folder the only one that files are read from, at any depth; links that lead out of it are refused. */
+  /** @param folder the only folder to read files from, at any depth. Links out of it are refused. */
   constructor(client: RentalClient, folder: string) {
     this.#client = client;
     this.#folder = folder;
   }
 
   /**
-   * Sends a file. The same content is sent once for a while, so that an equal call is an equal request: its approval is
-   * for that, and so is its retry.
+   * Sends a file. For a while the same content is sent only once. So an equal call is an equal request, and an approval or a
+   * retry fits it.
    *
    * @returns its `input_uri`.
-   * @throws InputFileError; ApiError, ConnectionError when it cannot be sent.
+   * @throws InputFileError; ApiError, ConnectionError if it cannot be sent.
    */
   async send(path: string, signal?: AbortSignal): Promise<string> {
     const real = await fileInside(this.#folder, path);
@@ -60,10 +60,10 @@ export class InputFiles {
   }
 }
 
-/** The real path of a file that may be sent. @throws InputFileError */
+/** The real path of an allowed file. @throws InputFileError */
 async function fileInside(folder: string, path: string): Promise<string> {
   const root = await realpath(folder).catch(() => undefined);
-  // One answer for outside files and absent ones: the answer does not tell of other files on this machine.
+  // The same answer for outside files and absent ones, so that it reveals no other files on this machine.
   const refused = new InputFileError(`"input_file" is not a file inside ${folder}.`);
   if (root === undefined) throw refused;
   const real = await realpath(resolve(root, path)).catch(() => undefined);

@@ -6,7 +6,7 @@ const tool = (description: string) => [{ name: 'agent_x', title: 'X', descriptio
 
 afterEach(() => void vi.useRealTimers());
 
-it('a list that changes after it was given is told of once, and one that could not be read is looked at again [REG-90]', async () => {
+it('reports a changed list once, and tries again after a failed read [REG-90]', async () => {
   vi.useFakeTimers();
   const lists = [tool('old'), new Error('no network'), tool('new'), tool('new')];
   const onChange = vi.fn();
@@ -17,7 +17,7 @@ it('a list that changes after it was given is told of once, and one that could n
   });
   const watch = watchList({ toolset: { refresh }, everyMs: 1_000, onChange });
   await vi.advanceTimersByTimeAsync(5_000);
-  // The client has no list yet, so none can be out of date.
+  // The client has no list yet, so no list can be out of date.
   expect(refresh).not.toHaveBeenCalled();
   watch.given(tool('old'));
   await vi.advanceTimersByTimeAsync(2_000);

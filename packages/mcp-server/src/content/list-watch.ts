@@ -1,14 +1,14 @@
 import type { RentedTool, RentedToolset } from '@agent-rental/tools';
 import { createHash } from 'node:crypto';
 
-/** Watches a list of tools after it was given to a client, and tells when it is another one. */
+/** Watches a list of tools that a client has, and reports a change. */
 export interface ListWatch {
-  /** The client was given this list; from the first time on the list is looked at again and again. */
+  /** Records the client's list. The first call starts the polling. */
   given(tools: readonly RentedTool[]): void;
   stop(): void;
 }
 
-/** Makes a watch. Its timer keeps no process alive; a look that fails is made again at the next time. */
+/** Makes a watch. Its timer keeps no process alive. After a failed poll, the next poll tries again. */
 export function watchList({
   toolset,
   everyMs,
@@ -35,7 +35,7 @@ export function watchList({
   };
 }
 
-/** Digest of everything that clients are shown of tools. */
+/** Digest of all fields of tools that clients see. */
 function digestOf(tools: readonly RentedTool[]): string {
   const shown = tools.map(({ name, title, description, inputSchema }) => [
     name,

@@ -2,17 +2,17 @@ import type { ContentBlock } from '@modelcontextprotocol/server';
 import { dataUrl } from './data-url.js';
 import { runUri } from './resources.js';
 
-/** Most files of one output that are taken out of it. */
+/** Most files that are taken out of one output. */
 const MAX_FILES = 20;
 
-/** An output with its files beside it. */
+/** An output and its files. */
 interface SplitOutput {
   /** The output with the address of each file in the file's place. */
   readonly value: unknown;
   readonly files: readonly ContentBlock[];
 }
 
-/** Takes the files out of an output, so that a client shows pictures and plays sounds, and no model reads base64. */
+/** Takes the files out of an output. So a client shows pictures and plays sounds, and no model reads base64. */
 export function splitFiles(output: unknown, runId: string): SplitOutput {
   const files: ContentBlock[] = [];
   const take = (value: unknown): unknown => {

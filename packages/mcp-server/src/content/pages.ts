@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 
-/** One page of a list, and where the next one begins. */
+/** One page of a list, and the start of the next page. */
 export function pageOf<T>(
   list: string,
   items: readonly T[],
@@ -11,19 +11,19 @@ export function pageOf<T>(
   return { items: items.slice(start, end), ...nextAfter(list, end, items.length) };
 }
 
-/** Where a page begins: so many items from the start of the list, and a place that the list's owner finds again. */
+/** The start of a page: an offset, and a place for the list's owner. */
 interface PageStart {
   readonly start: number;
   readonly place?: string | undefined;
 }
 
-/** The cursor of the page that begins at `end`, where the list goes on there. */
+/** The cursor of the page that begins at `end`, if there is one. */
 export function nextAfter(list: string, end: number, total: number, place?: string): { nextCursor?: string } {
   const parts = [list, end, ...(place === undefined ? [] : [place])];
   return end < total ? { nextCursor: Buffer.from(parts.join(':')).toString('base64url') } : {};
 }
 
-/** Where the page of a cursor begins. @throws ProtocolError for one that this list did not give. */
+/** The start of a cursor's page. @throws ProtocolError for a cursor of another list. */
 export function startOf(list: string, cursor: string | undefined): PageStart {
   if (cursor === undefined) return { start: 0 };
   const [name, digits = '', place, more] = Buffer.from(cursor, 'base64url').toString().split(':');

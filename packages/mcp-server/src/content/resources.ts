@@ -26,20 +26,20 @@ export const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = [
     name: 'listing',
     title: 'An agent on the marketplace',
     uriTemplate: `${SCHEME}://listings/{agent_id}`,
-    description: 'What an agent does, takes and costs. Texts are the words of its creator.',
+    description: 'Description, input and price of an agent. Its creator wrote the texts.',
     mimeType: JSON_TYPE,
   },
   {
     name: 'run',
     title: 'Output of a run',
     uriTemplate: `${SCHEME}://runs/{run_id}`,
-    description: `The whole output of a run of this wallet, for ${RESULT_KEPT_HOURS} hours: the words of the agent.`,
+    description: `The whole output of a run of this wallet, for ${RESULT_KEPT_HOURS} hours. The agent wrote it.`,
   },
   {
     name: 'receipt',
     title: 'Receipt of a run',
     uriTemplate: `${SCHEME}://runs/{run_id}/receipt`,
-    description: 'What happened in a run of this wallet and what it cost, signed by the marketplace.',
+    description: 'The receipt of a run of this wallet, with its status and cost, signed by the marketplace.',
     mimeType: JSON_TYPE,
   },
 ];
@@ -59,7 +59,7 @@ export async function listResources(client: RentalClient, signal: AbortSignal): 
 /**
  * Reads a resource.
  *
- * @throws ResourceNotFoundError for an absent resource or another caller's; ProtocolError for a refusal of the API; ConnectionError.
+ * @throws ResourceNotFoundError for a missing resource or another caller's; ProtocolError for a refusal of the API; ConnectionError.
  */
 export async function readResource(
   { client, toolset }: { client: RentalClient; toolset: RentedToolset },
@@ -71,7 +71,7 @@ export async function readResource(
   try {
     const name = decodeURIComponent(id);
     if (kind === 'listings') {
-      // Cleaned and bounded as for a model.
+      // Use the tool's answer, which is cleaned and bounded for a model.
       const tool = toolset.alwaysThere.find((candidate) => candidate.name === 'get_listing');
       const shown = await tool?.invoke({ agent_id: name }, { signal });
       if (shown?.status !== 'completed') throw new ResourceNotFoundError(uri);
@@ -88,7 +88,7 @@ export async function readResource(
   } catch (error) {
     if (error instanceof URIError) throw new ResourceNotFoundError(uri);
     if (isApiError(error) && error.status === 404) throw new ResourceNotFoundError(uri);
-    // In the terms of the tools: a host may show it to its model.
+    // Use the terms of the tools: a host may show the error to its model.
     if (isApiError(error))
       throw new ProtocolError(ProtocolErrorCode.InternalError, resultOfError(error).text);
     throw error;

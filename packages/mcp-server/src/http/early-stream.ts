@@ -1,16 +1,16 @@
 import type { JSONRPCRequest } from '@modelcontextprotocol/server';
 import { RETRY_MS } from './resumption.js';
 
-/** A refusal that is not there after so long comes in the stream. */
+/** Refusals that take longer come in the stream. */
 const AT_ONCE_MS = 10;
-/** How often a quiet stream gives a sign of life, for the proxies on its way. */
+/** Interval of signs of life in a quiet stream, for proxies. */
 const KEEP_ALIVE_MS = 15_000;
 
 const encoder = new TextEncoder();
 
 /**
- * The response to a tool call, started early: a stream whose first event has an id, so that a client whose connection
- * breaks before the answer knows what to ask for. A refusal that is there at once stays as it is, with its status.
+ * The response to a tool call, as a stream that starts early. Its first event has an id, with which a client can ask for the
+ * answer after a lost connection. An immediate refusal stays a normal response with its status.
  *
  * @param answer the response of the call's server.
  */
@@ -43,7 +43,7 @@ async function* events(
     return;
   }
   const text = await response.text();
-  // A result that is no answer of the protocol becomes one, as for a call whose connection is gone.
+  // Convert a result that is no protocol answer, for instance of a call with a lost connection.
   const message = text.startsWith('{')
     ? text
     : JSON.stringify({ jsonrpc: '2.0', id: request.id, error: { code: -32_603, message: 'Internal error' } });

@@ -47,7 +47,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
       title: 'Rented agent: Echo',
       inputSchema: { type: 'object', required: ['agent_id', 'task'] },
     });
-    // Some hosts drop tools that do not state all of them.
+    // Some hosts drop tools without all four hints.
     const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
     for (const { annotations } of tools) {
       expect(annotations).toMatchObject(Object.fromEntries(hints.map((hint) => [hint, expect.any(Boolean)])));
@@ -69,7 +69,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
       { type: 'text', text: JSON.stringify(output) },
       { type: 'text', text: '[agent-rental] Run run_1 completed. Charged 2000000 lamports (0.002 SOL).' },
     ]);
-    // For hosts that show their models this alone; the output itself is as its creator describes it.
+    // Some hosts show only this to their models. The output itself follows the creator's schema.
     expect(result.structuredContent).toEqual({
       output,
       run: {
@@ -122,7 +122,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     await expect(client.callTool('nothing', {})).rejects.toMatchObject({ code: -32_602 });
   });
 
-  it('reports progress to those who ask', async () => {
+  it('reports progress to clients that ask for it', async () => {
     const server = await serve(createStandIn([{ id: 'echo-aaaaaa' }]));
     const client = await connect(name, server);
     const heard: { progress: number; message?: string | undefined }[] = [];
@@ -161,7 +161,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     await agent.aborted;
   });
 
-  it('writes the answers that are under way before it closes [ADP-9]', async () => {
+  it('writes the open answers before it closes [ADP-9]', async () => {
     let started = (): void => undefined;
     let goOn = (): void => undefined;
     const beginning = new Promise<void>((resolve) => (started = resolve));
@@ -178,7 +178,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     await beginning;
     let isClosed = false;
     const closing = server.closeHandler(60_000).then(() => (isClosed = true));
-    // Long enough for a close that does not wait.
+    // Time in which a close without a wait would end.
     await delay(20);
     expect(isClosed).toBe(false);
     goOn();
@@ -201,7 +201,7 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     await expect(client.listTools('nonsense')).rejects.toMatchObject({ code: -32_602 });
   });
 
-  it('still lists the tools that are always there when the rentals cannot be listed', async () => {
+  it('still lists the fixed tools if the rentals cannot be listed', async () => {
     const standIn = createStandIn([{ id: 'echo-aaaaaa' }]);
     const errors: unknown[] = [];
     const broken = { ...standIn, fetch: async () => Response.json({}, { status: 502 }) };
@@ -250,10 +250,10 @@ describe('MCP over bare HTTP', () => {
     [{ origin: 'http://127.0.0.1:8080' }, 200],
     [{ origin: 'http://evil.example' }, 403],
     [{ host: 'evil.example' }, 403],
-  ])('answers hosts and origins that are allowed, and no others (%j)', async (given, status) => {
+  ])('answers only allowed hosts and origins (%j)', async (given, status) => {
     const { url } = await serve(createStandIn(), { allowedHosts: ['127.0.0.1'] });
     const body = message('initialize', opening, 1);
-    // Not by `fetch`, which names the host itself.
+    // `fetch` sets the host itself, so use `request`.
     const asking = request(url, { method: 'POST', headers: { ...headers, ...given } }).end(body);
     const [response] = (await once(asking, 'response')) as [IncomingMessage];
     response.resume();

@@ -35,17 +35,17 @@ import { keyOfCall, RunningCalls } from '../calls/running-calls.js';
 import { SESSION_HEADER, Sessions } from '../sessions/sessions.js';
 import { createTokenSigner, type CarriedSecret } from '../sessions/signed-token.js';
 
-/** The caller of a request, which the host of the handler has verified. */
+/** The caller of a request, verified by the host of the handler. */
 export interface RentalMcpCaller {
-  /** Acts as the caller, for this request. */
+  /** The caller's client for this request. */
   readonly client: RentalClient;
   /** The same for every request of a caller, for instance the wallet's address. */
   readonly id: string;
-  /** Where the caller's owner reaches the marketplace, to pay there. Default: where the client reaches it. */
+  /** The marketplace's address for the caller's owner, who pays there. Default: the client's address. */
   readonly publicUrl?: string | undefined;
-  /** Names the API key or the connected app, for clients that keep no session. Default: `id`. */
+  /** Names the API key or the connected app, for clients without a session. Default: `id`. */
   readonly keyId?: string | undefined;
-  /** Listings are shown to this caller alone as they are, because it has pinned versions of them. Default false. */
+  /** Whether the caller has pinned versions, so that its listings differ from other callers'. Default false. */
   readonly hasPins?: boolean | undefined;
 }
 
@@ -56,25 +56,25 @@ export interface RentalMcpHandlerOptions extends Omit<
 > {
   /** Most direct tools per caller. Default 30. */
   readonly toolLimit?: number | undefined;
-  /** Address of the marketplace program, where it is not the default one. */
+  /** Address of the marketplace program. Default: the published program. */
   readonly programId?: string | undefined;
   /**
-   * Signs what clients carry: sessions, and ids of stream events. The same 32 bytes or more on every replica and after
-   * a restart; a function for the secrets of a rotation. Default: random, for one process.
+   * Signs the state that clients carry: sessions, and ids of stream events. At least 32 bytes, equal on every replica and after
+   * a restart. A function returns the secrets of a rotation. Default: random, for one process.
    */
   readonly secret?: CarriedSecret | undefined;
   /** Largest body of a request, in bytes. Default: the bound of the MCP SDK. */
   readonly maxBodyBytes?: number | undefined;
   /**
-   * Reads the text of a body as JSON; rejects for other text, or for a body beyond the bounds. Large ones may be read outside the
+   * Parses the text of a body as JSON. Rejects other text, or a body above the bounds. It may parse large bodies outside the
    * event loop. Default: `JSON.parse`.
    */
   readonly parseBody?: ((text: string) => unknown) | undefined;
-  /** Reaches the other replicas. Default: there are none. */
+  /** Connects the other replicas. Default: no other replicas. */
   readonly bus?: ReplicaBus | undefined;
   /**
-   * Names under which the server may be addressed, without ports; others, and pages of other sites, get a 403. For
-   * servers on a person's own machine, which web pages could otherwise reach. Default: any.
+   * Allowed host names, without ports. Requests with other hosts or from pages of other sites get a 403. For servers on a
+   * person's machine, which web pages could otherwise reach. Default: any host.
    */
   readonly allowedHosts?: readonly string[] | undefined;
 }
@@ -86,30 +86,30 @@ export interface RentalMcpHandler {
   /** Serves a web-standard request. */
   fetch(request: Request, caller: RentalMcpCaller): Promise<Response>;
   /**
-   * Waits for the answers under way, at most for `graceMs` (default 0), then ends every call that is still running; their
-   * runs go on for a while, and can be asked for again.
+   * Waits up to `graceMs` (default 0) for the open answers, then ends every running call. The runs go on for a while, and
+   * clients can ask for them again.
    */
   close(graceMs?: number): Promise<void>;
 }
 
-/** What travels with a request to the factory of its server. */
+/** The data of a request for the factory of its server. */
 interface Carried {
   readonly caller: RentalMcpCaller;
   readonly call: HttpCall;
-  /** The rentals with a direct tool, by the query of the request's address. */
+  /** The rentals with a direct tool, from the request's query. */
   readonly select: ToolSelection | undefined;
 }
 
-/** Longer bodies that could not be parsed are not given to the SDK to be parsed again. */
+/** Invalid bodies up to this length are parsed again by the SDK; longer ones are not. */
 const MOST_REREAD_CHARACTERS = 2_048;
 
 /** A signal for calls that end only with their connection. */
 const never = new AbortController().signal;
 
 /**
- * Makes a handler of MCP over HTTP, for the 2026-07-28 revision and the eras before it, to be mounted at one
- * path for `GET`, `POST` and `DELETE`. It holds no state of a caller beyond a running request: every replica
- * can serve every request. Authentication, rate limits and CORS are the mounting server's.
+ * Makes a handler of MCP over HTTP, for the 2026-07-28 revision and earlier eras. Mount it at one path for `GET`, `POST` and
+ * `DELETE`. It keeps a caller's state only during a request: every replica can serve every request. The mounting server does
+ * authentication, rate limits and CORS.
  */
 export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): RentalMcpHandler {
   const {
@@ -153,7 +153,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     else if (message?.kind === 'answer') exchanges.deliver(message.message);
     else if (message?.kind === 'ended') sessions.end(message.session);
   }
-  /** Does something here and on the other replicas. */
+  /** Applies a message here and on the other replicas. */
   const everywhere = (message: ReplicaMessage): void => {
     act(message);
     bus?.publish(JSON.stringify(message)).catch(onerror);
@@ -165,7 +165,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     body: unknown,
     key = newCallKey(),
   ): Promise<Response> => {
-    // Only a carrier: the SDK verifies nothing of it and shows it to the factory above.
+    // The SDK does not verify it, and only passes it to the factory above.
     const extra: Carried = {
       caller,
       select: selectionOf(request),
@@ -218,7 +218,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     return new Response(response.body, { status: response.status, headers });
   };
 
-  /** A client's answer to the question of its call, which may run on another replica. */
+  /** Takes a client's answer to a question of its call, which may run on another replica. */
   const takeAnswer = (message: JSONRPCResponse): Response => {
     everywhere({ kind: 'answer', message });
     return new Response(null, { status: 202 });
@@ -237,7 +237,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     return isSubscription(body) ? serve() : answers.track(serve());
   };
 
-  /** The rest of a stream that broke: the call once more, under the key of its run. */
+  /** The rest of a broken stream: it repeats the call under the key of its run. */
   const resume = async (request: Request, caller: RentalMcpCaller): Promise<Response> => {
     const eventId = request.headers.get(LAST_EVENT_HEADER);
     const call = eventId === null ? undefined : resumption.read(caller.id, eventId);
@@ -270,7 +270,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     if (request.method !== 'POST') return rejection(405, -32_000, 'Method not allowed.');
     const read = await readRequestBody(request, maxBodyBytes);
     if (read.tooLarge) return rejection(413, -32_000, 'The request is too large.');
-    // Before it is parsed: nothing of it will be used.
+    // Refuse a batch before it is parsed.
     if (/^\s*\[/.test(read.text))
       return rejection(400, -32_600, 'Batches are not supported: send one message at a time.');
     const body = await parsed(read.text, parseBody);
@@ -310,7 +310,7 @@ function isSubscription(body: unknown): boolean {
   return isJSONRPCRequest(body) && body.method === 'subscriptions/listen';
 }
 
-/** The request that a call came with, out of one that asks for the rest of its stream. */
+/** The original request of a call, from a request for the rest of its stream. */
 function asPost({ url, headers: given, signal }: Request, { request, sessionId }: ResumableCall): Request {
   const headers = new Headers(given);
   headers.delete(LAST_EVENT_HEADER);
@@ -333,12 +333,12 @@ function refuseForeign(request: Request, allowed: readonly string[]): Response |
   );
 }
 
-/** A request whose body the SDK can read once more. */
+/** A request whose body the SDK can read again. */
 function reread({ url, method, headers, signal }: Request, body: string): Request {
   return new Request(url, { method, headers, signal, body });
 }
 
-/** Absent for other text than JSON, which the SDK answers as the protocol wants it. */
+/** Undefined for text that is not JSON: the SDK answers it by the protocol. */
 async function parsed(text: string, parse: (text: string) => unknown): Promise<unknown> {
   try {
     return await parse(text);

@@ -11,28 +11,28 @@ import { untilEnd } from './open-answers.js';
 import { RETRY_MS } from './resumption.js';
 import type { ClientFacts } from '../sessions/sessions.js';
 
-/** Separates an exchange's id from the id that its server gave a question. */
+/** Separates an exchange's id from its server's id of a question. */
 const SEPARATOR = '/';
 
-/** One request of an era before 2026-07-28, with the server that serves it. */
+/** One request of an era before 2026-07-28, with its server. */
 interface ExchangeOptions {
   readonly server: Server;
   readonly request: Request;
   readonly body: unknown;
-  /** The client's words at the start of its session: they decide which questions it can get. */
+  /** The client's facts from the start of its session. They decide which questions it can get. */
   readonly client?: ClientFacts | undefined;
   /** Ids for the events of its stream. */
   readonly eventIds?: (() => string) | undefined;
 }
 
 /**
- * Serves requests of the eras before 2026-07-28, each with a separate server and transport. What a session would
- * keep comes with the request: the client's abilities, and the place of its answers to questions.
+ * Serves requests of the eras before 2026-07-28, each with a separate server and transport. The request brings the session's
+ * state: the client's abilities, and the place of its answers to questions.
  */
 export class LegacyExchanges {
   readonly #open = new Map<string, { deliver: (message: JSONRPCMessage) => void; close: () => void }>();
 
-  /** Serves one request; the answer may go on as a stream. `onEnd` is called when nothing of it is left. */
+  /** Serves one request; the answer may be a stream. `onEnd` is called at its end. */
   async serve(options: ExchangeOptions, onEnd: () => void): Promise<Response> {
     const { server, request, body, client, eventIds } = options;
     const id = randomUUID();
@@ -67,7 +67,7 @@ export class LegacyExchanges {
     }
   }
 
-  /** Gives an answer of a client to the exchange that asked; does nothing where that is not served here. */
+  /** Gives a client's answer to the asking exchange, if it is served here. */
   deliver(message: JSONRPCResponse): void {
     const [exchange = '', question] = String(message.id).split(SEPARATOR);
     this.#open.get(exchange)?.deliver({ ...message, id: Number(question) });
@@ -80,8 +80,8 @@ export class LegacyExchanges {
 }
 
 /**
- * Lets a server know its client by the handshake that happened in another exchange, and gives its questions ids that
- * no other exchange has.
+ * Repeats the client's handshake from another exchange for a server, and makes the ids of its questions unique among
+ * exchanges.
  */
 function introduceClient(
   transport: WebStandardStreamableHTTPServerTransport,
@@ -93,7 +93,7 @@ function introduceClient(
   let introduced = (): void => undefined;
   transport.send = async (message, options) => {
     if ('id' in message && message.id === handshakeId) return introduced();
-    // There is one request, and its stream is the only one: all that the server says belongs to it.
+    // There is one request with one stream: all messages of the server belong to it.
     const related = {
       ...(requestId === undefined ? {} : { relatedRequestId: requestId }),
       ...defined(options),
@@ -110,18 +110,18 @@ function introduceClient(
   };
 }
 
-/** Without members that are undefined. */
+/** A copy without undefined members. */
 function defined<T extends object>(options: T | undefined): Partial<T> {
   const entries = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Partial<T>;
 }
 
-/** Gives events their ids and stores nothing: an id says all that is needed to make the stream's rest again. */
+/** Gives events their ids and stores nothing: an id has all data to make the rest of the stream again. */
 function idsOnly(eventIds: () => string) {
   return {
     storeEvent: async () => eventIds(),
     replayEventsAfter: async () => {
-      throw new Error('Streams are taken up again by their calls.');
+      throw new Error('Streams are resumed by their calls.');
     },
   };
 }

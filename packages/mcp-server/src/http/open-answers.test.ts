@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { OpenAnswers } from './open-answers.js';
 
-it('waits until the last answer is read, also one that has not started', async () => {
+it('waits until the last answer is read, also an answer that has not started', async () => {
   const answers = new OpenAnswers();
   let answer = (_response: Response): void => undefined;
   const late = answers.track(new Promise<Response>((resolve) => (answer = resolve)));

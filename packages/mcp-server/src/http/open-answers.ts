@@ -1,9 +1,9 @@
-/** The answers that are under way, so that a server that closes can let them end. */
+/** The open answers, so that a closing server can wait for their end. */
 export class OpenAnswers {
   #open = 0;
   #onIdle = (): void => undefined;
 
-  /** Counts an answer in until the last byte of it is read, or its reader has left. */
+  /** Counts an answer until its last byte is read, or its reader has left. */
   async track(answering: Promise<Response>): Promise<Response> {
     this.#open += 1;
     let isOver = false;
@@ -26,7 +26,7 @@ export class OpenAnswers {
     }
   }
 
-  /** Resolves when no answer is under way, at the latest after `withinMs`. */
+  /** Resolves when no answer is open, at the latest after `withinMs`. */
   async ended(withinMs: number): Promise<void> {
     if (this.#open === 0) return;
     await new Promise<void>((resolve) => {
@@ -39,7 +39,7 @@ export class OpenAnswers {
   }
 }
 
-/** The same bytes; `end` is called after the last one, or when their reader has left. */
+/** The same bytes; `end` is called after the last byte, or when the reader has left. */
 export function untilEnd(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>({

@@ -39,7 +39,7 @@ async function twoReplicas(standIn: StandIn, options: RentalMcpHandlerOptions = 
   return { calls, rest, server: { url: rest.url, fetch: routed } };
 }
 
-/** Clients of the eras in which a call's requests are spread over several HTTP requests. */
+/** Clients of the eras in which one call has several HTTP requests. */
 const LEGACY = ['SDK v1 (2025-11-25)', 'SDK v2 as in 2025'];
 
 describe.each(LEGACY)('several replicas with %s', (name) => {
@@ -110,7 +110,7 @@ describe('a session', () => {
     expect(await list(after.url, session)).toBe(200);
   });
 
-  it('is gone on every replica once its client has ended it', async () => {
+  it('ends on every replica when its client ends it', async () => {
     const { calls, rest } = await twoReplicas(createStandIn());
     const [session, other] = [await open(calls.url), await open(calls.url)];
     const end = { method: 'DELETE', headers: { ...headers, 'mcp-session-id': session } };
@@ -119,7 +119,7 @@ describe('a session', () => {
     expect(await list(rest.url, other)).toBe(200);
   });
 
-  it('says nothing about a client to whom it was not given', async () => {
+  it('tells nothing about another caller’s client', async () => {
     const { url } = await serve(createStandIn());
     const session = await open(url);
     expect(await list(url, `${session}x`)).toBe(200);
@@ -166,7 +166,7 @@ describe.each(Object.keys(MCP_CLIENTS))('a connection that breaks, with %s', (na
     return { client, standIn, proxy, finish };
   }
 
-  it('while the agent works: the client gets its answer all the same, paid once [ADP-9]', async () => {
+  it('while the agent works: the client still gets its answer, paid once [ADP-9]', async () => {
     const { client, standIn, proxy, finish } = await through(({ body }) =>
       isCall(body) ? 'begin' : undefined,
     );

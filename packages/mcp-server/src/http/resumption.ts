@@ -2,28 +2,28 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { JSONRPCRequest } from '@modelcontextprotocol/server';
 import type { TokenSigner } from '../sessions/signed-token.js';
 
-/** Header with which a client asks for the rest of a stream that broke. */
+/** Header with which a client asks for the rest of a broken stream. */
 export const LAST_EVENT_HEADER = 'last-event-id';
 
-/** When a client comes back after its stream broke, in milliseconds. */
+/** Milliseconds until a client comes back after its stream broke. */
 export const RETRY_MS = 500;
 
 const PURPOSE = 'mcp-call';
 /** Longest id of an event; clients send it back in a header, and most proxies allow 8 KB of headers. */
 const MAX_LENGTH = 6_000;
 
-/** A tool call, as it can be taken up again anywhere. */
+/** A tool call that every replica can resume. */
 export interface ResumableCall {
-  /** Names the call, so that a payment or a `new_run` of it happens once. */
+  /** Names the call, so that its payment or `new_run` happens once. */
   readonly key: string;
   readonly request: JSONRPCRequest;
-  /** Absent in the stateless era, and for clients that hold no session. */
+  /** Absent in the stateless era, and for clients without a session. */
   readonly sessionId?: string | undefined;
 }
 
 /**
- * Ids of stream events. An id is the call itself, signed: a client whose stream broke sends it to any replica, and gets
- * the answer of the run that the call began, without paying again; nothing is kept for that.
+ * Ids of stream events. An id is the signed call itself. After a broken stream, a client sends the id to any replica. It gets
+ * the answer of the call's run and does not pay again. The server keeps no state for this.
  */
 export class Resumption {
   readonly #signer: TokenSigner;
@@ -32,7 +32,7 @@ export class Resumption {
     this.#signer = signer;
   }
 
-  /** The events' ids for a call; absent for one that is too long to be carried. */
+  /** The events' ids for a call; undefined for a call that is too long. */
   eventIds(callerId: string, call: ResumableCall): (() => string) | undefined {
     const token = this.#signer.write(PURPOSE, { ...call, caller: digest(callerId) });
     if (token.length > MAX_LENGTH) return undefined;
@@ -44,7 +44,7 @@ export class Resumption {
     };
   }
 
-  /** The call of an event's id; absent for an id of another caller. */
+  /** The call of an event's id; undefined for an id of another caller. */
   read(callerId: string, eventId: string): ResumableCall | undefined {
     const [token = ''] = eventId.split('~');
     const call = this.#signer.read(PURPOSE, token) as (ResumableCall & { caller: string }) | undefined;

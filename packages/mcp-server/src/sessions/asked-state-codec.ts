@@ -2,7 +2,7 @@ import { createRequestStateCodec, type RequestStateCodec } from '@modelcontextpr
 import type { AskedState } from '../calls/approvals.js';
 import { secretsOf, type CarriedSecret } from './signed-token.js';
 
-/** Signs the state that a client carries from a question to its answer, and reads it by any secret that counts. */
+/** Signs the state that a client carries from a question to its answer, and reads it by any valid secret. */
 export function createAskedStateCodec(carriedSecret: CarriedSecret): RequestStateCodec<AskedState> {
   const codecs = () => secretsOf(carriedSecret).map((key) => createRequestStateCodec<AskedState>({ key }));
   return {

@@ -7,10 +7,10 @@ import { createTokenSigner } from './signed-token.js';
 const context = {} as ServerContext;
 const [first, next] = [randomBytes(32), randomBytes(32)];
 
-/** Secrets as a rotation has them: before, meanwhile and afterwards. */
+/** Secrets during a rotation: before, meanwhile and afterwards. */
 const SECRETS = { before: [first], meanwhile: [first, next], changed: [next, first], after: [next] } as const;
 
-it('the state that a client carries is read while its secret counts, and written with the first one [ID-81]', () => {
+it('a client’s state is read while its secret is valid, and written with the first secret [ID-81]', () => {
   let secrets: readonly [Uint8Array, ...Uint8Array[]] = SECRETS.before;
   const signer = createTokenSigner(() => secrets);
   const old = signer.write('session', { a: 1 });
@@ -25,7 +25,7 @@ it('the state that a client carries is read while its secret counts, and written
   expect(signer.read('session', late)).toBe(3);
 });
 
-it('a question is answered while the secret counts with which it was asked [ID-81]', async () => {
+it('a question can be answered while its secret is valid [ID-81]', async () => {
   let secrets: readonly [Uint8Array, ...Uint8Array[]] = SECRETS.before;
   const codec = createAskedStateCodec(() => secrets);
   const asked = { asked: 'a', question: 'q' };

@@ -12,14 +12,14 @@ const FACTS = {
 };
 
 describe('a session', () => {
-  it('tells its client’s abilities to the caller who opened it, and to no other', () => {
+  it('tells its client’s abilities only to its caller', () => {
     const sessions = new Sessions(signer);
     const session = sessions.open('alice', FACTS);
     expect(sessions.read('alice', session)).toMatchObject(FACTS);
     expect(sessions.read('mallory', session)).toBeUndefined();
   });
 
-  it('is ended by the caller who opened it, and by no other', () => {
+  it('is ended only by its caller', () => {
     const sessions = new Sessions(signer);
     const session = sessions.open('alice', FACTS);
     sessions.end(sessions.key('mallory', session));
@@ -53,7 +53,7 @@ describe('the id of a stream’s event', () => {
     }
   });
 
-  it('is none for a call that no header could carry', () => {
+  it('is missing for a call that is too long for a header', () => {
     const params = { name: 'a_tool', arguments: { text: randomBytes(10_000).toString('hex') } };
     const request = { ...call.request, params };
     expect(new Resumption(signer).eventIds('alice', { ...call, request })).toBeUndefined();

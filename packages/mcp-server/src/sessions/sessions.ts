@@ -6,18 +6,18 @@ import type { TokenSigner } from './signed-token.js';
 export const SESSION_HEADER = 'mcp-session-id';
 
 const PURPOSE = 'mcp-session';
-/** Longest name of a client that is kept. */
+/** Longest kept name of a client. */
 const NAME_LENGTH = 100;
-/** Ended sessions that are remembered; the oldest are forgotten first. */
+/** Number of remembered ended sessions; the oldest are forgotten first. */
 const MAX_ENDED = 10_000;
 
-/** A client's words at the start of its session. */
+/** A client's facts from the start of its session. */
 export type ClientFacts = Pick<InitializeRequestParams, 'protocolVersion' | 'capabilities' | 'clientInfo'>;
 
 /**
- * Sessions of the eras before 2026-07-28. A session is a signed token that says what its client can do: nothing is
- * kept for it, every replica accepts it, also after a restart, and none ever answers 404 by itself, from which
- * clients do not recover. Only one that its client has ended is gone.
+ * Sessions of the eras before 2026-07-28. A session is a signed token with its client's abilities. Every replica accepts it
+ * without stored state, also after a restart. No replica answers 404 for a live session, because clients do not recover from
+ * it. Only its client ends a session.
  */
 export class Sessions {
   readonly #signer: TokenSigner;
@@ -27,7 +27,7 @@ export class Sessions {
     this.#signer = signer;
   }
 
-  /** A session for a client that has just told its abilities. */
+  /** Makes a session for a client with these abilities. */
   open(callerId: string, { protocolVersion, capabilities, clientInfo }: ClientFacts): string {
     const { elicitation, sampling, roots } = capabilities;
     return this.#signer.write(PURPOSE, {
@@ -46,7 +46,7 @@ export class Sessions {
     });
   }
 
-  /** The abilities of the session's client; absent where they are not known, which is served all the same. */
+  /** The abilities of the session's client; undefined if unknown. Such a client is served, too. */
   read(callerId: string, sessionId: string): ClientFacts | undefined {
     const facts = this.#signer.read(PURPOSE, sessionId) as (ClientFacts & { caller: string }) | undefined;
     return facts?.caller === digest(callerId) ? facts : undefined;
@@ -63,7 +63,7 @@ export class Sessions {
     return this.#ended.has(this.key(callerId, sessionId));
   }
 
-  /** Id of a session for all replicas. Neither session nor caller can be derived from it. */
+  /** Id of a session for all replicas. It does not reveal the session or the caller. */
   key(callerId: string, sessionId: string): string {
     return digest(JSON.stringify([callerId, sessionId]));
   }
@@ -73,7 +73,7 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
 
-/** Of a capability, that its parts are there; their own texts are not needed and may be long. */
+/** A capability's parts without their texts, which are not needed and may be long. */
 function onlyFlags(capability: object): Record<string, object> {
   const known = ['form', 'url', 'tools', 'context'];
   return Object.fromEntries(known.filter((name) => name in capability).map((name) => [name, {}]));

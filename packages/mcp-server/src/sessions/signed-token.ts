@@ -1,24 +1,24 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
-/** State that a client carries for the server, so that no replica has to keep it: read back only when a replica wrote it. */
+/** Signs state that a client carries, so that no replica must keep it. Reads only state that a replica wrote. */
 export interface TokenSigner {
-  /** A token of visible ASCII characters. @param purpose a token for one purpose is none for another */
+  /** A token of visible ASCII characters. @param purpose a token is valid for one purpose only */
   write(purpose: string, value: unknown): string;
-  /** The written value; absent for a token that no replica wrote for this purpose. */
+  /** The written value; undefined for a token that no replica wrote for this purpose. */
   read(purpose: string, token: string): unknown;
 }
 
-/** Longest token that is looked at. */
+/** Longest accepted token. */
 const MAX_LENGTH = 8_192;
 
 /**
- * Signs what clients carry: at least 32 bytes, the same on every replica and after a restart. A function is asked each time, so
- * that a secret can be replaced: the first one signs, and what any of them has signed counts.
+ * Signs the state that clients carry: at least 32 bytes, equal on every replica and after a restart. A function is called each
+ * time, so that a secret can be replaced. The first secret signs, and signatures of all its secrets are valid.
  */
 export type CarriedSecret = Uint8Array | (() => readonly [Uint8Array, ...Uint8Array[]]);
 
-/** The secrets that count now, the one that signs first. */
+/** The valid secrets, first the signing one. */
 export function secretsOf(secret: CarriedSecret): readonly [Uint8Array, ...Uint8Array[]] {
   return typeof secret === 'function' ? secret() : [secret];
 }

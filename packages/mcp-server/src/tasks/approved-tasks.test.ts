@@ -13,7 +13,7 @@ const PRICE = 2_000_000;
 const context = { mcpReq: { signal: new AbortController().signal } } as unknown as ServerContext;
 const yes = { approve: { action: 'accept', content: { approve: true } } };
 
-/** A wallet whose runs are to be approved, and processes that work for it. */
+/** A wallet whose runs need approval, and its processes. */
 function wallet() {
   const standIn = createStandIn([{ id: 'a-aaaaaa', price_lamports: PRICE }]);
   const ledger = memoryLedger();
@@ -41,8 +41,8 @@ function wallet() {
   return { standIn, newProcess };
 }
 
-describe('a call that its user has to approve, as a task', () => {
-  it('asks, and runs once it is approved', async () => {
+describe('a call that needs the user’s approval, as a task', () => {
+  it('asks, and runs after the approval', async () => {
     const { standIn, newProcess } = wallet();
     const { tasks, begin, status } = newProcess();
     const { taskId, status: first } = await begin();

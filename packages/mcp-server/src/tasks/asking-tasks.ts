@@ -1,15 +1,15 @@
 import { ProtocolError, type CallToolResult, type InputRequest } from '@modelcontextprotocol/server';
 import { TASK_TTL_MS } from './task-ids.js';
 
-/** Most tasks that are kept at once; further ones ask in their call, as for clients without tasks. */
+/** Most kept tasks. Further calls ask without a task, as for clients without tasks. */
 const MAX_TASKS = 100;
-/** How long a look at a task waits for its first question or its end. */
+/** Wait for a task's first question or its end. */
 const SETTLE_MS = 500;
 
-/** Puts a question to the client; resolves with its answer, as it came. The name is unique in the task. */
+/** Asks the client; resolves with its unchanged answer. The name is unique in the task. */
 type AskClient = (name: string, request: InputRequest) => Promise<unknown>;
 
-/** What asks on its way. Ends with a result, or with the run that goes on. */
+/** Work that asks its client. Ends with a result, or with a running run. */
 export type AskingWork = (
   ask: AskClient,
   signal: AbortSignal,
@@ -39,7 +39,7 @@ export class AskingTask {
       asked = resolve;
     });
     const ask: AskClient = (name, request) => {
-      // A name that was answered is never asked again: the client would take it for the question that it knows.
+      // Never ask an answered name again: the client would take it for the known question.
       if (this.#asked.has(name)) throw new Error(`The question ${name} was asked before.`);
       this.#asked.add(name);
       asked();
@@ -63,12 +63,12 @@ export class AskingTask {
     this.#changedAtMs = Date.now();
   }
 
-  /** How it ended; absent while it goes on. */
+  /** The outcome; undefined while the task works. */
   get outcome(): TaskOutcome | undefined {
     return this.#outcome;
   }
 
-  /** When something last happened. */
+  /** Time of the last change. */
   get changedAtMs(): number {
     return this.#changedAtMs;
   }
@@ -78,7 +78,7 @@ export class AskingTask {
     return Object.fromEntries([...this.#open].map(([name, { request }]) => [name, request]));
   }
 
-  /** Resolves once it asks or has ended, or after a moment. */
+  /** Resolves when the task asks or has ended, or after a short wait. */
   async settle(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const moment = new Promise<void>((resolve) => {
@@ -88,7 +88,7 @@ export class AskingTask {
     clearTimeout(timer);
   }
 
-  /** Takes answers; those to no open question are ignored. */
+  /** Takes answers, and ignores answers without an open question. */
   answer(answers: Readonly<Record<string, unknown>>): void {
     for (const [name, answer] of Object.entries(answers)) {
       const question = this.#open.get(name);
@@ -99,7 +99,7 @@ export class AskingTask {
     }
   }
 
-  /** Ends it; one that has ended stays as it is. */
+  /** Ends the task, unless it has ended. */
   cancel(): void {
     if (this.#outcome !== undefined) return;
     this.#controller.abort(new Error('The client cancelled the task.'));
@@ -115,12 +115,12 @@ export class AskingTasks {
     return this.#tasks.get(id);
   }
 
-  /** Whether one more may be started. */
+  /** Whether one more task may be started. */
   get hasRoom(): boolean {
     for (const [id, task] of this.#tasks) {
       const isOld = Date.now() - task.createdAtMs > TASK_TTL_MS;
       if (isOld) task.cancel();
-      // An ended task can be started again: its key gives the same end.
+      // An ended task can start again: its key gives the same result.
       if (isOld || (this.#tasks.size >= MAX_TASKS && task.outcome !== undefined)) this.#tasks.delete(id);
     }
     return this.#tasks.size < MAX_TASKS;
@@ -132,7 +132,7 @@ export class AskingTasks {
     return task;
   }
 
-  /** Ends all: the connection is gone. */
+  /** Ends all tasks of a closed connection. */
   cancelAll(): void {
     for (const task of this.#tasks.values()) task.cancel();
     this.#tasks.clear();

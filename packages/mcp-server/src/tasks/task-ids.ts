@@ -7,10 +7,10 @@ const PURPOSE = 'mcp-task';
 /** Longest id; clients send it back in a header, and most proxies allow 8 KB of headers. */
 const MAX_LENGTH = 6_000;
 
-/** How long a task can be asked for: as long as the result of its run is kept at least. */
+/** Lifetime of a task: the shortest time for which its run's result is kept. */
 export const TASK_TTL_MS = RESULT_KEPT_HOURS * 60 * 60 * 1_000;
 
-/** A run that goes on. */
+/** A task of a run. */
 export interface RunTaskRecord {
   readonly runId: string;
   readonly createdAtMs: number;
@@ -21,7 +21,7 @@ export interface AskingTaskRecord {
   /** The tool, by its name. */
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** Idempotency key of the call: started again in another process, it is the same run and the same payment. */
+  /** Idempotency key of the call. After a start in another process, it gives the same run and the same payment. */
   readonly key: string;
   readonly createdAtMs: number;
 }
@@ -30,8 +30,8 @@ export interface AskingTaskRecord {
 type TaskRecord = RunTaskRecord | AskingTaskRecord;
 
 /**
- * Ids of tasks. An id is what the task is, signed for its caller: every replica reads it, also after a restart, nothing
- * is kept for it, and a client can neither forge an id nor use another caller's.
+ * Ids of tasks. An id is the task's record, signed for its caller. Every replica reads it without stored state, also after a
+ * restart. A client cannot forge an id or use another caller's id.
  */
 export class TaskIds {
   readonly #signer: TokenSigner;
@@ -42,7 +42,7 @@ export class TaskIds {
     this.#caller = createHash('sha256').update(callerId).digest('base64url').slice(0, 22);
   }
 
-  /** The id of a task; absent for one whose arguments are too long to be carried. */
+  /** The id of a task; undefined if its arguments are too long. */
   write(task: TaskRecord): string | undefined {
     const id = this.#signer.write(PURPOSE, { ...task, caller: this.#caller });
     return id.length > MAX_LENGTH ? undefined : id;
@@ -58,7 +58,7 @@ export class TaskIds {
   }
 }
 
-/** The error for a task that cannot be given. */
+/** The error for a task that cannot be found. */
 export function noTask(reason: string): ProtocolError {
   return new ProtocolError(
     ProtocolErrorCode.InvalidParams,

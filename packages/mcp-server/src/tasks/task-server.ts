@@ -3,8 +3,8 @@ import { Server, type JSONRPCRequest, type Result, type ServerContext } from '@m
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
 
 /**
- * The SDK's server, which takes every answer of `tools/call` for a tool's result and would make an empty one of a task:
- * tasks go past that.
+ * The SDK's server with tasks. The SDK reads every answer of `tools/call` as a tool's result, and would make a task an empty
+ * result. This class returns tasks unchanged.
  */
 /* oxlint-disable no-underscore-dangle -- the SDK's name for its hook */
 export class TaskServer extends Server {

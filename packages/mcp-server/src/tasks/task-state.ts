@@ -5,9 +5,9 @@ import type { AskingTask } from './asking-tasks.js';
 import { TASK_TTL_MS, type RunTaskRecord } from './task-ids.js';
 import type { DetailedTask, Task } from './wire.js';
 
-/** How often a client should ask: often at first, because most runs are short. */
+/** A client's poll interval: short at first, because most runs are short. */
 const POLL_MS = { atFirst: 1_000, later: 5_000 };
-/** How long `at first` is. */
+/** Duration of the first phase. */
 const AT_FIRST_MS = 15_000;
 
 type RunState = Awaited<ReturnType<RentalClient['getRun']>>;
@@ -34,7 +34,7 @@ export function taskOfRun(taskId: string, { createdAtMs }: RunTaskRecord, state:
     const statusMessage = `Run ${state.run_id} of ${state.agent_id} is working.`;
     return { ...facts, status: 'working', statusMessage, lastUpdatedAt: createdAt };
   }
-  // When it ended is not told; it did not begin after its task.
+  // The end time is unknown, but the run did not begin after its task.
   const endedAtMs = Math.min(createdAtMs + state.duration_ms, Math.max(Date.now(), createdAtMs));
   const ended = { ...facts, lastUpdatedAt: new Date(endedAtMs).toISOString() };
   const statusMessage = `${MARKETPLACE_MARK} Run ${state.run_id}: ${chargeText(state)}`;
@@ -42,7 +42,7 @@ export function taskOfRun(taskId: string, { createdAtMs }: RunTaskRecord, state:
   return { ...ended, status: 'completed', statusMessage, result: toCallResult(resultOfState(state)) };
 }
 
-/** The state of a task that asks on its way, and is no run yet. */
+/** The state of a task that asks its client and has no run yet. */
 export function taskOfAsking(taskId: string, createdAtMs: number, task: AskingTask): DetailedTask {
   const facts = {
     ...taskFacts(taskId, createdAtMs),

@@ -12,7 +12,7 @@ const ID = 'slow-aaaaaa';
 const PRICE = 2_000_000;
 const CALL = { name: 'slow_aaaaaa', arguments: { task: 't' } };
 
-/** A marketplace with an agent that ends when it is told to, behind two replicas. */
+/** A marketplace behind two replicas, with an agent that a test ends. */
 async function served() {
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
@@ -78,7 +78,7 @@ describe('a call of a client that declares tasks', () => {
     }
   });
 
-  it('is none where the client does not declare them', async () => {
+  it('is no task if the client does not declare tasks', async () => {
     const { end, one } = await served();
     const plain = taskClient(one, 'alice', {});
     const answer = plain('tools/call', CALL);
@@ -107,7 +107,7 @@ describe('the id of a task', () => {
     expect(() => ids.read(old)).toThrow('has expired');
   });
 
-  it('is none for arguments that no header could carry', () => {
+  it('is missing for arguments that are too long for a header', () => {
     const args = { text: randomBytes(10_000).toString('hex') };
     expect(new TaskIds(signer, 'a').write({ tool: 't', args, key: 'k', createdAtMs: 0 })).toBeUndefined();
   });
@@ -122,7 +122,7 @@ describe('a task that asks', () => {
     result: { content: [{ type: 'text' as const, text: JSON.stringify(said) }] },
   });
 
-  it('shows the open question, ignores other answers, and goes on with the answer', async () => {
+  it('shows the open question, ignores other answers, and continues with the answer', async () => {
     const task = new AskingTask(async (ask) => done(await ask('approve', question)));
     await task.settle();
     expect(Object.keys(task.questions)).toEqual(['approve']);
@@ -133,7 +133,7 @@ describe('a task that asks', () => {
     expect(task.questions).toEqual({});
   });
 
-  it('that is cancelled ends what waits for its answer', async () => {
+  it('that is cancelled ends the work that waits for its answer', async () => {
     let reason: unknown;
     const task = new AskingTask(async (ask) => {
       await ask('approve', question).catch((error: unknown) => {

@@ -15,21 +15,21 @@ import { taskFacts, taskOfAsking, taskOfRun } from './task-state.js';
 import { noTask, type AskingTaskRecord, type TaskIds } from './task-ids.js';
 import type { CreateTaskResult, DetailedTask } from './wire.js';
 
-/** Longest time that a cancellation is waited for; it happens all the same. */
+/** Longest wait for a cancellation, which happens in any case. */
 const CANCEL_WAIT_MS = 2_000;
 
-/** What {@link Tasks} works with. */
+/** The parts that {@link Tasks} uses. */
 interface TasksOptions {
   readonly ids: TaskIds;
   readonly client: RentalClient;
   readonly toolset: RentedToolset;
-  /** Tasks that ask on their way. Absent where a request has a separate server, which nothing outlives. */
+  /** Tasks that ask their client. Absent if each request has a separate server. */
   readonly asking?: AskingTasks | undefined;
   /** How long a call waits for its run before it is a task. */
   readonly waitMs: number;
 }
 
-/** MCP's tasks. A task is a run of the marketplace, which stores its state. */
+/** MCP's tasks. A task is a run; the marketplace stores its state. */
 export class Tasks {
   readonly #options: TasksOptions;
 
@@ -42,7 +42,7 @@ export class Tasks {
     return this.#options.waitMs;
   }
 
-  /** The task of a run that goes on. */
+  /** The task of a running run. */
   ofRun(runId: string): CreateTaskResult {
     const task = { runId, createdAtMs: Date.now() };
     const id = this.#options.ids.write(task);
@@ -53,8 +53,8 @@ export class Tasks {
   }
 
   /**
-   * Begins a call that has to be approved first, as a task that waits for the answer. Absent where it cannot be one: then
-   * the question is put in the call.
+   * Starts a call that needs approval, as a task that waits for the answer. Undefined if it cannot be a task: then the call
+   * itself asks.
    */
   async ofQuestion(
     tool: RentedTool,
@@ -92,7 +92,7 @@ export class Tasks {
     const record = this.#options.ids.read(taskId);
     if ('runId' in record) return {};
     const task = await this.#asking(taskId, record, signal);
-    // StartedRun again in another process, it asks only after a moment.
+    // A task that another process started asks only after a moment.
     await task.settle();
     task.answer(answers);
     return {};
@@ -108,7 +108,7 @@ export class Tasks {
       'runId' in record ? record.runId : task?.outcome && 'runId' in task.outcome && task.outcome.runId;
     const cancelling = runId
       ? client.cancelRun(runId)
-      : // Also refuses the run in every other process where the question may be answered yet.
+      : // The key also refuses the run in other processes, where the question may still be answered.
         client.cancelRunByKey((record as AskingTaskRecord).key);
     await answered(Promise.race([cancelling, pause(CANCEL_WAIT_MS, undefined, { ref: false })]));
     return {};
@@ -118,7 +118,7 @@ export class Tasks {
     return answered(this.#options.client.getRun(runId, { signal }));
   }
 
-  /** The task of a question, started again where another process had started it: under its key it pays nothing twice. */
+  /** The task of a question. It starts again a task of another process, which its key protects from a second payment. */
   async #asking(taskId: string, record: AskingTaskRecord, signal: AbortSignal): Promise<AskingTask> {
     const { asking, toolset } = this.#options;
     const known = asking?.find(taskId);

@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
-/** Name of MCP's Tasks extension (SEP-2663). The SDK has its headers, and neither its types nor its methods. */
+/** Name of MCP's Tasks extension (SEP-2663). The SDK has its headers, but not its types and methods. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
 /** The extension's fields of every task. */
@@ -36,14 +36,14 @@ export type DetailedTask = Result &
     readonly inputRequests?: Readonly<Record<string, InputRequest>>;
   };
 
-/** Longest id that is looked at. */
+/** Longest accepted id. */
 const ID_LENGTH = 8_192;
 const taskId = z.string().min(1).max(ID_LENGTH);
 
-/** Parameters of the methods of tasks; the SDK takes the answers of an update out of them, into the context. */
+/** Parameters of the methods of tasks. The SDK moves the answers of an update into the context. */
 export const taskParams = z.object({ taskId });
 
-/** Whether a client has declared the extension on this request; an earlier declaration does not count. */
+/** Whether a client has declared the extension on this request. Earlier declarations do not count. */
 export function declaresTasks(context: ServerContext): boolean {
   const envelope = context.mcpReq.envelope as
     | Record<string, { extensions?: Record<string, unknown> }>

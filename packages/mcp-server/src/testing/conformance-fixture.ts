@@ -1,7 +1,7 @@
 /**
- * What the protocol's conformance suite expects of a server, served by the adapter: its tools as rented agents where an
- * agent can do what they do, and beside them the few things that no rented agent does, such as asking the client's
- * model. Names and texts are the suite's.
+ * The server of the protocol's conformance suite, served by the adapter. Its tools are rented agents, if an agent can do their
+ * work. A few other tools do work that no rented agent does, such as a question to the client's model. Names and texts are
+ * the suite's.
  */
 import type { StandInAgent, StandInListing } from '@agent-rental/stand-in';
 import {
@@ -90,7 +90,7 @@ const TASK_AGENTS: Record<string, StandInAgent> = {
 
 const AGENTS = { ...PLAIN_AGENTS, ...TASK_AGENTS };
 
-/** A listing's id: the marketplace's end in six characters, and have 32 at most. */
+/** A listing's id: the marketplace's ids end in six characters, and have at most 32. */
 const idOf = (suiteName: string): string => `${suiteName.replaceAll('_', '-').slice(0, 25)}-fixtur`;
 
 /** The listings of the rented agents. */
@@ -100,12 +100,12 @@ export const CONFORMANCE_LISTINGS: readonly StandInListing[] = Object.entries(AG
   input_schema: { type: 'object' },
 }));
 
-/** Names of the suite's tools that are rented agents, with the names that the adapter gives them. */
+/** The suite's tools that are rented agents, with the adapter's names. */
 const RENTED = new Map(Object.keys(AGENTS).map((name) => [name, idOf(name).replaceAll('-', '_')]));
 const SUITE_NAMES = new Map([...RENTED].map(([suite, name]) => [name, suite]));
 
 type ToolAnswer = CallToolResult | InputRequiredResult;
-/** The suite's tool that asks in its call, and goes on as a task. */
+/** The suite's tool that asks in its call, and continues as a task. */
 const ASKS_THEN_TASK = 'test_tool_with_task';
 type FixtureTool = (
   context: ServerContext,
@@ -397,7 +397,7 @@ function promptMessages(
   }
 }
 
-/** Adds the fixtures to a rental server; all else goes on to the adapter. */
+/** Adds the fixtures to a rental server. Other requests go to the adapter. */
 export function conformanceFixture(secret: Uint8Array): (server: Server, handlers: RentalHandlers) => void {
   const tools = fixtureTools(secret);
   const reconnected = new Set<string>();
@@ -419,7 +419,7 @@ export function conformanceFixture(secret: Uint8Array): (server: Server, handler
       if (own) return own(context, params.arguments ?? {});
       const started = fixtureTasks.begin(params.name);
       if (started) return started;
-      // The suite's rule for a tool that is nothing but a task.
+      // The suite's rule for a tool that is only a task.
       if (params.name === 'failing_job') requireTasks(context);
       if (params.name === ASKS_THEN_TASK) {
         const label = acceptedContent<{ name?: unknown }>(responses(context), 'user_name')?.name;
@@ -429,7 +429,7 @@ export function conformanceFixture(secret: Uint8Array): (server: Server, handler
         return handlers.callTool(slow, context) as Promise<ToolAnswer>;
       }
       if (params.name === 'test_reconnection') {
-        // The suite wants the server to hang up first; the client then asks for the rest.
+        // The suite requires that the server closes the stream first; the client then asks for the rest.
         const stream = context.sessionId ?? 'once';
         if (!reconnected.has(stream)) {
           reconnected.add(stream);
@@ -438,8 +438,8 @@ export function conformanceFixture(secret: Uint8Array): (server: Server, handler
       }
       const name = RENTED.get(params.name);
       if (name === undefined) return handlers.callTool(params, context) as Promise<ToolAnswer>;
-      // Every rented agent takes a task; the suite sends none. Its scenarios make equal calls, and each wants its own run.
-      const args = { task: 'Do what the suite expects.', input: params.arguments ?? {}, new_run: true };
+      // Every rented agent takes a task, but the suite sends none. Its scenarios make equal calls and need separate runs.
+      const args = { task: 'Do the work of the suite.', input: params.arguments ?? {}, new_run: true };
       return handlers.callTool({ name, arguments: args }, context) as Promise<ToolAnswer>;
     });
     serveTasks(server, fixtureTasks.over(handlers));

@@ -1,4 +1,4 @@
-/** The conformance suite's tools that are tasks and ask on their way, which no rented agent does. */
+/** The conformance suite's tools that are tasks and ask their client, which no rented agent does. */
 import { inputRequired, type CallToolResult, type Result } from '@modelcontextprotocol/server';
 import { randomUUID } from 'node:crypto';
 import type { RentalHandlers } from '../rental-server-options.js';
@@ -35,11 +35,11 @@ const WORK: Record<string, AskingWork> = {
 /** Names of the tools. */
 export const ASKING_TOOLS = Object.keys(WORK);
 
-/** Tasks of these tools, beside the adapter's tasks. */
+/** Tasks of these tools, in addition to the adapter's tasks. */
 export interface FixtureTasks {
-  /** Begins a tool's task; absent for a name that is none of these tools'. */
+  /** Starts a tool's task; undefined for the name of another tool. */
   begin(name: string): CallToolResult | undefined;
-  /** What answers the methods of tasks: for its own ids here, and otherwise the adapter. */
+  /** The handlers of the methods of tasks: these tasks for their ids, otherwise the adapter. */
   over(handlers: TaskHandlers): TaskHandlers;
 }
 

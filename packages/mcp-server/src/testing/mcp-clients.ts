@@ -1,4 +1,4 @@
-/** The official SDK's clients, old and new, behind one face, so that all run the same scenario. */
+/** The official SDK's clients, old and new, with one interface, so that all run the same scenario. */
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
@@ -6,7 +6,7 @@ import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/clien
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
-/** A result as a client sees it. */
+/** A client's view of a result. */
 interface SeenResult {
   readonly content: readonly { readonly type: string; readonly text?: string | undefined }[];
   readonly structuredContent?: unknown;
@@ -45,7 +45,7 @@ interface Answer {
   content?: Record<string, boolean | string | number | string[]>;
 }
 
-/** Where a client finds the server. */
+/** The address of the server for a client. */
 export type Server =
   | { readonly url: URL; readonly token?: string; readonly fetch?: typeof fetch }
   | { readonly command: string; readonly args: string[]; readonly env: Record<string, string> };
@@ -53,7 +53,7 @@ export type Server =
 const ABLE = { elicitation: {} };
 const IDENTITY = { name: 'test', version: '1.0.0' };
 
-/** Every client that is tested against the server. */
+/** All clients in the tests. */
 export const MCP_CLIENTS: Record<string, (server: Server) => Promise<McpClient>> = {
   'SDK v1 (2025-11-25)': connectV1,
   'SDK v2 (2026-07-28)': (server) => connectV2(server, { pin: '2026-07-28' }),

@@ -8,12 +8,12 @@ import { createRentalMcpHandler, type RentalMcpHandlerOptions } from '../http/ht
 /** The handler on a free port, over a stand-in marketplace. */
 interface ServedMcp {
   readonly url: URL;
-  /** Closes the handler alone, whose server goes on. */
+  /** Closes only the handler, not its server. */
   closeHandler(graceMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Mounts the handler as a server does: the caller is known by its bearer token. */
+/** Mounts the handler like a server, which identifies the caller by its bearer token. */
 export async function serveMcp(standIn: StandIn, options: RentalMcpHandlerOptions = {}): Promise<ServedMcp> {
   const handler = createRentalMcpHandler(options);
   const client = createClient({

@@ -1,4 +1,4 @@
-/** A client of MCP's Tasks extension as plain requests: the SDK has none. */
+/** A client of MCP's Tasks extension with plain requests: the SDK has no client for it. */
 import { TASKS_EXTENSION } from '../tasks/wire.js';
 
 /** The answer of a request. */

@@ -28,7 +28,7 @@ async function sendBytes(options: Pick<AgentHandlerOptions, 'run'>, sent: string
   return { status: response.status, text: await response.text() };
 }
 
-/** Sends a signed task to a handler, as the marketplace does. */
+/** Sends a signed task to a handler, like the marketplace. */
 async function send(
   options: Partial<AgentHandlerOptions> & Pick<AgentHandlerOptions, 'run'>,
   given: { input?: unknown; timeout_seconds?: number; sentAt?: Date; sent?: string } = {},
@@ -66,7 +66,7 @@ describe('the handler of an agent', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('answers a handshake that is signed, without working [REG-120]', async () => {
+  it('answers a signed handshake without work [REG-120]', async () => {
     const run = vi.fn(() => 'never');
     const sent = JSON.stringify({ type: 'handshake', agent_id: 'agent', challenge: 'c' });
     expect(await sendBytes({ run }, sent)).toMatchObject({ status: 200, text: '{"challenge":"c"}' });
@@ -83,7 +83,7 @@ describe('the handler of an agent', () => {
     expect(run).toHaveBeenCalledTimes(1);
   });
 
-  it('asks for the secret at each task, and says when there is none', async () => {
+  it('reads the secret at each task, and reports a missing one', async () => {
     const run = () => 'done';
     expect(await send({ run, webhookSecret: async () => SECRET })).toMatchObject({ status: 200 });
     const without = await send({ run, webhookSecret: () => undefined });
@@ -131,7 +131,7 @@ describe('the handler of an agent', () => {
     expect(answer.text).toBe('{"total":7}');
   });
 
-  it('aborts the work when the time of the task has passed [SDK-10]', async () => {
+  it('aborts the work at the task’s deadline [SDK-10]', async () => {
     const answer = await send(
       {
         run: (_, { signal }) =>

@@ -6,14 +6,14 @@ import { schemaCheck, type AgentSchema } from './schema-check.js';
 
 export interface AgentHandlerOptions {
   /**
-   * Shown once when the agent was registered. A function is asked at every task, for a secret that is known later or
-   * changes; `undefined`: there is none yet, and every task is refused.
+   * The secret from the agent's registration. A function is called at every task: use one for a secret that comes later or
+   * changes. It returns `undefined` while there is no secret; then every task is refused.
    */
   webhookSecret: string | (() => string | undefined | Promise<string | undefined>);
   run: AgentFunction;
   /** Checks each input before `run` gets it, and converts it by the schema. The marketplace has checked it before. */
   inputSchema?: AgentSchema;
-  /** Checks each output before it leaves: `onError` tells its faults, which the marketplace does not. */
+  /** Checks each output before it leaves. `onError` gets its faults; the marketplace does not report them. */
   outputSchema?: AgentSchema;
   /** Called with every error of a task; the caller only learns that the run failed. */
   onError?: (error: unknown) => void;
@@ -22,20 +22,22 @@ export interface AgentHandlerOptions {
 const json = (status: number, body: unknown): Response =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });
 
-/** What both ways of answering use. */
+/** The parts that both kinds of answers use. */
 interface Answering {
   checkOutput(output: unknown): Promise<unknown>;
   onError: ((error: unknown) => void) | undefined;
-  /** Called once when nothing more is done for the task. */
+  /** Called once when the work on the task has ended. */
   end(): void;
 }
 
 /**
- * Makes the web-standard handler of a connected agent, for everything that serves `Request` with `Response`: Hono, Next,
- * Workers, Deno, Bun. It verifies the Standard Webhooks signature, so that only the marketplace can make it work, checks
- * input and output, and answers with what `run` returns. `GET` says that the agent is there, and a signed handshake is answered
- * without `run`. The signal of `run` aborts
- * when the caller is gone or the time of the task has passed.
+ * Makes the web-standard handler of a connected agent, for every server of `Request` and `Response`: Hono, Next, Workers,
+ * Deno, Bun.
+ *
+ * - It verifies the Standard Webhooks signature, so that only the marketplace can start work.
+ * - It checks input and output, and answers with the return value of `run`.
+ * - It answers `GET` with a health status, and a signed handshake without a call of `run`.
+ * - It aborts the signal of `run` when the caller has left or the task's deadline has passed.
  */
 export function createAgentHandler(options: AgentHandlerOptions): (request: Request) => Promise<Response> {
   const checkInput = schemaCheck(options.inputSchema, 'input');
@@ -52,7 +54,7 @@ export function createAgentHandler(options: AgentHandlerOptions): (request: Requ
     }
     const sent = verifiedBody(request, body, secret);
     const hello = handshake.safeParse(sent);
-    // The marketplace asks, before the agent is published, whether it will be able to work with it.
+    // Before publication the marketplace tests whether it can work with the agent.
     if (hello.success) return json(200, { challenge: hello.data.challenge });
     const { data: task } = agentTask.safeParse(sent);
     if (task === undefined)
@@ -79,7 +81,7 @@ async function secretOf(secret: AgentHandlerOptions['webhookSecret']): Promise<s
   return typeof secret === 'string' ? secret : secret();
 }
 
-/** The request's content, if the marketplace signed it lately. */
+/** The request's content, if the marketplace's signature is right and recent. */
 function verifiedBody(request: Request, body: string, secret: string): unknown {
   try {
     new Webhook(secret).verify(body, {
@@ -97,7 +99,7 @@ function isPieces(answer: Json | AnswerPieces): answer is AnswerPieces {
   return typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer;
 }
 
-/** Sends each piece as an `output` event, and at the end one `done`. A closed connection ends the generator. */
+/** Sends each piece as an `output` event, then one `done` event. A closed connection ends the generator. */
 function eventStream(pieces: AnswerPieces, { checkOutput, onError, end }: Answering): Response {
   const encoder = new TextEncoder();
   const iterator = pieces[Symbol.asyncIterator]() as AsyncIterator<string, Json | void, undefined>;

@@ -1,7 +1,7 @@
 import type { Json } from '@agent-rental/contract';
 import { taskPrompt, type AgentFunction, type AgentTask } from './agent-task.js';
 
-/** An agent of the AI SDK (6 and 7), for instance a `ToolLoopAgent`, as far as it is used here. */
+/** The used part of an AI SDK agent (versions 6 and 7), for instance of a `ToolLoopAgent`. */
 export interface AiSdkAgent {
   stream(options: {
     prompt: string;
@@ -9,15 +9,15 @@ export interface AiSdkAgent {
   }): PromiseLike<{ readonly textStream: AsyncIterable<string>; readonly output: PromiseLike<unknown> }>;
 }
 
-/** How a task is put to an agent of a framework. */
+/** Options for tasks that go to a framework's agent. */
 export interface FrameworkAgentOptions {
-  /** The user's message. Default: the task, and below it the input between `<input>` tags. */
+  /** The user's message. Default: the task, then the input between `<input>` tags. */
   prompt?: (task: AgentTask) => string;
 }
 
 /**
- * Makes the function of a connected agent out of an AI SDK agent: its text streams while it is written, its structured
- * output (`output: Output.object(...)`) is the run's, and a run that is cancelled aborts its calls.
+ * Makes the function of a connected agent from an AI SDK agent. Its text is streamed. Its structured output
+ * (`output: Output.object(...)`) becomes the run's output. A cancelled run aborts its calls.
  */
 export function aiSdkAgent(
   agent: AiSdkAgent,
@@ -26,10 +26,10 @@ export function aiSdkAgent(
   return async function* (task, { signal }) {
     const result = await agent.stream({ prompt: prompt(task), abortSignal: signal });
     for await (const piece of result.textStream) yield piece;
-    // The stream ends without a word where a call of the model failed; the output then says so.
+    // After a failed model call the stream ends without an error; the output then throws it.
     const output = await result.output;
     signal.throwIfAborted();
-    // Text has left already.
+    // The text was already sent.
     return typeof output === 'string' ? undefined : (output as Json);
   };
 }

@@ -6,26 +6,25 @@ import {
   publishedSecrets,
 } from '@agent-rental/contract';
 
-/** One thing that is wrong with an agent, or could be better. `path` is dotted, as in `tools.3.name`. */
+/** One fault or improvement of an agent. `path` is dotted, as in `tools.3.name`. */
 export interface AgentFault {
   readonly path: string;
   readonly message: string;
 }
 
-/** What {@link checkAgent} found. */
+/** The result of {@link checkAgent}. */
 export interface CheckedAgent {
-  /** The marketplace would refuse the agent for these. */
+  /** Faults for which the marketplace would refuse the agent. */
   readonly faults: AgentFault[];
-  /** Nothing refuses these; renters, or models that choose among tools, are served worse. */
+  /** Improvements for renters and for models that choose among tools. They block nothing. */
   readonly advice: AgentFault[];
 }
 
 type Fields = Record<string, unknown>;
 
 /**
- * Checks the body of a registration as far as it can be done without a marketplace: the manifest, and the terms in
- * `listing`. What only the marketplace knows (whether an address may be called, which tools it serves, its least price) is
- * checked when the agent is registered.
+ * Checks the body of a registration without a marketplace: the manifest, and the terms in `listing`. The registration
+ * checks the rest: allowed addresses, served tools and the least price.
  */
 export function checkAgent(body: Fields): CheckedAgent {
   const { listing, model_key: _, ...fields } = body;
@@ -47,8 +46,8 @@ export function checkAgent(body: Fields): CheckedAgent {
 }
 
 /**
- * Fills in what the manifest of a connected agent needs and nothing reads: its model is its creator's own affair, and the
- * specification asks every manifest for one.
+ * Adds a placeholder `model` to the manifest of a connected agent. The specification requires a model in every manifest,
+ * but the marketplace does not use the model of a connected agent.
  *
  * @returns the manifest, and whether a model was filled in
  */

@@ -1,4 +1,4 @@
-/** What serves a connected agent wherever there is `fetch`, without anything of Node. */
+/** Serves a connected agent on every platform with `fetch`, without modules of Node. */
 export { RENTAL_TERMS, type ModelProvider } from '@agent-rental/contract';
 export { createAgentHandler } from './agent-handler.js';
 export type { AgentHandlerOptions } from './agent-handler.js';

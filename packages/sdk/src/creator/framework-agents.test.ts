@@ -71,7 +71,7 @@ describe('an agent of the AI SDK', () => {
     expect((await run(aiSdkAgent(agent))).returned).toEqual({ word: 'ü' });
   });
 
-  it('fails where its model fails, and where its run was cancelled', async () => {
+  it('fails if its model fails or its run was cancelled', async () => {
     const failing = new MockLanguageModelV3({ doStream: () => Promise.reject(new Error('no model')) });
     const agent = new ToolLoopAgent({ model: failing, maxRetries: 0 });
     // The AI SDK prints errors of a stream.
@@ -93,7 +93,7 @@ describe('an agent of LangChain', () => {
     expect(returned).toBeUndefined();
   });
 
-  it('is asked with task and input, and answers also where its model does not stream', async () => {
+  it('gets task and input, and answers also if its model does not stream', async () => {
     const model = fakeModel().respond(new AIMessage('whole'));
     const { pieces, returned } = await run(langChainAgent(createAgent({ model })));
     expect(returned ?? pieces.join('')).toBe('whole');
@@ -112,7 +112,7 @@ describe('an agent of LangChain', () => {
     expect(await run(langChainAgent(graph))).toEqual({ pieces: [], returned: { word: 'ü' } });
   });
 
-  it('fails where its run was cancelled', async () => {
+  it('fails if its run was cancelled', async () => {
     const agent = createAgent({ model: new FakeListChatModel({ responses: ['abc'], sleep: 50 }) });
     const controller = new AbortController();
     const running = run(langChainAgent(agent), controller.signal);

@@ -4,20 +4,20 @@ import * as z3 from 'zod/v3';
 import { jsonSchemaOf } from './json-schema-of.js';
 import { schemaCheck, type AgentSchema } from './schema-check.js';
 
-const FOUR = z.strictObject({ text: z.string().min(1).describe('What is read.'), times: z.int().default(1) });
+const FOUR = z.strictObject({ text: z.string().min(1).describe('The text.'), times: z.int().default(1) });
 const THREE = z3
-  .object({ text: z3.string().min(1).describe('What is read.'), times: z3.number().int().default(1) })
+  .object({ text: z3.string().min(1).describe('The text.'), times: z3.number().int().default(1) })
   .strict();
 
 describe('a schema of a creator', () => {
   it.each([
     ['zod 4', FOUR as AgentSchema],
     ['zod 3', THREE as unknown as AgentSchema],
-  ])('of %s is told as JSON Schema, and checks the same [REG-127]', async (_, schema) => {
+  ])('of %s is converted to JSON Schema, and checks the same [REG-127]', async (_, schema) => {
     expect(await jsonSchemaOf(schema, 'input')).toMatchObject({
       type: 'object',
       properties: {
-        text: { type: 'string', minLength: 1, description: 'What is read.' },
+        text: { type: 'string', minLength: 1, description: 'The text.' },
         times: { type: 'integer', default: 1 },
       },
       required: ['text'],
@@ -27,21 +27,21 @@ describe('a schema of a creator', () => {
     await expect(schemaCheck(schema, 'input')({ text: 1 })).rejects.toThrow(/^input\.text: /);
   });
 
-  it('is never told as an empty one, which accepts everything [REG-127]', async () => {
+  it('is never converted to an empty schema, which accepts everything [REG-127]', async () => {
     await expect(jsonSchemaOf(z.any(), 'input')).rejects.toThrow('accepts everything');
     await expect(jsonSchemaOf(z.map(z.string(), z.string()), 'input')).rejects.toThrow('JSON Schema');
     const valibot: AgentSchema = { '~standard': { version: 1, validate: (value: unknown) => ({ value }) } };
     await expect(jsonSchemaOf(valibot, 'input')).rejects.toThrow('Write the schema itself');
   });
 
-  it('of a library that tells its own by Standard Schema is that one', async () => {
+  it('of a library with a JSON Schema by Standard Schema is that JSON Schema', async () => {
     const told = { input: () => ({ type: 'string' }), output: () => ({ type: 'number' }) };
     const standard = { version: 1, validate: (value: unknown) => ({ value }), jsonSchema: told } as const;
     expect(await jsonSchemaOf({ '~standard': standard }, 'output')).toEqual({ type: 'number' });
     expect(await jsonSchemaOf({ type: 'boolean' }, 'output')).toEqual({ type: 'boolean' });
   });
 
-  it('of zod before 3.24 is checked all the same [REG-127]', async () => {
+  it('of zod before 3.24 is still checked [REG-127]', async () => {
     const older = {
       safeParseAsync: (value: unknown) => THREE.safeParseAsync(value),
     } as unknown as AgentSchema;

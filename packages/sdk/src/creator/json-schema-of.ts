@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AgentSchemaError, type AgentSchema } from './schema-check.js';
 
-/** Which side of a schema is told: what goes into it, or what comes out of it once defaults and transforms are applied. */
+/** The converted side of a schema: its input, or its output after defaults and transforms. */
 type Side = 'input' | 'output';
 
 type JsonSchema = Record<string, unknown>;
@@ -9,11 +9,14 @@ type JsonSchema = Record<string, unknown>;
 const NOT_CONVERTED = 'The schema cannot be told as JSON Schema';
 
 /**
- * The JSON Schema of a validator, for `input_schema` and `output_schema` of a manifest, so that an agent declares its checks.
- * Takes schemas of zod 4 and, where the package `zod-to-json-schema` is installed beside it, of zod 3; other validators that tell
- * their JSON Schema by Standard Schema; and a JSON Schema as it is.
+ * Converts a validator to a JSON Schema, for `input_schema` and `output_schema` of a manifest. It accepts:
  *
- * @throws AgentSchemaError for what has no JSON Schema, never an empty one.
+ * - schemas of zod 4;
+ * - schemas of zod 3, if the package `zod-to-json-schema` is installed beside the SDK;
+ * - other validators that give their JSON Schema by Standard Schema;
+ * - a JSON Schema, which it returns unchanged.
+ *
+ * @throws AgentSchemaError for a validator without a JSON Schema. It never returns an empty schema.
  */
 export async function jsonSchemaOf(schema: AgentSchema, side: Side): Promise<JsonSchema> {
   if ('_zod' in schema) return converted(() => z.toJSONSchema(schema as unknown as z.ZodType, { io: side }));
@@ -31,7 +34,7 @@ export async function jsonSchemaOf(schema: AgentSchema, side: Side): Promise<Jso
   return { ...schema };
 }
 
-/** As Standard Schema has it. */
+/** The conversion function of Standard Schema. */
 type ToJsonSchema = (options: { target: 'draft-2020-12' }) => unknown;
 
 type Zod3Converter = (schema: unknown, options: { pipeStrategy: Side }) => unknown;
@@ -41,7 +44,7 @@ function isZod3(schema: object): boolean {
   return typeof definition?.typeName === 'string';
 }
 
-/** A separate package: users of zod 4, or of none, do not need it. */
+/** Loads the optional converter, which only users of zod 3 need. */
 async function zod3Converter(): Promise<Zod3Converter> {
   try {
     const { zodToJsonSchema } = await import('zod-to-json-schema');
@@ -54,7 +57,7 @@ async function zod3Converter(): Promise<Zod3Converter> {
   }
 }
 
-/** The result of a converter. It is empty, and so accepts everything, for a schema that the converter does not know. */
+/** The result of a converter. Refuses an empty result, which would accept everything: the converter does not know the schema. */
 function converted(convert: () => unknown): JsonSchema {
   let given: unknown;
   try {

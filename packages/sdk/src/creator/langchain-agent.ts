@@ -2,7 +2,7 @@ import type { Json } from '@agent-rental/contract';
 import type { FrameworkAgentOptions } from './ai-sdk-agent.js';
 import { taskPrompt, type AgentFunction } from './agent-task.js';
 
-/** An agent of LangChain (`createAgent`) or another graph of LangGraph with `messages`, as far as it is used here. */
+/** The used part of a LangChain agent (`createAgent`), or of another LangGraph graph with `messages`. */
 export interface LangChainAgent {
   stream(
     input: { messages: { role: 'user'; content: string }[] },
@@ -10,15 +10,15 @@ export interface LangChainAgent {
   ): PromiseLike<AsyncIterable<unknown>>;
 }
 
-/** A message or a piece of one, as far as it is read. */
+/** The used part of a message or of a piece of a message. */
 interface ReadMessage {
   readonly text?: unknown;
   readonly type?: unknown;
 }
 
 /**
- * Makes the function of a connected agent out of a LangChain agent: its text streams while it is written, its structured
- * response (`responseFormat`) is the run's output, and a run that is cancelled aborts its calls.
+ * Makes the function of a connected agent from a LangChain agent. Its text is streamed. Its structured response
+ * (`responseFormat`) becomes the run's output. A cancelled run aborts its calls.
  */
 export function langChainAgent(
   agent: LangChainAgent,
@@ -46,7 +46,7 @@ export function langChainAgent(
     signal.throwIfAborted();
     if (state.structuredResponse !== undefined) return state.structuredResponse as Json;
     if (hasText) return undefined;
-    // A model that does not stream.
+    // The model does not stream.
     const last = state.messages?.at(-1)?.text;
     return typeof last === 'string' ? last : '';
   };

@@ -1,6 +1,6 @@
 import { Validator } from '@cfworker/json-schema';
 
-/** A validator as zod (3.24 or later, and 4), Valibot and ArkType make it: Standard Schema, version 1. */
+/** A validator of Standard Schema, version 1. zod (from 3.24), Valibot and ArkType make it. */
 export interface StandardSchema {
   readonly '~standard': {
     readonly version: 1;
@@ -17,7 +17,7 @@ interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** A validator of zod before 3.24, which does not follow Standard Schema yet. */
+/** A validator of zod before 3.24, which has no Standard Schema. */
 interface OlderZod {
   safeParseAsync(value: unknown): Promise<OlderResult>;
 }
@@ -26,10 +26,10 @@ type OlderResult =
   | { readonly success: true; readonly data: unknown }
   | { readonly success: false; readonly error: { readonly issues: readonly StandardIssue[] } };
 
-/** A JSON Schema, as in the manifest, or a validator that checks the same. */
+/** A JSON Schema, as in the manifest, or an equivalent validator. */
 export type AgentSchema = StandardSchema | { readonly [keyword: string]: unknown };
 
-/** A value breaks its schema; the message says where and why. */
+/** A value breaks its schema. The message names the places and the faults. */
 export class AgentSchemaError extends Error {
   override readonly name = 'AgentSchemaError';
 }
@@ -38,8 +38,7 @@ export class AgentSchemaError extends Error {
 const NAMED_FAULTS = 5;
 
 /**
- * Makes the check of one schema. It gives the value that the schema makes of it: with defaults, where the schema is
- * a validator that adds them.
+ * Makes the check of one schema. The check returns the converted value, with the defaults of a validator.
  *
  * @param what names the value in errors: `input` or `output`
  */
@@ -66,11 +65,11 @@ export function schemaCheck(
   }
   const validator = new Validator(schema, '2020-12', false);
   return async (value) => {
-    // The marketplace refuses a task without an input where the schema wants one.
+    // The marketplace refuses a task without an input if the schema requires one.
     if (value === undefined) return undefined;
     const { valid, errors } = validator.validate(value);
     if (!valid) {
-      // The last error of a branch is the one at the value itself; those before it only lead there.
+      // The last error of a branch is at the value itself; the earlier errors only lead to it.
       const faults = errors
         .filter(({ keyword }) => keyword !== 'properties' && keyword !== 'items' && keyword !== '$ref')
         .map(({ instanceLocation, error }) => fault(what, instanceLocation.split('/').slice(1), error));
@@ -91,7 +90,7 @@ const fault = (what: string, path: readonly string[], message: string) =>
 const keyOf = (part: PropertyKey | { readonly key: PropertyKey }) =>
   String(typeof part === 'object' ? part.key : part);
 
-/** Taken for a JSON Schema, it would accept everything. */
+/** Finds older zod schemas: read as a JSON Schema, one would accept everything. */
 function isOlderZod(schema: object): schema is OlderZod {
   return 'safeParseAsync' in schema && typeof schema.safeParseAsync === 'function';
 }

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => agent.close());
 
-/** Sends a task as the marketplace does. */
+/** Sends a task like the marketplace. */
 function send(signal?: AbortSignal, secret = SECRET): Promise<Response> {
   const body = JSON.stringify({ run_id: 'run', agent_id: 'agent', task: 'Say it.', timeout_seconds: 60 });
   const sentAt = new Date();
@@ -35,7 +35,7 @@ function send(signal?: AbortSignal, secret = SECRET): Promise<Response> {
   });
 }
 
-describe('an agent that is served', () => {
+describe('a served agent', () => {
   it('answers with its returned value, and only to signed requests', async () => {
     run = ({ task }) => ({ said: task });
     const answer = await send();
@@ -67,7 +67,7 @@ describe('an agent that is served', () => {
     expect(rest).toBe('event: output\ndata: {"delta":"ü"}\n\nevent: done\ndata: {"output":"aü!"}\n\n');
   });
 
-  it('says that it failed, without why, which its creator is told', async () => {
+  it('reports only the failure to the marketplace, and the reason to its creator', async () => {
     const broken = new Error('secret');
     run = async function* () {
       yield 'a';

@@ -6,30 +6,30 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { createAgentHandler, type AgentHandlerOptions } from './agent-handler.js';
 
-/** Where a connected agent listens when it is told nothing: an address that the embedded default may call. */
+/** Default port of a connected agent. The embedded default may call this address. */
 export const DEFAULT_AGENT_PORT = 8788;
 
-/** File of the working folder that holds the webhook secret. */
+/** File with the webhook secret in the working folder. */
 export const WEBHOOK_SECRET_FILE = '.webhook-secret';
 
 export interface ServeAgentOptions extends Omit<AgentHandlerOptions, 'webhookSecret'> {
   /**
    * Default: `WEBHOOK_SECRET` of the environment, else the content of the file `WEBHOOK_SECRET_FILE`, else of
-   * `.webhook-secret` of the working folder. It is read at each task: an agent may start before it is registered.
+   * `.webhook-secret` in the working folder. It is read at each task, because an agent may start before its registration.
    */
   webhookSecret?: AgentHandlerOptions['webhookSecret'];
-  /** 0 takes any free port. Default: `PORT` of the environment, else 8788. */
+  /** 0 means any free port. Default: `PORT` of the environment, else 8788. */
   port?: number;
   host?: string;
 }
 
-/** A connected agent that listens. */
+/** A running connected agent. */
 export interface ServedAgent {
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** An input out of a file may have 24 MiB as JSON. */
+/** An input from a file may have 24 MiB as JSON. */
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
 
 /**
@@ -76,7 +76,7 @@ async function foundSecret(): Promise<string | undefined> {
   return written.trim() || undefined;
 }
 
-/** The marketplace learns that a run failed and not why: its creator reads it here. */
+/** Shows the creator why a run failed. The marketplace only learns that it failed. */
 function printError(error: unknown): void {
   process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
 }
@@ -112,7 +112,7 @@ async function answer(
     return;
   }
   await pipeline(Readable.fromWeb(response.body as NodeReadableStream), outgoing).catch((error: unknown) => {
-    // The client has closed the connection: there is no one to answer.
+    // The client has closed the connection.
     if (!gone.signal.aborted) throw error;
   });
 }

@@ -55,7 +55,7 @@ describe('a wallet file', () => {
     },
   );
 
-  it('signs nothing that does not ask for it, and no bytes that are no transaction', async () => {
+  it('signs only transactions that ask for its signature', async () => {
     const { path } = await newWallet();
     const signer = readWalletFile(path);
     const strange = form(0, Keypair.generate(), Keypair.generate());

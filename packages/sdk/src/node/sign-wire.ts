@@ -1,13 +1,13 @@
 const SIGNATURE_BYTES = 64;
 const KEY_BYTES = 32;
-/** Set in the first byte of a message that has a version. */
+/** The bit in the first byte of a versioned message. */
 const VERSIONED = 0x80;
 
 /**
- * Adds a wallet's signature to a wire transaction, wherever its place is among the signers.
+ * Adds a wallet's signature to a wire transaction, at the wallet's place among the signers.
  *
  * @param publicKey the wallet's 32 bytes
- * @throws RangeError when the bytes are no transaction, or none that this wallet signs
+ * @throws RangeError if the bytes are no transaction, or the wallet is not one of its signers
  */
 export function signWire(
   wire: Uint8Array,
@@ -17,7 +17,7 @@ export function signWire(
   const signatures = compactLength(wire, 0);
   const messageStart = signatures.next + signatures.length * SIGNATURE_BYTES;
   const message = wire.subarray(messageStart);
-  // A version takes a byte before the header's three, the first of which counts the signers.
+  // A version byte comes before the header's three bytes. The header's first byte is the number of signers.
   const headerStart = byteAt(message, 0) >= VERSIONED ? 1 : 0;
   const signerCount = byteAt(message, headerStart);
   const keys = compactLength(message, headerStart + 3);

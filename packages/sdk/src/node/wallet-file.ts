@@ -13,10 +13,10 @@ const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
 /**
- * Reads a keypair file as the Solana tools write it (a JSON array of 64 numbers) into a signer. Done with Node's own
- * cryptography, because loading the chain's library would triple the start-up time of programs that only log in.
+ * Reads a keypair file of the Solana tools (a JSON array of 64 numbers) into a signer. It uses Node's own cryptography,
+ * because the chain's library would triple the start time of programs that only log in.
  *
- * @throws WalletFileError when there is no such file or it holds no keypair.
+ * @throws WalletFileError if there is no such file or it holds no keypair.
  */
 export function readWalletFile(path: string): WalletSigner {
   const bytes = keypairBytes(path);
@@ -38,10 +38,10 @@ export function readWalletFile(path: string): WalletSigner {
 }
 
 /**
- * Makes a new wallet and writes it to a keypair file that its owner alone can read. Never overwrites one.
+ * Makes a new wallet and writes it to a keypair file that only its owner can read. Never overwrites a file.
  *
  * @returns the wallet's address
- * @throws WalletFileError when there is a file already, or none can be written.
+ * @throws WalletFileError if the file exists or cannot be written.
  */
 export function createWalletFile(path: string): string {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');

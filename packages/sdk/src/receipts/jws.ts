@@ -2,9 +2,9 @@ import { verifySignature } from '@agent-rental/ed25519';
 import * as z from 'zod';
 import { WrongPart } from './verification.js';
 
-/** Tells a receipt from every other signed thing. */
+/** The type of a receipt's JWS. No other signed message has it. */
 const TYPE = 'agent-rental-receipt';
-/** Far above the size of a receipt. */
+/** Much larger than any receipt. */
 const MAX_JWS_CHARACTERS = 65_536;
 const KEY_BYTES = 32;
 
@@ -25,11 +25,11 @@ const jwk = z.object({
   revoked: z.unknown().optional(),
 });
 
-/** The content of a receipt's JWS, once its signature is right. */
+/** The content of a receipt's JWS with a valid signature. */
 interface VerifiedJws {
-  /** As it was signed. */
+  /** The signed bytes. */
   payload: Uint8Array;
-  /** After which the key has signed nothing, in Unix seconds; absent for a key that signs. */
+  /** The end of the key's use in Unix seconds; absent for a key in use. */
   keySignsUntil: number | undefined;
 }
 
@@ -44,7 +44,7 @@ export function verifiedPayload(jws: string, jwks: unknown): VerifiedJws {
   const [protectedHeader, payload, signature] = parts.map(fromBase64Url);
   if (parts.length !== 3 || !protectedHeader || !payload || !signature) throw wrong('It is no compact JWS.');
   const said = header.safeParse(jsonOf(protectedHeader));
-  if (!said.success) throw wrong(`Its header is not that of a receipt (alg EdDSA, typ ${TYPE}).`);
+  if (!said.success) throw wrong(`Its header is no receipt header (alg EdDSA, typ ${TYPE}).`);
   const set = jwkSet.safeParse(jwks);
   if (!set.success) throw wrong('The keys are no JWK set.');
   const key = set.data.keys

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { isSignedBy, readWireTransaction, type WireTransaction } from '../solana/verify/wire-transaction.js';
 import { WrongPart } from './verification.js';
 
-/** A packet holds 1,232 bytes: nothing in a transaction is longer in any encoding. */
+/** Longer than any text of a transaction: a packet holds 1,232 bytes. */
 const MAX_TEXT = 2_000;
 const MAX_ITEMS = 256;
 const byte = z.int().min(0).max(255);
@@ -27,7 +27,7 @@ const jsonTransaction = z.object({
   }),
 });
 
-/** The result of `getTransaction`, as far as a verification reads it. */
+/** The used part of the result of `getTransaction`. */
 const landedTransaction = z.object({
   meta: z.object({ err: z.unknown() }),
   transaction: z.union([z.tuple([text, z.literal('base64')]), jsonTransaction]),
@@ -35,8 +35,8 @@ const landedTransaction = z.object({
 });
 
 /**
- * Reads the result of `getTransaction`, of encoding `base64` or `json`, for a transaction that took effect. Its bytes are made
- * again from either, so that its signatures can be checked.
+ * Reads the result of `getTransaction`, of encoding `base64` or `json`, for a successful transaction. Rebuilds its bytes, so
+ * that its signatures can be checked.
  *
  * @throws WrongPart `transaction`
  */
@@ -62,7 +62,7 @@ export function readLanded(given: unknown, signature: string): WireTransaction {
   return wire;
 }
 
-/** Which of the keys has signed a transaction, judged by its signature; undefined where none has. */
+/** The key that has signed a transaction with a valid signature; undefined if none of the keys has. */
 export function signerOf(wire: WireTransaction, keys: readonly PublicKey[]): PublicKey | undefined {
   return keys.find((key) => isSignedBy(wire, key));
 }

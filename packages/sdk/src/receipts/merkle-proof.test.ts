@@ -82,7 +82,7 @@ describe('a proof', () => {
         const { content, proof, root, leafIndex, count } = right;
         const elsewhere = other === leafIndex ? count : other;
         expect(await rootOf(content, { ...right, leafIndex: elsewhere })).not.toBe(root);
-        // A tree that is too small to hold the leaf.
+        // The tree is too small for the leaf.
         expect(await rootOf(content, { ...right, count: Math.min(other, leafIndex) })).toBeUndefined();
         const wrongOrders = [proof.toReversed(), [...proof.slice(1), ...proof.slice(0, 1)]];
         for (const order of wrongOrders.filter((one) => one.join('') !== proof.join(''))) {

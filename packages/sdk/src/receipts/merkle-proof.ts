@@ -1,7 +1,7 @@
 const LEAF_PREFIX = 0;
 const NODE_PREFIX = 1;
 
-/** A proof: a leaf of a tree of that many leaves, and the hashes from its neighbour up. */
+/** A Merkle proof: the place of a leaf, the number of leaves, and the hashes from its neighbour up. */
 export interface MerkleProof {
   leafIndex: number;
   count: number;
@@ -10,11 +10,13 @@ export interface MerkleProof {
 }
 
 /**
- * The root to which a proof leads from a leaf's content, in the shape of RFC 6962 (section 2.1): SHA-256 over a zero byte and
- * the content for a leaf, over a one byte and both children for a node; a node without a neighbour moves up as it is.
+ * Computes the Merkle root from a leaf's content and its proof, by RFC 6962 (section 2.1).
  *
- * @returns 64 hexadecimal digits; undefined for a proof that has more or fewer hashes than the leaf's place asks for, or none
- * in the right form
+ * - A leaf is the SHA-256 of a zero byte and the content.
+ * - A node is the SHA-256 of a one byte and both children.
+ * - A node without a neighbour moves up unchanged.
+ *
+ * @returns 64 hexadecimal digits; undefined for a malformed proof, or one with a wrong number of hashes
  */
 export async function rootOf(
   content: Uint8Array,

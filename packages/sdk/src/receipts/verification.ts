@@ -1,24 +1,24 @@
 import type { Receipt } from '@agent-rental/contract';
 
-/** The part of a receipt's evidence that a verification found wrong. */
+/** The first wrong part of a receipt's evidence. */
 export type ReceiptPart =
-  /** The answer of `GET /v1/runs/:run_id/receipt`: it is not one, or its `receipt` was not signed. */
+  /** The answer of `GET /v1/runs/:run_id/receipt`: malformed, or its `receipt` was not signed. */
   | 'answer'
   /** The JWS: its form, its key, or its signature. */
   | 'jws'
-  /** The receipt is of another program than the one that the caller named. */
+  /** The receipt names another program than the caller. */
   | 'program'
   /** The log: the run is not final on-chain yet, or the log contradicts the receipt. */
   | 'log'
-  /** The transaction: not one, not the one that the log names, or one that failed. */
+  /** The transaction: malformed, failed, or not the transaction of the log. */
   | 'transaction'
-  /** No authority that the caller named has signed. */
+  /** None of the caller's authorities has signed the transaction. */
   | 'authority'
-  /** The memo says another batch, count or root than the log. */
+  /** The memo has another batch, count or root than the log. */
   | 'memo'
   /** The proof does not lead from the receipt to the root. */
   | 'proof'
-  /** The transaction charges no such run, or not this price of this wallet for this listing. */
+  /** The transaction does not charge this run, or charges another price, wallet or listing. */
   | 'charge';
 
 /** The place of a verified run on-chain. */

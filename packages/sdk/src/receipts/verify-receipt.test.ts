@@ -55,7 +55,7 @@ const freeReceipt: Receipt = {
   finished_at: '2026-01-05T10:00:01.000Z',
 };
 
-/** A transaction as `getTransaction` gives it. */
+/** A transaction in the form of `getTransaction`. */
 function landed(
   instructions: TransactionInstruction[],
   {
@@ -229,7 +229,7 @@ describe('a receipt holds', () => {
   });
 });
 
-describe('a receipt is refused, with the part that is wrong', () => {
+describe('a receipt is refused, with its wrong part', () => {
   const fails = async (given: ReceiptEvidence, part: string) => {
     expect(await verifyReceipt(given)).toMatchObject({ ok: false, part });
   };
@@ -279,7 +279,7 @@ describe('a receipt is refused, with the part that is wrong', () => {
     }
   });
 
-  it('jws: a key that has leaked, and one that had ended when the run did; a former key is good for its signatures [OPS-105]', async () => {
+  it('jws: a leaked key, and a key that expired before the run ended; a former key stays good for its signatures [OPS-105]', async () => {
     const given = batched();
     const endedAt = Date.parse(freeReceipt.finished_at) / 1_000;
     const withKey = (fields: object) => ({
@@ -293,11 +293,11 @@ describe('a receipt is refused, with the part that is wrong', () => {
     await fails(withKey({ exp: 'soon' }), 'jws');
   });
 
-  it('program: a marketplace other than the one that the caller named [MON-32]', async () => {
+  it('program: another marketplace than the caller’s [MON-32]', async () => {
     await fails({ ...batched(), programId: Keypair.generate().publicKey.toBase58() }, 'program');
   });
 
-  it('log: a run that is not on-chain yet, or is in the wrong kind of log [MON-32]', async () => {
+  it('log: a run not yet on-chain, or in the wrong kind of log [MON-32]', async () => {
     const given = batched();
     const pending = { status: 'pending', expected_at: '2026-01-05T10:01:00.000Z' };
     await fails({ ...given, answer: { ...given.answer, log: pending } }, 'log');
@@ -306,7 +306,7 @@ describe('a receipt is refused, with the part that is wrong', () => {
     await fails(batched({}, { charge_signature: signature }), 'log');
   });
 
-  it('transaction: not one, a failed one, another one, one that hides whether it failed [MON-32]', async () => {
+  it('transaction: malformed, failed, another transaction, or without its result [MON-32]', async () => {
     const given = batched();
     const other = batched();
     const result = given.transaction as { transaction: [string, string]; meta: object };
@@ -330,7 +330,7 @@ describe('a receipt is refused, with the part that is wrong', () => {
     await fails(batched({ signer: Keypair.generate() }), 'authority');
     await fails(charged({ signer: Keypair.generate() }), 'authority');
     await fails({ ...batched(), authorities: [] }, 'authority');
-    // Named in the memo by the signature of another key: the bytes say the authority, the signature does not.
+    // The bytes name the authority, but another key has signed.
     const given = batched({ encoding: 'json' });
     const result = structuredClone(given.transaction) as {
       transaction: { message: { recentBlockhash: string } };

@@ -20,18 +20,18 @@ import { readLanded, signerOf } from './landed-transaction.js';
 import { rootOf } from './merkle-proof.js';
 import { WrongPart, type ReceiptVerification, type VerifiedLog } from './verification.js';
 
-/** The evidence for a receipt. Nothing is asked of the service. */
+/** The evidence for a receipt. The verification sends no request to the service. */
 export interface ReceiptEvidence {
   /** The answer of `GET /v1/runs/:run_id/receipt`. */
   answer: unknown;
   /**
-   * The answer of `GET /.well-known/jwks.json`, from a time at which the reader trusted it. After a rotation it has the former
-   * keys, too; a receipt by a key that it does not have is refused.
+   * The answer of `GET /.well-known/jwks.json`, from a time when the reader trusted it. After a rotation it also has the former
+   * keys. A receipt by an unknown key is refused.
    */
   jwks: unknown;
   /** The `result` of Solana's `getTransaction` for `answer.log.signature`, of encoding `base64` or `json`. */
   transaction: unknown;
-  /** The keys, in base58, of which one is the protocol's authority. */
+  /** The accepted authorities of the protocol in base58. */
   authorities: readonly string[];
   /** The address of the marketplace's program in base58. */
   programId: string;
@@ -40,11 +40,11 @@ export interface ReceiptEvidence {
 type Batched = Extract<RunLogEntry, { status: 'logged' }>;
 
 /**
- * Verifies what a service says of a run: the receipt's signature, and that the run stands on-chain, by the charge that names
- * it or by the proof of its place in a batch of the run log. The transaction's own signature is checked, so an RPC can make up
- * none; whether it landed is what the RPC says.
+ * Verifies a run's receipt: its signature, and its record on-chain. The record is the run's charge, or a Merkle proof of
+ * the run's place in a batch of the run log. The transaction's signature is checked, so an RPC cannot invent a transaction.
+ * Only the RPC says whether it landed.
  *
- * @throws TypeError where `authorities` or `programId` are no addresses; a fault of the evidence is a value.
+ * @throws TypeError if `authorities` or `programId` are no addresses. A fault of the evidence is a return value.
  */
 export async function verifyReceipt(evidence: ReceiptEvidence): Promise<ReceiptVerification> {
   const authorities = evidence.authorities.map(addressOf);
@@ -55,10 +55,10 @@ export async function verifyReceipt(evidence: ReceiptEvidence): Promise<ReceiptV
     const { jws, log } = answer.data;
     const { payload, keySignsUntil } = verifiedPayload(jws, evidence.jwks);
     const signed = receiptSchema.safeParse(jsonOf(payload));
-    if (!signed.success) throw new WrongPart('jws', 'What it signs is no receipt.');
+    if (!signed.success) throw new WrongPart('jws', 'Its payload is no receipt.');
     const receipt = signed.data;
     if (keySignsUntil !== undefined && Date.parse(receipt.finished_at) > keySignsUntil * 1_000)
-      throw new WrongPart('jws', 'Its key had ended when the run did.');
+      throw new WrongPart('jws', 'Its key had expired before the run ended.');
     if (canonicalJson(receipt) !== canonicalJson(answer.data.receipt)) {
       throw new WrongPart('answer', 'Its receipt is not the one that was signed.');
     }
@@ -83,7 +83,7 @@ export async function verifyReceipt(evidence: ReceiptEvidence): Promise<ReceiptV
   }
 }
 
-/** A run with a charge: the instruction that charged it says the same run, price, wallet and listing as the receipt. */
+/** Verifies a charged run: the charging instruction has the receipt's run, price, wallet and listing. */
 function verifyCharge(
   receipt: Receipt,
   signature: string,
@@ -111,7 +111,7 @@ function verifyCharge(
   throw new WrongPart('charge', 'It charges no run of this id.');
 }
 
-/** A run in a batch: its proof leads to the root in a memo of the authority. */
+/** Verifies a run in a batch: its proof leads to the root in a memo of the authority. */
 async function verifyBatch(
   receipt: Receipt,
   payload: Uint8Array,
@@ -120,13 +120,16 @@ async function verifyBatch(
   authority: PublicKey,
 ): Promise<VerifiedLog> {
   if (receipt.charge_signature !== null) {
-    throw new WrongPart('log', 'The receipt names a charge, and its run is in a batch of those without one.');
+    throw new WrongPart(
+      'log',
+      'The receipt names a charge, but a batch of the run log has only runs without a charge.',
+    );
   }
   const memo = wire.instructions.find(
     ({ programId, keys }) => programId.equals(MEMO_PROGRAM_ID) && keys.some((key) => key.equals(authority)),
   );
   const batch = memo && parseRunLogMemo(new TextDecoder().decode(memo.data));
-  if (!batch) throw new WrongPart('memo', 'The authority says no batch of the run log in it.');
+  if (!batch) throw new WrongPart('memo', 'It has no memo of the authority with a batch of the run log.');
   const { batch: number, count, previousRoot, root } = batch;
   if (
     number !== BigInt(log.batch) ||
@@ -159,7 +162,7 @@ function addressOf(text: string): PublicKey {
   }
 }
 
-/** The 16 bytes of a UUID; of another text, bytes that no run has. */
+/** The 16 bytes of a UUID. Another text gives no bytes, which match no run. */
 function bytesOfRun(runId: string): Uint8Array {
   const digits = runId.replaceAll('-', '');
   if (!/^[0-9a-f]{32}$/.test(digits)) return new Uint8Array();

@@ -30,41 +30,44 @@ export type WalletConnection = SendingConnection &
     | 'getMinimumBalanceForRentExemption'
   >;
 
-/** How to reach the chain, and as whom. */
+/** The RPC endpoint, the signer and the program. */
 export interface MarketplaceWalletOptions {
   connection: WalletConnection;
   signer: WalletSigner;
-  /** Address of the marketplace program, where it is not the default one. */
+  /** Address of the marketplace program. Default: the published program. */
   programId?: PublicKey | string | undefined;
 }
 
 /** Options of one action. */
 export interface ActionOptions extends CallOptions {
   /**
-   * Shown the most that the transaction can take before it is signed; anything but true ends it. Asked again where the wallet
-   * changes that while it signs.
+   * Gets the transaction's maximum cost before the signature. Only `true` approves. Called again if the wallet changes the
+   * cost while it signs.
    */
   approve?: ((quote: DecodedQuote) => boolean | Promise<boolean>) | undefined;
-  /** The most that a priority fee which the wallet adds may cost. Default 100,000 lamports. */
+  /** The highest priority fee that the wallet may add. Default 100,000 lamports. */
   maxPriorityFeeLamports?: bigint | undefined;
 }
 
-/** A transaction that is confirmed. */
+/** A confirmed transaction. */
 export interface ConfirmedTransaction {
   /** Base58. */
   signature: string;
 }
 
 /**
- * Everything that a wallet signs, with an RPC endpoint alone: built here from the chain's state, simulated, signed,
- * sent again until it is confirmed. Where terms name no `max_price_lamports`, the price that the chain has when the
- * transaction is built is the most that is paid.
+ * A wallet's actions on the marketplace, with only an RPC endpoint. Each method builds a transaction from the chain's
+ * state, simulates it, has it signed, and sends it until it is confirmed. The default of `max_price_lamports` is the
+ * listing's present price on-chain.
  *
- * Publishing is not here: the program wants the protocol authority's signature on a new listing, which says that it
- * was reviewed, and only the service has it. Use `publish` with a client.
+ * Publishing needs the service: use `publish` with a client. The program requires the protocol authority's signature on a
+ * new listing, as proof of its review.
  *
- * Every method throws `ApiError`, with `onChainError` where the program refused; `ConnectionError` when the endpoint
- * cannot be reached; `UntrustedTransactionError` when the signer changed the transaction.
+ * Every method throws:
+ *
+ * - `ApiError`, with `onChainError` if the program refused;
+ * - `ConnectionError` if the endpoint cannot be reached;
+ * - `UntrustedTransactionError` if the signer changed the transaction.
  */
 export interface MarketplaceWallet {
   readonly address: string;
@@ -74,14 +77,14 @@ export interface MarketplaceWallet {
   /** Adds to a prepaid balance. */
   topUp(listingId: string, terms: TopUpTerms, options?: ActionOptions): Promise<ConfirmedTransaction>;
   /**
-   * Takes a prepaid balance back once the listing is closed, its price is above the agreed maximum, or its pauses within
-   * 30 days add up to 7 days.
+   * Takes a prepaid balance back. The listing must be closed, cost more than the agreed price, or have pauses of 7 days in
+   * total within 30 days.
    */
   reclaim(listingId: string, options?: ActionOptions): Promise<ConfirmedTransaction>;
   update(listingId: string, changes: ListingChanges, options?: ActionOptions): Promise<ConfirmedTransaction>;
   pause(listingId: string, options?: ActionOptions): Promise<ConfirmedTransaction>;
   resume(listingId: string, options?: ActionOptions): Promise<ConfirmedTransaction>;
-  /** Withdraws the earnings and closes for ever, in one transaction. */
+  /** Withdraws the earnings and closes the listing for ever, in one transaction. */
   close(listingId: string, options?: ActionOptions): Promise<ConfirmedTransaction>;
   withdraw(listingId: string, terms?: WithdrawTerms, options?: ActionOptions): Promise<ConfirmedTransaction>;
   /** Ends a buyer's Per-Task rental of a listing of this wallet, for ever; balance and rent go back to the buyer. */
@@ -115,7 +118,7 @@ export function createMarketplaceWallet(options: MarketplaceWalletOptions): Mark
     const [signature = new Uint8Array()] = signed.transaction.signatures;
     const sent = { wire: signed.wire, signature: bs58.encode(signature), lastValidBlockHeight, programId };
     if (signed.transaction.blockhash !== blockhash) {
-      // The wallet chose another blockhash, which is no newer than the newest there is now.
+      // The wallet chose another blockhash, which is not newer than the present one.
       sent.lastValidBlockHeight = (
         await reach(() => connection.getLatestBlockhash('confirmed'))
       ).lastValidBlockHeight;
@@ -124,7 +127,7 @@ export function createMarketplaceWallet(options: MarketplaceWalletOptions): Mark
     return { signature: sent.signature };
   }
 
-  /** Before the wallet is asked, so that it signs nothing that cannot work. */
+  /** Simulates a transaction before the signature, so that the wallet signs no transaction that would fail. */
   async function simulate(transaction: VersionedTransaction): Promise<void> {
     const { value } = await reach(() =>
       connection.simulateTransaction(transaction, { sigVerify: false, commitment: 'confirmed' }),
@@ -132,7 +135,7 @@ export function createMarketplaceWallet(options: MarketplaceWalletOptions): Mark
     if (value.err) throw apiErrorOfTransaction(value.err, value.logs ?? [], programId);
   }
 
-  /** A spend with the rent that the chain asks now. */
+  /** The quote of a spend, with the chain's present rent. */
   async function chainQuote(spend: WalletSpend, returnedLamports?: bigint): Promise<DecodedQuote> {
     const rents = new Map(
       await Promise.all(

@@ -1,4 +1,4 @@
-/** What a service answers to a wallet that wants to log in; `sign_in` may be changed by a test. */
+/** A service's answer to a wallet that wants to log in. A test may change its `sign_in`. */
 export function offer(
   { domain, wallet }: { domain: string; wallet: string },
   signIn: Record<string, unknown> = {},

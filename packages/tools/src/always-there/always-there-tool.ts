@@ -4,7 +4,7 @@ import { defineTool, type RentedTool } from '../definitions/rented-tool.js';
 import { checkArguments } from '../runs/check-arguments.js';
 import { argumentsObject, BadArgumentsError } from '../runs/run-arguments.js';
 
-/** What {@link defineTool} takes, of a tool that needs no rental. */
+/** The definition of a tool that needs no rental, as {@link defineTool} takes it. */
 type AlwaysThereDefinition = Parameters<typeof defineTool>[0] & { readonly name: AlwaysThereToolName };
 
 /** Completes a tool that needs no rental: refuses unknown arguments before the tool runs or asks for an approval. */

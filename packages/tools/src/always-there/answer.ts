@@ -13,15 +13,15 @@ export const READ_ONLY: ToolAnnotations = {
   openWorldHint: false,
 };
 
-/** A result that is an object, and the same as JSON text. */
+/** An object result, which also has the object as JSON text. */
 export function objectResult(value: JsonObject): ToolResult {
   return { status: 'completed', text: outputJson(value), structured: value };
 }
 
 /**
- * The stream of a tool that answers at once. What `produce` throws becomes an error result.
+ * The stream of a tool that answers at once. An exception of `produce` becomes an error result.
  *
- * @throws the signal's reason when aborted.
+ * @throws the signal's reason after an abort.
  */
 export async function* answer(
   args: unknown,

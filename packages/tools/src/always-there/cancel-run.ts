@@ -14,14 +14,13 @@ const ENDS_A_RUN: ToolAnnotations = {
   openWorldHint: false,
 };
 
-/** `cancel_run`: stops a run that goes on. */
+/** `cancel_run`: stops a running run. */
 export function cancelRunTool(client: RentalClient): RentedTool {
   return alwaysThereTool({
     name: 'cancel_run',
     title: 'Stop a run',
     description:
-      'Stops a run of this wallet that is still going on. What it was charged stays charged. A run that has ended ' +
-      'stays as it is.',
+      'Stops a running run of this wallet. Its charge is not refunded. A run that has ended does not change.',
     inputSchema: { type: 'object', properties: { run_id: { type: 'string' } }, required: ['run_id'] },
     annotations: ENDS_A_RUN,
     stream: (args, options) =>

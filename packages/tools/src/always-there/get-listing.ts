@@ -17,15 +17,15 @@ import { answer, objectResult, READ_ONLY } from './answer.js';
 /** Bounds that keep the whole answer under the length of one result. */
 const MAX = { title: 120, description: 4_000, sample: 1_000, schemaText: 500, schema: 12_000 };
 
-/** `get_listing`: everything about one agent, with the schema of its input and whether it is rented. */
+/** `get_listing`: one agent with its input schema and its rental. */
 export function getListingTool(client: RentalClient): RentedTool {
   return alwaysThereTool({
     name: 'get_listing',
     title: 'Show an agent',
     description:
-      'Shows one agent of the marketplace: what it does, what it costs, the input it takes (input_schema) and ' +
-      'whether this wallet has rented it (rental). unverified_since: its creator published it although the marketplace ' +
-      'could not reach it, and no run has succeeded since. Texts are the words of its creator.',
+      'Shows one agent of the marketplace: description, price, input (input_schema) and the rental of this wallet ' +
+      '(rental). An agent with unverified_since was published although the marketplace could not reach it, and no run ' +
+      'has succeeded since. Its creator wrote the texts.',
     inputSchema: {
       type: 'object',
       properties: {
@@ -46,7 +46,7 @@ export function getListingTool(client: RentalClient): RentedTool {
   });
 }
 
-/** Absent when it cannot be told just now: the listing is worth showing without it. */
+/** The rental of a listing. Absent if the service cannot tell it now: the listing is useful without it. */
 async function rentalState(
   client: RentalClient,
   agentId: string,
@@ -85,7 +85,7 @@ function listingFacts(listing: Listing): JsonObject {
   };
 }
 
-/** The marketplace's words about an agent that fails, and about one whose first run is free. */
+/** The marketplace's notes on a failing agent, and on a free first run. */
 export function offerFacts(listing: Pick<ListingSummary, 'failing_since' | 'free_trial'>): JsonObject {
   const health = failingText(listing);
   const trial = 'First run free: run_agent runs it once for a wallet that has not rented it.';
@@ -95,7 +95,7 @@ export function offerFacts(listing: Pick<ListingSummary, 'failing_since' | 'free
   };
 }
 
-/** The creator's schema as it is, unless it is too long for a model to read. */
+/** The creator's schema, if a model can read its length. */
 function shownSchema(schema: JsonObject): JsonObject {
   const cleaned = cleanJson(schema, MAX.schemaText) as JsonObject;
   return JSON.stringify(cleaned).length <= MAX.schema ? cleaned : compileInput(schema).schema;

@@ -14,17 +14,17 @@ import {
 import { alwaysThereTool } from './always-there-tool.js';
 import { answer, READ_ONLY } from './answer.js';
 
-/** A run that goes on is waited for so long, where the caller sets no wait. */
+/** Default wait for a running run. */
 const WAIT_SECONDS = 20;
 
-/** `get_run`: the result of an earlier run again, from any place in it. */
+/** `get_run`: the result of an earlier run, from any character on. */
 export function getRunTool(client: RentalClient): RentedTool {
   return alwaysThereTool({
     name: 'get_run',
     title: 'Show a run',
     description:
       'Shows the output of an earlier run of this wallet, from a given character on, or says that it still runs. ' +
-      'Free: nothing is run again.',
+      'Free: it starts no run.',
     inputSchema: {
       type: 'object',
       properties: {
@@ -68,7 +68,7 @@ export function getRunTool(client: RentalClient): RentedTool {
   });
 }
 
-/** As long as a call waits that runs an agent. */
+/** The wait of a call: as long as the wait of a call that runs an agent. */
 function waitOf(patienceMs: number | undefined): number {
   if (patienceMs === undefined) return WAIT_SECONDS;
   return Math.min(Math.max(Math.floor(patienceMs / 1_000), 1), MAX_WAIT_SECONDS);

@@ -110,7 +110,7 @@ describe('hire', () => {
     expect((await hire({ task: 'contract', budget_sol: 0.01388868 })).status).toBe('completed');
   });
 
-  it('covers a run from an earlier deposit, where only its price has to be agreed to [ADP-7]', async () => {
+  it('covers a run from an earlier deposit, if only its price needs agreement [ADP-7]', async () => {
     const standIn = createStandIn([{ id: 'sums-aaaaaa', title: 'Sums', rental: 'low_balance' }]);
     const credential = {
       listing_id: 'sums-aaaaaa',
@@ -143,7 +143,7 @@ describe('hire', () => {
     expect(standIn).toMatchObject({ paid: 0, charged: 0 });
   });
 
-  it('asks above the amount that is asked for, and says beforehand that it will [REN-4]', async () => {
+  it('asks above the policy’s amount, and reports this before the call [REN-4]', async () => {
     const standIn = market();
     const options = { wallet: payingWallet(standInWallet()), policy: { askAboveLamports: 5_000_000n } };
     const { hire, tool } = hiring(standIn, options);
@@ -180,7 +180,7 @@ describe('hire', () => {
     expect((await hire({ task: 'Echo' })).structured).toEqual({ task: 'Echo', input: null });
   });
 
-  it('without a wallet runs rented agents, and says where a person pays for the rest [ADP-7]', async () => {
+  it('without a wallet runs rented agents, and names the payment page for others [ADP-7]', async () => {
     const standIn = market();
     const { hire } = hiring(standIn, {});
     expect((await hire({ task: 'contract' })).structured).toMatchObject({
@@ -193,7 +193,7 @@ describe('hire', () => {
     expect(standIn.paid).toBe(0);
   });
 
-  it('takes the agent that it is told, and says when there is none', async () => {
+  it('takes the named agent, and reports an unknown one', async () => {
     const standIn = market();
     const { hire } = hiring(standIn);
     expect((await hire({ task: 'contract', agent_id: 'poems-aaaaaa' })).agentId).toBe('poems-aaaaaa');

@@ -25,12 +25,12 @@ import type { ToolContext } from '../definitions/tool-context.js';
 import { objectResult } from './answer.js';
 import { PAYING, rentalError } from './rent-listing.js';
 
-/** Longest wait for a receipt; without one the answer is returned alone. */
+/** Longest wait for a receipt. After it, the answer is returned without a receipt. */
 const RECEIPT_TIMEOUT_MS = 5_000;
 
 /**
- * `hire`: from a task to its answer in one call. Finds an agent, quotes, rents within policy and budget, runs, and
- * gives the answer with its receipt. With `dry_run` it only quotes.
+ * `hire`: from a task to its answer in one call. Finds an agent, quotes, rents within policy and budget, runs, and returns
+ * the answer with its receipt. With `dry_run` it only quotes.
  */
 export function hireTool(context: ToolContext): RentedTool {
   const pays = context.wallet !== undefined;
@@ -40,22 +40,22 @@ export function hireTool(context: ToolContext): RentedTool {
     description:
       'Finds an agent for a task, rents it if need be, runs it and returns its answer, in one call. ' +
       (pays
-        ? 'Pays within the budget and the limits that the owner of this wallet has set. '
-        : 'Uses agents that are rented already; for others it answers with a rent_url where the owner pays. ') +
-      'dry_run: true only says which agent it would take and what it would cost, and spends nothing.',
+        ? 'Pays within the budget and the limits of the owner of this wallet. '
+        : 'Uses rented agents; for others it answers with a rent_url where the owner pays. ') +
+      'dry_run: true only shows the chosen agent and its cost, and spends nothing.',
     inputSchema: {
       type: 'object',
       properties: {
-        task: { type: 'string', description: 'What is to be done, in plain language.' },
-        input: { type: 'object', description: 'What the task is about. For a text: {"text": "..."}.' },
+        task: { type: 'string', description: 'The task in plain language.' },
+        input: { type: 'object', description: 'Input of the task. For a text: {"text": "..."}.' },
         budget_sol: {
           type: 'number',
           minimum: 0,
-          description: 'The most that this call may cost in SOL, rental, deposit and fees included.',
+          description: 'The highest cost of this call in SOL, with rental, deposit and fees.',
         },
         dry_run: { type: 'boolean' },
-        query: { type: 'string', description: 'Words to search for. Default: those of the task.' },
-        agent_id: { type: 'string', description: 'The agent, where it is known.' },
+        query: { type: 'string', description: 'Words to search for. Default: the words of the task.' },
+        agent_id: { type: 'string', description: 'The agent, if known.' },
       },
       required: ['task', 'budget_sol'],
     },
@@ -95,14 +95,14 @@ export function hireTool(context: ToolContext): RentedTool {
   });
 }
 
-/** An agent that is rented. */
+/** A rented agent. */
 interface Hired {
   readonly agent: ChosenAgent;
-  /** What left the wallet. */
+  /** Lamports that left the wallet. */
   readonly paidLamports: number;
 }
 
-/** Finds and rents an agent. Returns a result when no agent can be run. */
+/** Finds and rents an agent. Returns a result if no agent can run. */
 async function engage(
   context: ToolContext,
   request: HireRequest,

@@ -11,17 +11,18 @@ import { pageArguments } from './page-arguments.js';
 
 const LIMIT = { default: 20, max: 50 };
 const TITLE_LENGTH = 120;
-/** Rentals that are looked through; a wallet with more searches the marketplace instead. */
+/** Highest number of rentals that a search reads. With more rentals, search the marketplace. */
 const MAX_LOOKED_THROUGH = 1_000;
 
-/** `list_rentals`: the rentals of this wallet, also rentals without a direct tool in the list. */
+/** `list_rentals`: the rentals of this wallet, also without a direct tool. */
 export function listRentalsTool(client: RentalClient): RentedTool {
   return alwaysThereTool({
     name: 'list_rentals',
     title: 'List rented agents',
     description:
-      'Lists the agents that this wallet has rented, the most recent first, also those that have no tool of their own. ' +
-      'status "low_balance": to be topped up with rent_listing; "expired": to be renewed. run_agent runs any of them. Free.',
+      'Lists the rented agents of this wallet, the most recent first, also agents without a direct tool. ' +
+      'With rent_listing, top up an agent of status "low_balance" and renew one of status "expired". ' +
+      'Any of them runs with run_agent. Free.',
     inputSchema: {
       type: 'object',
       properties: {
@@ -48,7 +49,7 @@ export function listRentalsTool(client: RentalClient): RentedTool {
   });
 }
 
-/** A page of the rentals with these words, as the API would give it. */
+/** A page of the rentals with these words, in the form of the API. */
 async function matchingRentals(
   client: RentalClient,
   words: readonly string[],

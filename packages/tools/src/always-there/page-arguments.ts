@@ -1,6 +1,6 @@
 import { numberArgument } from '../runs/run-arguments.js';
 
-/** `limit` and `offset` of a call that lists something, brought within their bounds. */
+/** `limit` and `offset` of a list call, clamped to their bounds. */
 export function pageArguments(
   given: Record<string, unknown>,
   bounds: { default: number; max: number },

@@ -54,7 +54,7 @@ const withWallet = (policy: ToolsetOptions['policy'] = {}): ToolsetOptions => ({
 const structured = (result: ToolResult): JsonObject => result.structured ?? {};
 
 describe('rent_listing without a wallet', () => {
-  it('says where a person pays, how much, and until when; and pays nothing [ADP-7]', async () => {
+  it('names the payment page, the price and its end; and pays nothing [ADP-7]', async () => {
     const standIn = createStandIn([{ id: ID, title: 'Echo', rental: 'none' }]);
     const { rent } = toolsOf(standIn, { publicUrl: 'https://market.example' });
     const offer = structured(await rent({}));
@@ -165,7 +165,7 @@ describe('rent_listing with a wallet', () => {
     expect(signed?.body).toMatchObject({ max_price_lamports: 2_000_000 });
   });
 
-  it('agrees to a risen price alone where the balance would do', async () => {
+  it('only agrees to a higher price if the balance is sufficient', async () => {
     const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
     const credential = { listing_id: ID, status: 'low_balance', valid: false, on_chain_verified: true };
     const fetch: typeof globalThis.fetch = async (input, init) =>
@@ -221,7 +221,7 @@ describe('rent_listing with a wallet', () => {
     expect(await tools.named('rent_listing').approvalOf?.({ agent_id: ID })).toEqual(asked[0]);
   });
 
-  it('counts a rental once, however often its payment was refused: one of them lands [REN-4]', async () => {
+  it('counts a rental once after many refused payments: only one of them can land [REN-4]', async () => {
     const standIn = createStandIn([{ id: ID, rental: 'none' }]);
     const { rent } = toolsOf(standIn, withWallet({ maxDayLamports: BigInt(TOTAL) }));
     standIn.refuseNextPayment = 'The wallet holds too little SOL.';
@@ -231,7 +231,7 @@ describe('rent_listing with a wallet', () => {
     expect(standIn.paid).toBe(10_000_000);
   });
 
-  it('counts a top-up that was signed, also when it is told to be refused [REN-4, REN-13]', async () => {
+  it('counts a signed top-up, also if the marketplace reports a refusal [REN-4, REN-13]', async () => {
     const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
     const { rent } = toolsOf(standIn, withWallet({ maxDayLamports: 15_000_000n }));
     standIn.refuseNextPayment = 'No.';
@@ -270,7 +270,7 @@ describe('rent_listing with a wallet', () => {
     expect(structured(await rent({}))).toMatchObject({ rented: true });
   });
 
-  it('asks one question for a call that is made again meanwhile, and pays once [REN-6, REN-4]', async () => {
+  it('asks once for a call that repeats meanwhile, and pays once [REN-6, REN-4]', async () => {
     const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
     const { rent } = toolsOf(standIn, withWallet({ askAboveLamports: 1n }));
     let asked = 0;
@@ -301,7 +301,7 @@ describe('rent_listing with a wallet', () => {
     expect(structured(await rent({}))).toMatchObject({ rented: true });
   });
 
-  it('takes no other agent for the one that was asked for [REN-13]', async () => {
+  it('refuses another agent in place of the requested one [REN-13]', async () => {
     const standIn = createStandIn([
       { id: ID, rental: 'none' },
       { id: 'other-aaaaaa', rental: 'none' },
@@ -347,7 +347,7 @@ describe('rent_listing with a wallet', () => {
     expect(new Set(sent).size).toBe(1);
     expect(standIn.paid).toBe(10_000_000);
 
-    // It has ended: a later payment is another one, and nothing else is sent.
+    // The payment has ended: a later payment is a new one.
     standIn.add({ id: ID, rental: 'low_balance' });
     expect(structured(await rent({}))).toMatchObject({ rented: true });
     standIn.add({ id: ID, rental: 'low_balance' });
@@ -374,7 +374,7 @@ describe('rent_listing with a wallet', () => {
   });
 });
 
-/** A market that tells another price per run than it charges. */
+/** A market that reports another price per run than it charges. */
 function cheapTalk(standIn: StandIn, told: object): StandIn {
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const response = await standIn.fetch(input, init);
@@ -390,7 +390,7 @@ describe('a run under a policy', () => {
   it.each([
     ['a lower price', { price_lamports: 1_000 }],
     ['another rental model', { rental_model: 'one_time' }],
-  ])('is judged by the price that its rental agreed to, where it is told %s [REN-13]', async (_, told) => {
+  ])('counts at its rental’s agreed price if the marketplace reports %s [REN-13]', async (_, told) => {
     const standIn = createStandIn([{ id: ID, rental: 'none' }]);
     const ledger = memoryLedger();
     await toolsOf(standIn, { ...withWallet(), ledger }).rent({});
@@ -445,7 +445,7 @@ describe('a run under a policy', () => {
     expect((await run()).status).toBe('completed');
   });
 
-  it('above the amount that is asked for asks first [REN-4]', async () => {
+  it('above the policy’s amount asks first [REN-4]', async () => {
     const standIn = createStandIn([{ id: ID }]);
     const { run, named } = toolsOf(standIn, { policy: { askAboveLamports: BigInt(PRICE - 1) } });
     expect((await run()).error?.code).toBe('approval_required');
@@ -485,7 +485,7 @@ describe('paying once', () => {
     expect(standIn.cancelledKeys).toEqual(['key-1']);
   });
 
-  it('a model whose run failed is told that calling again charges again [REN-6]', async () => {
+  it('after a failed run the model learns that another call charges again [REN-6]', async () => {
     const standIn = createStandIn([
       {
         id: ID,
@@ -502,7 +502,7 @@ describe('paying once', () => {
 });
 
 describe('cancel_run', () => {
-  it('says what became of the run', async () => {
+  it('reports the outcome of the run', async () => {
     const standIn = createStandIn([{ id: ID }]);
     const { run, named } = toolsOf(standIn);
     const { runId } = await run();

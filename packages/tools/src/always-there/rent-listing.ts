@@ -30,8 +30,8 @@ export const PAYING: ToolAnnotations = {
 const DAY_SECONDS = 86_400;
 
 /**
- * `rent_listing`: rents an agent, renews a subscription that has ended, tops up a balance that is too low. With a
- * wallet it pays inside the policy; without one it says where a person can, and gives the transaction to sign.
+ * `rent_listing`: rents an agent, renews an ended subscription, or tops up a low balance. With a wallet it pays within the
+ * policy. Without one it returns a payment page, and on request the transaction to sign.
  */
 export function rentListingTool(context: ToolContext): RentedTool {
   const pays = context.wallet !== undefined;
@@ -39,12 +39,12 @@ export function rentListingTool(context: ToolContext): RentedTool {
     name: 'rent_listing',
     title: 'Rent an agent',
     description:
-      `Rents an agent for this wallet${pays ? ', and pays for it within the limits that its owner has set' : ''}. ` +
-      'Rentals are final: there are no refunds. An agent that is rented already is not paid again; a subscription ' +
-      'that has ended is renewed, a prepaid balance that is too low topped up. ' +
+      `Rents an agent for this wallet${pays ? ', and pays for it within the limits of its owner' : ''}. ` +
+      'Rentals are final: there are no refunds. A rented agent is not paid again. An ended subscription is renewed, and ' +
+      'a low prepaid balance is topped up. ' +
       (pays
         ? 'The agent can be used at once with run_agent.'
-        : 'Answers with a rent_url where its owner pays, and the price; then the agent works with run_agent at once.'),
+        : 'Answers with the price and a rent_url where its owner pays. Then the agent works with run_agent at once.'),
     inputSchema: {
       type: 'object',
       properties: {
@@ -52,19 +52,19 @@ export function rentListingTool(context: ToolContext): RentedTool {
         deposit_lamports: {
           type: 'integer',
           minimum: 0,
-          description: 'Of a per_query agent: what to prepay. Default: the least that it takes.',
+          description: 'For a per_query agent: the prepaid amount. Default: its least deposit.',
         },
         duration_days: {
           type: 'integer',
-          description: 'Of a subscription: 30, 90 or 365. Default 30.',
+          description: 'For a subscription: 30, 90 or 365. Default 30.',
         },
         transaction: {
           type: 'boolean',
-          description: 'true: do not pay, give the transaction for another wallet tool to sign.',
+          description: 'true: do not pay, return the transaction for another wallet tool to sign.',
         },
         signed_transaction: {
           type: 'string',
-          description: 'That transaction, signed, in base64: is sent, and the rental made. Never a key.',
+          description: 'The signed transaction in base64. It is sent and completes the rental. Never a key.',
         },
       },
       required: ['agent_id'],
@@ -139,10 +139,10 @@ async function rentedAlready({ listing, credential }: RentalQuote): Promise<Tool
 }
 
 /**
- * Returns the result of a rental that failed.
+ * Returns the result of a failed rental.
  *
- * @param isUnsettled whether a payment was sent whose outcome is not known
- * @param tool what to call again
+ * @param isUnsettled whether the outcome of a sent payment is unknown
+ * @param tool the tool to call again
  */
 export function rentalError(error: unknown, isUnsettled: boolean, tool = 'rent_listing'): ToolResult {
   if (isUnsettled) {
@@ -152,7 +152,7 @@ export function rentalError(error: unknown, isUnsettled: boolean, tool = 'rent_l
       ...resultOfError(error),
       text:
         `${MARKETPLACE_MARK} ${code}: ${message} Whether the rental was paid is not known. ` +
-        `Call ${tool} again with the same arguments: what is paid is not paid again.`,
+        `Call ${tool} again with the same arguments: it does not pay twice.`,
     };
   }
   if (isApiError(error) && error.code === 'invalid_request') {
@@ -164,7 +164,7 @@ export function rentalError(error: unknown, isUnsettled: boolean, tool = 'rent_l
   return resultOfError(error);
 }
 
-/** What happened, as far as an error tells. */
+/** The reason in an error. */
 function reasonOf(error: unknown): string {
   if (isApiError(error)) return error.reason;
   return error instanceof Error ? error.message : '';

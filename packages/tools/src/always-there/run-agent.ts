@@ -22,8 +22,8 @@ import { alwaysThereTool } from './always-there-tool.js';
 import { agentIdArgument } from './agent-id.js';
 
 /**
- * `run_agent`: the function-calling form of the execute request. An agent rented a moment ago is usable
- * through it at once, by clients that never look at the list of tools again.
+ * `run_agent`: the execute request as a tool. It runs a new rental at once, also for clients that do not read the list of
+ * tools again.
  */
 export function runAgentTool(context: ToolContext): RentedTool {
   const { client, cache } = context;
@@ -38,7 +38,7 @@ export function runAgentTool(context: ToolContext): RentedTool {
       type: 'object',
       properties: {
         agent_id: { type: 'string', description: 'Id of the rented agent.' },
-        task: { type: 'string', description: 'What the agent is to do, in plain language.' },
+        task: { type: 'string', description: 'The task in plain language.' },
         input: {
           type: 'object',
           description:
@@ -59,7 +59,7 @@ export function runAgentTool(context: ToolContext): RentedTool {
         return spendingOfRun(context.spending ? await context.spending.mostOfRun(agentId, told) : told);
       } catch (error) {
         options.signal?.throwIfAborted();
-        // Arguments that name no agent run none.
+        // Bad arguments run no agent.
         return error instanceof BadArgumentsError ? { kind: 'nothing' } : spendingOfRun(undefined);
       }
     },
@@ -87,7 +87,7 @@ export function runAgentTool(context: ToolContext): RentedTool {
   });
 }
 
-/** `input` as the agent takes it. The schema is looked up only where text may be meant. */
+/** `input` in the agent's form. It reads the schema only if the input may be text. */
 async function plainInput(
   client: RentalClient,
   cache: DirectToolCache,
@@ -98,11 +98,11 @@ async function plainInput(
   if (typeof input !== 'string' && !isTextObject(input)) return input;
   const definition = await definitionOf(client, cache, agentId, signal);
   if (definition === undefined) return input;
-  // An unknown schema reads text as JSON where it is an object, and leaves {"text": ...} alone.
+  // With an unknown schema, text with a JSON object is read as JSON, and {"text": ...} stays.
   return definition.input.read(input);
 }
 
-/** Facts about an agent that may not be rented; nothing when there is no such agent. */
+/** Facts about an agent, rented or not; undefined if there is no such agent. */
 async function definitionOf(
   client: RentalClient,
   cache: DirectToolCache,

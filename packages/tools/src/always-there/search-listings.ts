@@ -24,13 +24,13 @@ export function searchListingsTool(client: RentalClient): RentedTool {
     name: 'search_listings',
     title: 'Search agents to rent',
     description:
-      'Searches the marketplace for agents that can be rented for a task. Titles and descriptions are the ' +
-      'words of their creators. Prices are in SOL: per task for "per_query", once for "one_time", per 30 days ' +
-      'for "subscription". get_listing shows all about one of them.',
+      'Searches the marketplace for agents that can be rented for a task. Creators wrote the titles and ' +
+      'descriptions. Prices are in SOL: per task for "per_query", once for "one_time", per 30 days ' +
+      'for "subscription". get_listing shows one agent in full.',
     inputSchema: {
       type: 'object',
       properties: {
-        query: { type: 'string', description: 'What the agent should be able to do.' },
+        query: { type: 'string', description: 'The ability that the agent needs.' },
         category: { type: 'string', enum: [...CATEGORIES] },
         rental_model: { type: 'string', enum: [...RENTAL_MODELS] },
         max_price_sol: { type: 'number', minimum: 0 },
@@ -47,7 +47,7 @@ export function searchListingsTool(client: RentalClient): RentedTool {
         const page = await client.searchListings(
           {
             q: textArgument(given, 'query')?.slice(0, 400),
-            // Judged by the service, whose message names the allowed values.
+            // The service checks the value. Its message names the allowed values.
             category: textArgument(given, 'category') as ListingSummary['category'][number] | undefined,
             rental_model: textArgument(given, 'rental_model') as ListingSummary['rental_model'] | undefined,
             max_price: numberArgument(given, 'max_price_sol'),

@@ -3,7 +3,7 @@ import { createStandIn, STAND_IN_API_KEY } from '@agent-rental/stand-in';
 import { expect, it } from 'vitest';
 import { rentedToolset } from '../toolset.js';
 
-it('an agent that was published without having been reached is shown and offered as one [REG-123]', async () => {
+it('an agent that was published although it was not reached is marked in listings and offers [REG-123]', async () => {
   const since = '2026-01-05T10:00:00.000Z';
   const standIn = createStandIn([
     { id: 'away-aaaaaa', rental: 'none', unverified_since: since },

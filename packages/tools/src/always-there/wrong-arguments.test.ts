@@ -49,7 +49,7 @@ describe('a tool that needs no rental', () => {
     ['hire', { task: 't', budget: 1 }, 'budget_sol'],
     ['get_run', { runId: 'x' }, 'run_id'],
     ['cancel_run', { id: 'x' }, 'run_id'],
-  ])('%s %j: names the member that was meant [ADP-15]', async (name, args, meant) => {
+  ])('%s %j: names the intended member [ADP-15]', async (name, args, meant) => {
     expect(await said(name, args)).toContain(`Did you mean "${meant}"?`);
   });
 
@@ -81,14 +81,14 @@ describe('a tool that needs no rental', () => {
 
   it.each([
     ['null for an absent member', { query: null, sort: null }],
-    ['what hosts add by themselves', { query: 'echo', tool: 'search_listings', toolCallId: 'call_1' }],
+    ['members that hosts add', { query: 'echo', tool: 'search_listings', toolCallId: 'call_1' }],
     ['numbers as text', { limit: '3' }],
   ])('takes %s [ADP-15]', async (_what, args) => {
     expect(await said('search_listings', args)).toContain(ID);
   });
 });
 
-it('a run of a rented agent is refused where its input lies beside "input" [ADP-15]', async () => {
+it('a run of a rented agent is refused if its input is beside "input" [ADP-15]', async () => {
   const standIn = createStandIn([
     { id: ID, input_schema: { type: 'object', properties: { csv: { type: 'string' } } } },
   ]);

@@ -3,12 +3,12 @@ import { createDeadline, isApiError, type RentalClient } from '@agent-rental/sdk
 import type { DirectToolDefinition } from './direct-tool-definition.js';
 import { defineDirectTool } from './direct-tool.js';
 
-/** How long a definition is used before the listing is fetched again: an update reaches tools in this time. */
+/** Age at which a definition's listing is fetched again. An update reaches tools within this time. */
 const MAX_AGE_MS = 60_000;
 /** Enough for several callers: with fewer, callers that share a cache would evict each other's entries. */
 const MAX_ENTRIES = 4_000;
 
-/** A listing that does not answer in this time is offered without its schema. */
+/** Timeout of a listing's fetch. After it, the tool has no schema. */
 const FETCH_TIMEOUT_MS = 5_000;
 
 /** The fields of a rental that its tool needs. */
@@ -20,8 +20,7 @@ interface Entry {
 }
 
 /**
- * Definitions of direct tools, by listing. They hold nothing of a caller (a listing is the same for
- * everyone), so one cache may serve many callers.
+ * Definitions of direct tools, by listing. They hold no data of a caller, so one cache may serve many callers.
  */
 export class DirectToolCache {
   readonly #entries = new Map<string, Entry>();
@@ -45,10 +44,10 @@ export class DirectToolCache {
   }
 
   /**
-   * The definition of a rental's direct tool. A listing that cannot be fetched just now gives a definition
-   * without a schema, which is not kept; one that is gone gives `undefined`.
+   * The definition of a rental's direct tool. If the listing cannot be fetched now, the definition has no schema and is not
+   * cached. A deleted listing gives `undefined`.
    *
-   * @throws the signal's reason when aborted.
+   * @throws the signal's reason after an abort.
    */
   async definition(
     client: RentalClient,
@@ -88,7 +87,7 @@ export class DirectToolCache {
   }
 
   #keep(id: string, definition: DirectToolDefinition): void {
-    // Deleted first, so that the map's order is the order of use.
+    // Delete first, so that the map's order is the order of use.
     this.#entries.delete(id);
     this.#freshUntilMs = this.#now() + MAX_AGE_MS;
     this.#entries.set(id, { definition, expiresAtMs: this.#freshUntilMs });
@@ -99,7 +98,7 @@ export class DirectToolCache {
 
 const caches = new WeakMap<RentalClient, DirectToolCache>();
 
-/** The one cache that toolsets of a client share, where they are not given another. */
+/** The default cache, which all toolsets of a client share. */
 export function cacheOf(client: RentalClient): DirectToolCache {
   const cache = caches.get(client) ?? new DirectToolCache();
   caches.set(client, cache);

@@ -41,7 +41,7 @@ describe("a direct tool's definition", () => {
     { price_lamports: 3_000_000 },
     { failing_since: '2026-01-05T10:00:00.000Z' },
     { input_schema: { type: 'object', properties: { text: { type: 'string', minLength: 2 } } } },
-  ])('is another where the listing says something else (%j)', async (change) => {
+  ])('differs if the listing differs (%j)', async (change) => {
     const first = await defineDirectTool(LISTING);
     const second = await defineDirectTool({ ...LISTING, ...change });
     expect({ ...second, input: second.input.schema }).not.toEqual({ ...first, input: first.input.schema });
@@ -50,7 +50,7 @@ describe("a direct tool's definition", () => {
   it.each<Partial<DescribedListing>>([
     { description: 'x'.repeat(5_000) },
     { input_schema: { type: 'object', examples: Array.from({ length: 1_000 }, () => ({ text: 'x' })) } },
-  ])('is made again where a creator wrote so much that it is not kept (%#)', async (change) => {
+  ])('is made again if the creator’s text is too long for the cache (%#)', async (change) => {
     const first = await defineDirectTool({ ...LISTING, ...change });
     const second = await defineDirectTool({ ...LISTING, ...change });
     expect(second).not.toBe(first);

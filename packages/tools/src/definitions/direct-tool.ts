@@ -11,7 +11,7 @@ import { toolName } from './tool-name.js';
 const TITLE_LENGTH = 80;
 const DESCRIPTION_LENGTH = 500;
 
-/** Returns the definition of a rental's direct tool: the same object for the same content of the listing. */
+/** Returns the definition of a rental's direct tool. Listings with equal content give the same object. */
 export async function defineDirectTool(rented: RentedListing): Promise<DirectToolDefinition> {
   return 'id' in rented ? memoised(rented, () => describeRental(rented)) : describeRental(rented);
 }
@@ -45,7 +45,7 @@ function priceOf(rented: RentedListing): Pick<DirectToolDefinition, 'priceLampor
   return 'price_lamports' in rented ? { priceLamports: rented.price_lamports } : {};
 }
 
-/** Shared by all definitions, of which hundreds are often held. */
+/** Shared by all definitions: a process often holds hundreds. */
 const TASK_SCHEMA = { type: 'string', description: 'What to do.' };
 const REQUIRED = ['agent_id', 'task'];
 

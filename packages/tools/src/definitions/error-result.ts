@@ -8,7 +8,7 @@ import { ApprovalRequiredError, SpendingRefusedError, type SpendingRequest } fro
 /**
  * An error result for an exception of a call.
  *
- * @param unanswered what to say when no answer came.
+ * @param unanswered the advice if no answer came.
  */
 export function resultOfError(thrown: unknown, unanswered = nextStep('connection_error')): ToolResult {
   if (thrown instanceof SpendingRefusedError) {
@@ -67,7 +67,7 @@ function resultOfMissingApproval(request: SpendingRequest): ToolResult {
   };
 }
 
-/** The API key asks the owner of its wallet: this is no refusal yet. */
+/** The result while the API key waits for its owner's approval. This is not a refusal. */
 function resultOfAskedOwner(
   { reason, status, requestId }: ApiError,
   { id, url, expires_at }: NonNullable<ApiError['approval']>,
@@ -77,7 +77,7 @@ function resultOfAskedOwner(
     status: 'error',
     text:
       `${MARKETPLACE_MARK} approval_required: ${said} Nothing was spent. Tell the user to open ${creatorLine(url, 300)} and to ` +
-      'answer there; once it is approved, call again with exactly the same arguments.',
+      'answer there. After the approval, call again with exactly the same arguments.',
     error: {
       code: 'approval_required',
       status,
@@ -87,12 +87,12 @@ function resultOfAskedOwner(
   };
 }
 
-/** As the sdk recognises it, without loading the chain's library for it. */
+/** Recognises the SDK's error without a load of the chain's library. */
 function isUntrusted(thrown: unknown): thrown is Error {
   return thrown instanceof Error && thrown.name === 'UntrustedTransactionError';
 }
 
-/** An error result for arguments that need not be sent to be refused. */
+/** An error result for arguments that the tools refuse themselves. */
 export function resultOfBadArguments(message: string): ToolResult {
   return {
     status: 'error',

@@ -1,6 +1,6 @@
 import type { DescribedListing, DirectToolDefinition } from './direct-tool-definition.js';
 
-/** Bounds of the memory: some megabytes, for listings of any length. */
+/** Bounds of the cache: some megabytes, for listings of any length. */
 const MAX_ENTRIES = 2_000;
 const MAX_LENGTH = 4_000;
 
@@ -12,18 +12,17 @@ interface Kept {
 }
 
 /**
- * Two generations, by listing id: when the recent one is full it becomes the older one, and the entries of the older one
- * that were not used since are dropped. Evicting the oldest entry for each new one would have to search for it behind
- * deleted entries of the map.
+ * Two generations of entries, by listing id. A full recent generation becomes the older one, and the unused entries of the
+ * older one are dropped. An eviction of single entries would be slow: it searches behind deleted entries of the map.
  */
 let recent = new Map<string, Kept>();
 let older = recent;
 
 /**
- * Returns the definition of a listing's tool, memoised by the content of the listing: tools are often built anew for every
- * conversation, and listings change rarely. Definitions of long listings are not memoised.
+ * Returns the definition of a listing's tool, memoised by the content of the listing. Tools are often built again for every
+ * conversation, but listings change rarely. Definitions of long listings are not memoised.
  *
- * @param make called where no definition of this content is memoised
+ * @param make called if no definition of this content is memoised
  */
 export async function memoised(
   { input_schema, ...listing }: DescribedListing,

@@ -14,12 +14,12 @@ import { resultOfError } from './error-result.js';
 const HTTP_WORDS =
   /\/v1\/|\b(GET|POST|PUT|PATCH|DELETE)\b|\bheader\b|Authorization|Content-Type|Idempotency-Key|Prefer:|Retry-After|\bX-[A-Z]/;
 
-/** Something that a model can do. */
+/** Next steps of a model. */
 const NEXT = new RegExp(
   `${Object.keys(ALWAYS_THERE_TOOLS).join('|')}|[Cc]all (the same tool )?again|[Dd]o not call again|[Tt]ell `,
 );
 
-/** What makes a reader read the same thing twice. */
+/** Statements that may occur only once in a text. */
 const ONCE = [
   /nothing was (charged|spent|sent|signed|paid)/gi,
   /\bcall (the same tool )?again/gi,
@@ -68,7 +68,7 @@ describe.each(ERROR_CODES)('an error of the API: %s', (code) => {
       },
     ];
   });
-  it.each(answered)('is told in the terms of the tools, once, with what to call next [ADP-15]', (fields) => {
+  it.each(answered)('is reported once in the terms of the tools, with the next call [ADP-15]', (fields) => {
     const { text } = resultOfError(new ApiError(fields));
     expectWordsOfTools(text);
     expect(text).toContain(fields.reason);
@@ -86,6 +86,6 @@ it.each([
     new ApprovalRequiredError({ kind: 'run', agentId: 'a-aaaaaa', title: 'A', lamports: 5 }),
   ],
   ['another transaction', Object.assign(new Error('It pays more.'), { name: 'UntrustedTransactionError' })],
-])('%s is told in the same way [ADP-15]', (_name, error) => {
+])('%s is reported in the same way [ADP-15]', (_name, error) => {
   expectWordsOfTools(resultOfError(error).text);
 });

@@ -1,12 +1,12 @@
 import type { ToolError } from './rented-tool.js';
 
-/** For a caller that cannot be identified: no call of a model changes that. */
+/** For a caller without a valid identity. A model cannot repair it. */
 const SET_UP =
-  'Do not call again before the user has seen to it: tell them that the API key or the wallet of these tools';
+  'Do not call again before the user has repaired it: tell them that the API key or the wallet of these tools';
 
 /**
- * The next step of a model after each error, in the terms of the tools; the only list of it. A new code of the contract does
- * not compile before it has a line here.
+ * The next step of a model after each error, in the terms of the tools. This is the only list. A new code of the contract
+ * does not compile before it has a line here.
  */
 export function nextStep(code: ToolError['code']): string {
   switch (code) {
@@ -17,7 +17,7 @@ export function nextStep(code: ToolError['code']): string {
     case 'invalid_signature':
       return `${SET_UP} was refused.`;
     case 'jwt_expired':
-      return 'Call the same tool again: it logs in anew.';
+      return 'Call the same tool again: it makes a new login.';
     case 'credential_not_found':
       return 'Nothing was charged. Rent it first with rent_listing, then call again.';
     case 'credential_expired':
@@ -33,7 +33,7 @@ export function nextStep(code: ToolError['code']): string {
     case 'listing_not_found':
       return 'Nothing was charged. Find another agent with search_listings.';
     case 'not_found':
-      return 'Call get_run with the run_id that an agent was run under; run_agent begins another run.';
+      return 'Call get_run with the run_id of an earlier run; run_agent starts another run.';
     case 'rate_limit_exceeded':
       return 'Nothing was charged. Call the same tool again later.';
     case 'internal_error':
@@ -41,11 +41,11 @@ export function nextStep(code: ToolError['code']): string {
     case 'connection_error':
       return 'Call the same tool again in a while.';
     case 'spending_refused':
-      return 'Nothing was spent. Do not call again: the owner of this wallet decides what it may spend; tell the user.';
+      return 'Nothing was spent. Do not call again: the owner of this wallet sets its spending limits. Tell the user.';
     case 'approval_required':
       return (
-        'Nothing was spent. Tell the owner of this wallet, who can raise the amount that needs no approval, or pay at the ' +
-        'rent_url that rent_listing gives without a wallet.'
+        'Nothing was spent. Tell the owner of this wallet. The owner can raise the limit for spends without approval, or ' +
+        'pay at the rent_url that rent_listing returns without a wallet.'
       );
     case 'untrusted_transaction':
       return 'Nothing was signed or paid. Do not call again: tell the user.';
@@ -56,6 +56,6 @@ export function nextStep(code: ToolError['code']): string {
   }
 }
 
-/** The next step where an API key lacks a right of its wallet. */
+/** The next step if an API key lacks a right of its wallet. */
 export const NEXT_STEP_OF_POLICY =
-  'Nothing was charged. Do not call again: the owner of the API key decides what it may do and spend; tell the user.';
+  'Nothing was charged. Do not call again: the owner of the API key sets its rights and limits. Tell the user.';

@@ -4,41 +4,40 @@ import type { DirectToolDefinition } from './direct-tool-definition.js';
 import type { DirectToolCache } from './direct-tool-cache.js';
 import { withUpdate } from './updated-definition.js';
 
-/** Largest page of credentials that the API gives. */
+/** Largest page of credentials of the API. */
 export const CREDENTIALS_PAGE = 100;
 
-/** How many listings are fetched one by one; more come with the list of rentals. */
+/** Up to this number, listings are fetched one by one. More come with the list of rentals. */
 const FETCHED_ONE_BY_ONE = 6;
 
-/** Part of the caller's current rentals, as definitions of their direct tools. */
+/** A page of the caller's current rentals, as definitions of their direct tools. */
 export interface DefinitionPage {
   readonly definitions: readonly DirectToolDefinition[];
-  /** Rentals in all, as the API counts them. */
+  /** The API's count of all rentals. */
   readonly total: number;
-  /** Where the next part begins, and whether `total` is a minimum. */
+  /** The start of the next page, and whether `total` is a minimum. */
   readonly end: PageEnd;
 }
 
-/** Where a page of rentals begins: after so many, or at the `next_cursor` of another page. */
+/** The start of a page of rentals: an offset, or the `next_cursor` of another page. */
 interface Place {
   readonly offset: number;
   readonly cursor?: string | undefined;
 }
 
-/** A page of rentals as it was listed. */
+/** A listed page of rentals. */
 interface RentalPage extends PageEnd {
   readonly credentials: readonly Credential[];
   readonly total: number;
-  /** The listings came with the list; where there is another page, they should again. */
+  /** Whether the listings came with the list. If so, the next page asks for them, too. */
   readonly included: boolean;
 }
 
 /**
- * Fetches definitions, the most recent rental first. Listings that the cache lacks come with the list itself, unless it is
- * little: a request per rental would run into the limit of requests. Where more than a page is wanted, the next ones are on
- * their way while one is worked on.
+ * Fetches definitions, the most recent rental first. Many missing listings come with the list itself, because a request per
+ * rental would exceed the rate limit. It fetches the next pages while it works on one.
  *
- * @throws ApiError or ConnectionError when the rentals cannot be listed.
+ * @throws ApiError or ConnectionError if the rentals cannot be listed.
  */
 export async function rentedDefinitions(
   client: RentalClient,
@@ -54,7 +53,7 @@ export async function rentedDefinitions(
       const definition = cache
         .definition(client, credential, options.signal)
         .then((known) => known && withUpdate(known, credential.update));
-      // Definitions of included listings are made one by one, so that the requests for the other pages are sent in between.
+      // Make definitions of included listings one by one, so that the requests for other pages are sent in between.
       if (included) await definition;
       definitions.push(definition);
     }
@@ -63,14 +62,14 @@ export async function rentedDefinitions(
   const pages: Promise<readonly (DirectToolDefinition | undefined)[]>[] = [];
   const take = (page: RentalPage): void => {
     const defined = define(page);
-    // May stay unawaited where another page fails; avoids an unhandled rejection.
+    // Avoids an unhandled rejection if another page fails first.
     defined.catch(() => undefined);
     pages.push(defined);
   };
 
   const isCold = cache.isEmpty;
   const listing = listFrom({ offset, cursor }, limit, isCold);
-  // A caller that wants more than a page mostly has more rentals; how many is not known yet.
+  // A caller that asks for more than a page mostly has more rentals. Their number is not known yet.
   const second =
     cursor === undefined && limit > CREDENTIALS_PAGE
       ? listFrom({ offset: offset + CREDENTIALS_PAGE }, limit - CREDENTIALS_PAGE, isCold)

@@ -22,26 +22,25 @@ export interface ToolAnnotations {
 export interface ToolCallOptions {
   /** Aborts the request, and with it the run. */
   readonly signal?: AbortSignal | undefined;
-  /** Which call this is; a repeated call of the same identity and arguments is one run, paid once. */
+  /** Identity of the call. Calls with the same identity and arguments are one run, paid once. */
   readonly call?: ToolCallIdentity | undefined;
-  /** The run's key, where the caller sets one. Wins over `call`. Default: a fresh key per call. */
+  /** The run's idempotency key. Overrides `call`. Default: a new key per call. */
   readonly idempotencyKey?: string | undefined;
   /**
-   * Names the caller, for callers without stable call ids. An equal call of the same caller that still runs, or ended within
-   * the last 30 s, is this call: it gets that answer and pays nothing. Wins over `idempotencyKey` and `call`. Default: every
-   * call is new.
+   * Names the caller, for callers without stable call ids. Until 30 s after the end of a run, an equal call of the same caller
+   * gets that run's answer and pays nothing. Overrides `idempotencyKey` and `call`. Default: every call is new.
    */
   readonly equalCallsOf?: string | undefined;
-  /** Ends the wait without cancelling the run, as a connection does that breaks. */
+  /** Ends the wait without cancelling the run, like a lost connection. */
   readonly leave?: AbortSignal | undefined;
-  /** Longest wait for a run's end; after it the result is that it goes on. Default: as long as it takes. */
+  /** Longest wait for a run's end. After it the result is `running`. Default: no limit. */
   readonly patienceMs?: number | undefined;
   /**
-   * The output is not read as it is made: a plain answer is asked for in place of a stream, which takes less to read.
-   * Not for waits so long that a silent connection is given up on the way. Default false.
+   * Requests a plain answer in place of a stream, which costs less to read. Do not use it for waits so long that a silent
+   * connection would be closed. Default false.
    */
   readonly endOnly?: boolean | undefined;
-  /** Asked before more is spent than the policy lets pass by itself. Wins over the toolset's. */
+  /** Asked before a spend above the policy's `askAboveLamports`. Overrides the toolset's. */
   readonly approve?: Approve | undefined;
 }
 
@@ -51,37 +50,37 @@ export interface InvokeOptions extends ToolCallOptions {
   readonly onDelta?: ((delta: string) => void) | undefined;
 }
 
-/** A question of the API key to the owner of its wallet, which is answered on a page of the marketplace. */
+/** A question of the API key to its wallet's owner, who answers on a page of the marketplace. */
 export interface OwnerApproval {
   readonly id: string;
   /** The page, by HTTP or HTTPS. */
   readonly url: string;
-  /** Until when it can be answered. */
+  /** Deadline of the answer. */
   readonly expiresAt: string;
-  /** Its subject, in the marketplace's words. */
+  /** The subject, in the marketplace's words. */
   readonly reason: string;
 }
 
-/** Why a call gave no run: an error of the API, of the way to it, or a refusal on this side of it. */
+/** The reason for a call without a run: an error of the API or the connection, or a refusal of the tools. */
 export interface ToolError {
   readonly code:
     | ErrorCode
     | 'connection_error'
-    /** The spending policy refuses; `rule` says which rule. */
+    /** The spending policy refuses; `rule` names the rule. */
     | 'spending_refused'
-    /** A person has to approve: `approval` says what, where none could be asked; `ownerApproval` where. Nothing was spent. */
+    /** A person must approve: see `approval` (no person could be asked) or `ownerApproval` (the page). Nothing was spent. */
     | 'approval_required'
     /** The marketplace proposed another transaction than the requested one. Nothing was signed. */
     | 'untrusted_transaction'
-    /** The text to sign from the marketplace is no login to it. Nothing was signed. */
+    /** The marketplace's text to sign is no login. Nothing was signed. */
     | 'untrusted_challenge';
-  /** The rule of the tools' own policy that refused. */
+  /** The refusing rule of the tools' policy. */
   readonly rule?: SpendingRule;
-  /** What would have been spent: call again with an `approve` that has asked for exactly this. */
+  /** The unapproved spend. Call again with an `approve` that has asked for exactly this spend. */
   readonly approval?: SpendingRequest;
-  /** Where the owner of the API key's wallet approves, for `approval_required` by the key's policy: then call again. */
+  /** The page where the wallet's owner approves, if the API key's policy requires it. Then call again. */
   readonly ownerApproval?: OwnerApproval;
-  /** HTTP status, where the API answered. */
+  /** HTTP status, if the API answered. */
   readonly status?: number;
   readonly requestId?: string;
   readonly retryAfterSeconds?: number;
@@ -90,37 +89,38 @@ export interface ToolError {
 /**
  * The result of a call. Plain JSON, because frameworks store and stream it.
  *
- * `completed`: the requested output. `failed`: the agent ran, could not do the task, and may have charged.
- * `error`: nothing ran for this call, or its outcome is not known. `running`: the run goes on, and `get_run` gives its
- * end; only where the call had a `patienceMs`.
+ * - `completed`: the requested output.
+ * - `failed`: the agent ran, could not do the task, and may have charged.
+ * - `error`: nothing ran for this call, or its outcome is unknown.
+ * - `running`: the run goes on, and `get_run` returns its end. Only for calls with `patienceMs`.
  */
 export interface ToolResult {
   readonly status: 'completed' | 'failed' | 'error' | 'running';
   /** The text for the model. For an object output, that object as JSON. */
   readonly text: string;
-  /** One line from the marketplace about the run: its id, its cost, and where the rest of a long output is. */
+  /** One line from the marketplace about the run: its id, its cost, and the place of the rest of a long output. */
   readonly note?: string;
-  /** The agent's output when it is an object, exactly. */
+  /** The agent's exact output, if it is an object. */
   readonly structured?: JsonObject;
-  /** `text` is only the beginning of the output; `get_run` with this offset gives what follows. */
+  /** `text` is only the beginning of the output; `get_run` with this offset returns the rest. */
   readonly nextOffset?: number;
   readonly runId?: string;
-  /** Where the marketplace's API gives the run's signed receipt. */
+  /** API path of the run's signed receipt. */
   readonly receiptPath?: string;
   readonly agentId?: string;
   /** The charge in lamports; exact as a JSON number. */
   readonly costLamports?: number;
   readonly durationMs?: number;
-  /** What happened, signed by the service; where the tool fetches it. */
+  /** The run's signed receipt, if the tool fetches it. */
   readonly receipt?: SignedReceipt;
   readonly error?: ToolError;
 }
 
-/** The spend of a call, as far as it is known before it. */
+/** The known spend of a call before it is made. */
 export interface ToolSpending {
-  /** `nothing`: it only looks something up. `run`: a run of a rented agent. `rental`: it may rent an agent. */
+  /** `nothing`: the call only reads. `run`: it runs a rented agent. `rental`: it may rent an agent. */
   readonly kind: 'nothing' | 'run' | 'rental';
-  /** Of a run: its charge in lamports. Absent where it is not known. */
+  /** The charge of a run in lamports; absent if unknown. */
   readonly lamports?: number;
 }
 
@@ -137,23 +137,23 @@ export interface RentedTool {
   readonly annotations: ToolAnnotations;
   /** The listing that a direct tool is bound to. */
   readonly agentId?: string;
-  /** Tells the spend of a call, before it is decided on. Never throws for bad arguments. */
+  /** Returns the spend of a planned call. Never throws for bad arguments. */
   spending(args: unknown, options?: CallOptions): Promise<ToolSpending>;
   /**
-   * The spend that a call with these arguments needs approval for, for frameworks that ask before they call; absent
-   * where no approval is needed. `approve` gets the questions inside the call.
+   * The spend of a call that needs approval, for frameworks that ask before they call; undefined if no approval is needed.
+   * `approve` gets the questions inside the call.
    */
   approvalOf?(args: unknown, options?: CallOptions): Promise<SpendingRequest | undefined>;
   /**
-   * Calls the tool; yields the output as it is made and returns the result. Throws only when `signal`
-   * aborts, with the signal's reason; leaving early aborts the run.
+   * Calls the tool, streams its output and returns the result. It throws only the reason of an aborted `signal`. Leaving
+   * early aborts the run.
    */
   stream(args: unknown, options?: ToolCallOptions): AsyncGenerator<string, ToolResult, undefined>;
-  /** As {@link RentedTool.stream}, for callers who only want the result. */
+  /** Calls the tool like {@link RentedTool.stream}, and returns only the result. */
   invoke(args: unknown, options?: InvokeOptions): Promise<ToolResult>;
 }
 
-/** A tool without the parts that all tools share; without `spending` it is judged by its name. */
+/** A tool without the parts that all tools share. The default of `spending` depends on the name. */
 type RentedToolDefinition = Omit<RentedTool, 'invoke' | 'spending'> & Partial<Pick<RentedTool, 'spending'>>;
 
 /** Completes a tool. */
@@ -170,7 +170,7 @@ export function defineTool(definition: RentedToolDefinition): RentedTool {
           options.onDelta?.(next.value);
         }
       } finally {
-        // Only a throwing `onDelta` leaves early; the run must not go on without a listener.
+        // After an exception of `onDelta`, the run must not go on without a listener.
         await stream.return(undefined as never);
       }
     },
@@ -184,7 +184,7 @@ function spendingByName(name: string, args: unknown): ToolSpending {
   return { kind: ALWAYS_THERE_TOOLS[name as AlwaysThereToolName].spends };
 }
 
-/** The text that a model gets, where a framework has one text for a result. */
+/** The model's text of a result, for frameworks with one text per result. */
 export function modelText(result: ToolResult): string {
   return result.note === undefined ? result.text : `${result.text}\n\n${result.note}`;
 }

@@ -4,26 +4,26 @@ import type { InspectProposal, PayingWallet } from '../renting/paying-wallet.js'
 import type { Approve } from '../spending/policy.js';
 import type { Spending } from '../spending/spending.js';
 
-/** The parts that the tools of one caller work with. */
+/** The shared parts of one caller's tools. */
 export interface ToolContext {
   readonly client: RentalClient;
   readonly cache: DirectToolCache;
-  /** Where people reach the marketplace. */
+  /** The marketplace's address for people. */
   readonly publicUrl: string;
-  /** Absent: nothing limits the spends here. */
+  /** Absent: the tools do not limit spends. */
   readonly spending?: Spending | undefined;
-  /** Absent: rentals are paid elsewhere. */
+  /** Absent: the tools do not pay for rentals. */
   readonly wallet?: PayingWallet | undefined;
-  /** Decodes the most that a proposed transaction can take. */
+  /** Decodes a proposed transaction's maximum cost. */
   readonly inspect: InspectProposal;
-  /** The marketplace program that is paid; absent: the published default. */
+  /** The marketplace program. Default: the published program. */
   readonly programId?: string | undefined;
-  /** Asked above the policy's amount, where a call has no `approve`. */
+  /** Asked above the policy's amount, if a call has no `approve`. */
   readonly approve?: Approve | undefined;
-  /** Called after each rental that was made. */
+  /** Called after each rental. */
   readonly onRented?: ((agentId: string) => void) | undefined;
-  /** Signed payments whose outcome is not known, by listing: sent again before anything else is signed. */
+  /** Signed payments with unknown outcome, by listing. They are sent again before another signature. */
   readonly unsettled: Map<string, string>;
-  /** The last payment for each listing: resolves when it has ended, however it did. */
+  /** The last payment for each listing. It resolves after a success or a failure. */
   readonly paying: Map<string, Promise<void>>;
 }

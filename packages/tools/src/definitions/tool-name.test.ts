@@ -16,7 +16,7 @@ describe('toolName', () => {
     '-',
     'a b',
     'A-aaaaaa',
-  ])('is safe for every provider, whatever the id (%j)', async (id) => {
+  ])('is safe for every provider with any id (%j)', async (id) => {
     const name = await toolName(id);
     expect(name).toMatch(/^[a-z][a-z0-9_]{0,39}$/);
     expect(name.length).toBeLessThanOrEqual(TOOL_NAME_MAX_LENGTH);
@@ -41,7 +41,7 @@ describe('toolName', () => {
     expect(listingIdOf(await toolName(id))).toBe(id);
   });
 
-  it('tells none where it is not the id with underscores', async () => {
+  it('has no listing id if it is not an id with underscores', async () => {
     for (const id of ['9-lives-aaaaaa', 'Lives-aaaaaa', 'lives', `${'x'.repeat(40)}-aaaaaa`])
       expect(listingIdOf(await toolName(id))).toBeUndefined();
     for (const name of [

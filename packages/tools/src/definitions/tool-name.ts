@@ -1,21 +1,20 @@
 import { ALWAYS_THERE_TOOLS, listingId } from '@agent-rental/contract';
 
-/** Longest tool name: clients put a prefix before it and providers stop at 64. */
+/** Longest tool name: clients add a prefix, and providers allow 64 characters. */
 export const TOOL_NAME_MAX_LENGTH = 40;
 
-/** Names that no tool of a rental has: the names of the fixed tools. */
+/** Names of the fixed tools, which no rental's tool may have. */
 export const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set(Object.keys(ALWAYS_THERE_TOOLS));
 
 const HASH_LENGTH = 10;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /**
- * Name of a rental's direct tool, from its listing id alone, so that it never changes with what else is
- * rented: `invoice-reader-k3x7qa` is `invoice_reader_k3x7qa`.
+ * Name of a rental's direct tool. It depends only on the listing id, so other rentals never change it:
+ * `invoice-reader-k3x7qa` is `invoice_reader_k3x7qa`.
  *
- * A listing id ends in six base32 characters and so does its name; an id that does not fit (it begins with a
- * digit, or is not one of ours) gets a hash of ten instead. No two listings can share a name by their ids,
- * and none can take the name of another tool.
+ * A listing id ends in six base32 characters, and so does its name. Other ids (with a digit at the start, or not made by the
+ * service) get a hash of ten characters. Two listings never share a name, and no listing has the name of another tool.
  */
 export async function toolName(id: string): Promise<string> {
   const plain = id.replaceAll('-', '_');
@@ -29,7 +28,7 @@ export async function toolName(id: string): Promise<string> {
   return `${stem}_${await hash(id)}`;
 }
 
-/** The listing id of a name that is one with underscores; absent for names with a hash, which tell no id. */
+/** The listing id of a name without a hash; undefined for names with a hash. */
 export function listingIdOf(name: string): string | undefined {
   if (!/^[a-z][a-z0-9_]*$/.test(name) || RESERVED_TOOL_NAMES.has(name)) return undefined;
   const id = name.replaceAll('_', '-');

@@ -13,7 +13,7 @@ it.each([
 });
 
 it.each(['Echo', 'a b', ',', '../x', Array.from({ length: 51 }, (_, index) => `a-${index}`).join(',')])(
-  '%s chooses nothing, and says what would',
+  '%s chooses nothing, and the error names the right form',
   (text) => {
     expect(() => readToolSelection(text)).toThrow(ToolSelectionError);
   },

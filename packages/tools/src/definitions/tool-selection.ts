@@ -1,11 +1,11 @@
 /** The rented agents with a direct tool: all, none, or some by their ids. */
 export type ToolSelection = 'all' | 'none' | readonly string[];
 
-/** More ids are not taken from a setting: each is looked up. */
+/** Most ids in a setting: each one costs a request. */
 const MAX_NAMED = 50;
 const LISTING_ID = /^[a-z0-9][a-z0-9-]{0,199}$/;
 
-/** A selection of tools that cannot be read; the message says what to set. */
+/** An invalid selection of tools. The message says how to correct it. */
 export class ToolSelectionError extends Error {
   override readonly name = 'ToolSelectionError';
 }
@@ -13,7 +13,7 @@ export class ToolSelectionError extends Error {
 /**
  * Reads a setting: `all`, `none`, or ids of listings with commas between them.
  *
- * @returns undefined where nothing is set.
+ * @returns undefined if nothing is set.
  * @throws ToolSelectionError
  */
 export function readToolSelection(text: string | null | undefined): ToolSelection | undefined {

@@ -3,12 +3,12 @@ import type { DirectToolDefinition } from './direct-tool-definition.js';
 
 const MEANING: Record<RentalUpdate['kind'], string> = {
   breaking: 'breaking: its input or output may have another form than before',
-  compatible: 'compatible: what was sent before is still taken',
+  compatible: 'compatible: it still takes earlier inputs',
 };
 
 /**
- * A definition whose description says that the agent has changed since its renter used it last; the same one where it has
- * not. Words of the marketplace alone: the creator's words stay in their quotation.
+ * Adds a line to a definition if the agent has changed since its renter's last use. The line has only the marketplace's
+ * words: the creator's words stay in their quotation.
  */
 export function withUpdate(
   definition: DirectToolDefinition,

@@ -7,7 +7,7 @@ import type { SpendingLedger } from '../spending/ledger.js';
 import type { SpendingPolicy } from '../spending/policy.js';
 import { fileLedger } from './file-ledger.js';
 
-/** A setting of the policy cannot be used; the message names it. */
+/** An invalid setting of the policy. The message names the setting. */
 export class SpendingEnvironmentError extends Error {
   override readonly name = 'SpendingEnvironmentError';
 }
@@ -21,10 +21,10 @@ const AMOUNTS = {
 } as const;
 
 /**
- * Reads the spending policy from the environment, and finds the ledger that goes with the wallet.
+ * Reads the spending policy from the environment, and opens the ledger of its owner.
  *
- * @param owner whose spending it is: the wallet's address, or the API key
- * @returns nothing where no rule is set
+ * @param owner the wallet's address, or the API key
+ * @returns nothing if no rule is set
  * @throws SpendingEnvironmentError
  */
 export function spendingFromEnvironment(
@@ -55,7 +55,7 @@ export function spendingFromEnvironment(
   if (Object.keys(policy).length === 0) return undefined;
   const parent =
     environment['AGENT_RENTAL_SPENDING_DIR']?.trim() || join(homedir(), '.agent-rental', 'spending');
-  // Neither an address nor a key belongs into the name of a folder as it is.
+  // Do not put an address or a key into the name of a folder.
   const folder = createHash('sha256').update(owner).digest('hex').slice(0, 32);
   return { policy, ledger: fileLedger(join(parent, folder)) };
 }

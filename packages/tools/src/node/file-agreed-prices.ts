@@ -5,7 +5,7 @@ import { keep, namesIn } from './ledger-folder.js';
 
 const NAME = /^agreed\.([a-z0-9-]{1,64})\.(\d{1,20})$/;
 
-/** Agreed prices in a ledger's folder: an empty file for each, whose name says the listing and the price. */
+/** Agreed prices in a ledger's folder. Each price is an empty file with listing and price in its name. */
 export function fileAgreedPrices(folder: string): AgreedPrices {
   const notedFor = async (listingId: string): Promise<bigint[]> =>
     (await namesIn(folder)).flatMap((name) => {

@@ -56,7 +56,7 @@ async function spendAndDie(folder: string, id: string, lamports: number): Promis
 }
 
 describe('a ledger in a folder', () => {
-  it('remembers the day over a restart, also of a process that was killed [REN-4]', async () => {
+  it('remembers the day over a restart, also of a killed process [REN-4]', async () => {
     const folder = await newFolder();
     expect(await spendAndDie(folder, 'one', 60)).toBe('spent');
     expect(await spendAndDie(folder, 'two', 41)).toBe('maxDayLamports');
@@ -145,7 +145,7 @@ describe('a question in a folder', () => {
       approve,
       signal: leave.signal,
     });
-    // It looks at the question of the other process, and again.
+    // This process polls the question of the other process.
     await expect.poll(() => ledger.questions.open('other')).toBe('opened');
     expect(asked).toBe(0);
     leave.abort(new Error('enough'));
@@ -153,7 +153,7 @@ describe('a question in a folder', () => {
 
     asker.kill('SIGKILL');
     await once(asker, 'exit');
-    // After a restart: a question without a waiting process is put again.
+    // After a restart: a question without a waiting process is asked again.
     const restarted = { ...fileLedger(folder), questions: fileQuestions(folder, 0) };
     await createSpending({ policy, ledger: restarted }).reserve('one', rental(100), { approve });
     expect(asked).toBe(1);
@@ -184,7 +184,7 @@ describe('a question in a folder', () => {
     expect(await slept.open('q')).toBe('no');
   });
 
-  it('that was withdrawn is put again; an answer is forgotten after ten minutes', async () => {
+  it('is asked again after a withdrawal; an answer is forgotten after ten minutes', async () => {
     const folder = await newFolder();
     const questions = fileQuestions(folder);
     await questions.open('q');
@@ -250,7 +250,7 @@ describe('spendingFromEnvironment', () => {
     expect(await other?.ledger.since(0)).toEqual([]);
   });
 
-  it('is nothing where no rule is set', () => {
+  it('is nothing if no rule is set', () => {
     expect(spendingFromEnvironment({ AGENT_RENTAL_MAX_DAY_SOL: '' }, 'w')).toBeUndefined();
   });
 

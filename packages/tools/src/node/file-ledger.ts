@@ -5,18 +5,17 @@ import { fileAgreedPrices } from './file-agreed-prices.js';
 import { fileQuestions } from './file-questions.js';
 import { digestOf, keep, namesIn } from './ledger-folder.js';
 
-/** Time, kind, amount, listing, hash of the id, and the most that was allowed: the name is the entry, the file is empty. */
+/** The name of an entry's empty file: time, kind, amount, listing, hash of the id, and the allowed amount. */
 const NAME = /^(\d{1,16})\.(rental|run)\.(\d{1,20})\.([a-z0-9-]{1,64})\.([0-9a-f]{32})(?:\.(\d{1,20}))?$/;
 
-/** An entry as its file names it. */
+/** An entry, read from its file's name. */
 type NamedEntry = SpendingEntry & { readonly name: string };
 
 /**
- * A ledger in a folder, one per wallet: an entry is an empty file whose name says everything. Making a file is atomic,
- * so nothing can be half written, and processes that share the folder need no lock that one of them could leave
- * behind. Entries outlive the process, whatever ended it.
+ * A ledger in a folder, one per wallet. An entry is an empty file with all data in its name. A file is created atomically:
+ * no entry is half written, and processes that share the folder need no lock. Entries survive the end of the process.
  *
- * @param folder made where there is none
+ * @param folder created if missing
  */
 export function fileLedger(folder: string): SpendingLedger {
   async function entries(): Promise<NamedEntry[]> {
@@ -54,7 +53,7 @@ export function fileLedger(folder: string): SpendingLedger {
     settle: (id, lamports) => change(id, { lamports }),
     release: async (id, timeMs) => {
       const known = await found(id);
-      // The time is part of the name: one that was moved meanwhile is not there under it.
+      // The time is part of the name: the file of a moved entry has another name.
       if (known?.timeMs === timeMs) await rm(join(folder, known.name), { force: true });
     },
     move: (id, timeMs) => change(id, { timeMs }),

@@ -5,23 +5,23 @@ import { ANSWER_MS, type QuestionLedger } from '../spending/questions.js';
 import { digestOf, namesIn } from './ledger-folder.js';
 
 const NAME = /^question\.[0-9a-f]{32}\.(?:open|yes|no|lapsed-[0-9a-f-]{36})$/;
-/** A question whose process gave no sign for this long has lapsed; signs come every 5 s. */
+/** A question lapses after this time without a sign of life from its process. Signs come every 5 s. */
 const LAPSED_MS = 30_000;
 /** Questions older than this are removed. */
 const FORGOTTEN_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * Questions in a ledger's folder: a file whose name says what and how it stands, and whose time is the last sign of the
- * process that asks. Only one process can make the file, and only one can take a lapsed one away.
+ * Questions in a ledger's folder. A question is a file with id and state in its name. The file's time is the asking process's
+ * last sign of life. Only one process can create the file, and only one can remove a lapsed file.
  *
- * @param lapsedMs after so long without a sign a question has lapsed
+ * @param lapsedMs time without a sign of life after which a question lapses
  */
 export function fileQuestions(folder: string, lapsedMs = LAPSED_MS): QuestionLedger {
-  /** What this process wrote into the files of its questions. */
+  /** The tokens in the files of this process's questions. */
   const tokens = new Map<string, string>();
   const pathOf = (id: string, state: string): string => join(folder, `question.${digestOf(id)}.${state}`);
 
-  /** Whether the open question is still the one of this process, and not asked again after it had lapsed. */
+  /** Whether the open question is still this process's. Another process may ask again after a lapse. */
   async function isOwn(id: string): Promise<boolean> {
     const token = await readFile(pathOf(id, 'open'), 'utf8').catch(() => undefined);
     return token !== undefined && token === tokens.get(id);
@@ -52,7 +52,7 @@ export function fileQuestions(folder: string, lapsedMs = LAPSED_MS): QuestionLed
         const token = randomUUID();
         if (await made(pathOf(id, 'open'), token)) {
           tokens.set(id, token);
-          // It may have been answered between the look and the file.
+          // Another process may have answered between the check and the file.
           const late = await answerOf(id);
           if (late === undefined) {
             await Promise.all(['yes', 'no'].map((old) => rm(pathOf(id, old), { force: true })));
@@ -64,7 +64,7 @@ export function fileQuestions(folder: string, lapsedMs = LAPSED_MS): QuestionLed
         }
         const age = await ageMs(pathOf(id, 'open'));
         if (age !== undefined && age <= lapsedMs) return 'open';
-        // Of several processes that find it lapsed, one removes it.
+        // Only one of several processes removes a lapsed question.
         const taken = pathOf(id, `lapsed-${randomUUID()}`);
         if (age !== undefined && (await renamed(pathOf(id, 'open'), taken))) await rm(taken, { force: true });
       }
@@ -87,7 +87,7 @@ export function fileQuestions(folder: string, lapsedMs = LAPSED_MS): QuestionLed
   };
 }
 
-/** Makes a file; false where there is one. */
+/** Creates a file; false if it exists. */
 async function made(path: string, content: string): Promise<boolean> {
   try {
     await writeFile(path, content, { flag: 'wx', mode: 0o600 });
@@ -98,7 +98,7 @@ async function made(path: string, content: string): Promise<boolean> {
   }
 }
 
-/** Renames a file; false where it is gone. */
+/** Renames a file; false if it is gone. */
 async function renamed(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);
@@ -114,7 +114,7 @@ async function touch(path: string): Promise<void> {
   await utimes(path, now, now);
 }
 
-/** How long ago a file was touched; undefined where there is none. */
+/** Milliseconds since a file's last change; undefined without a file. */
 async function ageMs(path: string): Promise<number | undefined> {
   const { mtimeMs } = (await stat(path).catch(() => undefined)) ?? {};
   return mtimeMs === undefined ? undefined : Date.now() - mtimeMs;

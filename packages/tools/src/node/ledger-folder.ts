@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { open, readdir } from 'node:fs/promises';
 
-/** Names in a folder; none where there is no folder. */
+/** Names in a folder; none without a folder. */
 export async function namesIn(folder: string): Promise<string[]> {
   return readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -9,12 +9,12 @@ export async function namesIn(folder: string): Promise<string[]> {
   });
 }
 
-/** Hashes an id for a file name: ids may hold any character, and keys must not be readable. */
+/** Hashes an id for a file name: ids may have any character, and keys must not be readable. */
 export function digestOf(id: string): string {
   return createHash('sha256').update(id).digest('hex').slice(0, 32);
 }
 
-/** Makes a new name survive a power failure, where the system lets a folder be synced. */
+/** Syncs a folder, if the system allows it, so that a new name survives a power failure. */
 export async function keep(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => undefined);
   try {

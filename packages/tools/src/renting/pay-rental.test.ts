@@ -16,7 +16,7 @@ const lamports = fc.oneof(
 );
 const limitUpTo = (max: number) => fc.integer({ min: 1_000_000, max }).map(BigInt);
 
-/** A value, or more often by that factor none. */
+/** A value, or none, which is more frequent by the factor `weight`. */
 function rarely<T>(value: fc.Arbitrary<T>, weight = 4): fc.Arbitrary<T | undefined> {
   return fc.oneof({ arbitrary: fc.constant(undefined), weight }, { arbitrary: value, weight: 1 });
 }
@@ -84,7 +84,7 @@ const lies = fc.record({
     ),
   ),
   bytes: rarely(fc.constantFrom('priority fee', 'transfer', 'again')),
-  /** Only of the transaction that is to be signed, and not of the one that was judged. */
+  /** A change of only the transaction to sign, not of the checked one. */
   laterBytes: rarely(fc.constantFrom('priority fee', 'transfer', 'again')),
   submitted: fc.constantFrom('told', 'told', 'told refused', 'told too little SOL', 'lost', 'lost before'),
 });
@@ -98,7 +98,7 @@ const calls = fc.array(
     deposit: fc.option(fc.integer({ min: 0, max: 30_000_000 }), { nil: undefined }),
     budgetSol: fc.double({ min: 0, max: 0.1, noNaN: true }),
     lies: fc.oneof(lies, lies, fc.constant(undefined)),
-    /** The framework calls again, with the same identity. */
+    /** The framework repeats the call with the same identity. */
     isRepeat: fc.boolean(),
     /** Beside the call before it. */
     isAtOnce: fc.boolean(),
@@ -107,7 +107,7 @@ const calls = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-/** A market whose answers are changed as `current` says. */
+/** A market with the changed answers of `current`. */
 function lyingMarket(market: readonly StandInListing[], current: () => Lies | undefined) {
   const standIn = createStandIn(market.map((listing) => ({ ...listing })));
   const error = (code: string, message: string, status = 400) =>
@@ -141,7 +141,7 @@ function lyingMarket(market: readonly StandInListing[], current: () => Lies | un
       const isFirst = !('max_price_lamports' in (JSON.parse(init?.body as string) as object));
       const how = lie.bytes ?? (isFirst ? undefined : lie.laterBytes);
       if (how) value['transaction'] = tamperedTransaction(String(value['transaction']), how);
-      // With a fee that is quoted as it is, it is the policy's to judge.
+      // With a truly quoted fee, the policy decides.
       const fee = how === 'priority fee' ? { network_fee_lamports: 89_000 } : {};
       Object.assign(value['quote'] as object, fee, lie.quote);
     }
@@ -150,7 +150,7 @@ function lyingMarket(market: readonly StandInListing[], current: () => Lies | un
   return { standIn, fetch: doFetch };
 }
 
-/** Everything that was signed, and everything that a person said yes to. */
+/** All signatures, and all approvals of a person. */
 interface Witness {
   readonly signed: Outflow[];
   readonly approved: SpendingRequest[];
@@ -210,7 +210,7 @@ async function play(
   return witness;
 }
 
-/** The most that can leave the wallet by signed transactions: of several that rent one listing, one lands. */
+/** The maximum cost of signed transactions. Only one of several rent transactions for a listing can land. */
 function mostOf(signed: readonly Outflow[]): number {
   const rents = new Map<string, number>();
   let rest = 0;
@@ -221,8 +221,8 @@ function mostOf(signed: readonly Outflow[]): number {
   return [...rents.values()].reduce((sum, one) => sum + one, rest);
 }
 
-describe('what leaves the wallet', () => {
-  it('never exceeds the policy, whatever a marketplace says and proposes [REN-13]', async () => {
+describe('the sum that leaves the wallet', () => {
+  it('never exceeds the policy, with any answers and proposals of a marketplace [REN-13]', async () => {
     let signedInAll = 0;
     let approvedInAll = 0;
     await fc.assert(

@@ -11,7 +11,7 @@ import { quoteRental, type QuotedPayment, type RentalQuote, type RentalTerms } f
 
 const TITLE_LENGTH = 80;
 
-/** A rental as the policy and a person who approves see it. */
+/** A rental as a spend, for the policy and for the approving person. */
 export function spendingOfRental({ listing }: RentalQuote, { quote }: QuotedPayment): SpendingRequest {
   const { total_lamports: lamports, max_run_lamports: maxRunLamports } = quote;
   return {
@@ -24,13 +24,13 @@ export function spendingOfRental({ listing }: RentalQuote, { quote }: QuotedPaym
 }
 
 /**
- * Pays for a rental inside the policy. A signed payment stays counted, also when the marketplace says that it was
- * refused: it cannot be known here that it will not land.
+ * Pays for a rental within the policy. A signed payment stays counted, also if the marketplace reports a refusal: it may still
+ * land.
  *
- * @returns undefined where another call has paid for it meanwhile
- * @throws SpendingRefusedError, ApprovalRequiredError: nothing was signed. ApiError, UntrustedTransactionError:
- *   nothing was paid, unless the error's code is `service_unavailable`. ConnectionError: it may have been paid; the
- *   same signed bytes go first the next time, and land at most once.
+ * @returns undefined if another call has paid meanwhile
+ * @throws SpendingRefusedError, ApprovalRequiredError: nothing was signed.
+ * @throws ApiError, UntrustedTransactionError: nothing was paid, unless the error's code is `service_unavailable`.
+ * @throws ConnectionError: it may have been paid. The next call first sends the same signed bytes, which land at most once.
  */
 export async function payRental(
   context: ToolContext,
@@ -48,7 +48,7 @@ export async function payRental(
     signal,
     question: `rental ${key}`,
   });
-  // One after the other for each agent, so that a call with an older quote finds the result of the one before.
+  // One payment at a time for each agent, so that a call with an older quote finds the earlier result.
   const paying = payInTurn(context.paying.get(id));
   context.paying.set(
     id,
@@ -77,7 +77,7 @@ export async function payRental(
     }
   }
 
-  /** Whether the call before this one has paid. @throws ConnectionError where that is not known */
+  /** Whether the call before this one has paid. @throws ConnectionError if this is unknown */
   async function isPaid(): Promise<boolean> {
     if (context.unsettled.has(id)) {
       throw new ConnectionError('Whether another call has paid for the rental is not known yet.');
@@ -90,7 +90,7 @@ export async function payRental(
     try {
       const client = rememberingClient(context, id, perRun, onSigned);
       const paid = await wallet.pay(client, request, {
-        // This is not the transaction that was approved: it may take at most the same amount.
+        // This transaction is new: it may take at most the approved amount.
         approve: (again) => again.total_lamports <= total && (again.max_run_lamports ?? 0) <= (perRun ?? 0),
         onSigned,
         signal,
@@ -108,23 +108,23 @@ export async function payRental(
 }
 
 /**
- * Returns the spending id of a payment. A wallet can rent a listing once, so all transactions that rent it share one id.
- * Renewals and top-ups each have their own.
+ * Returns the spending id of a payment. A wallet can rent a listing once, so all its rent transactions share one id. Each
+ * renewal and top-up has a separate id.
  */
 function moneyOf({ action, listing_id }: TransactionRequest, key: string): string {
   return action === 'rent' ? `rent ${listing_id}` : `${action} ${listing_id} ${key}`;
 }
 
-/** @throws ConnectionError for a repeated call whose first payment may land yet, or has. */
+/** @throws ConnectionError for a repeated call whose first payment has landed or may still land. */
 function requireFirst({ action }: TransactionRequest, spent: Reservation | undefined): void {
   if (spent?.isRepeat !== true || action === 'rent') return;
   throw new ConnectionError('This call has signed a payment before. Nothing else was signed for it.');
 }
 
 /**
- * Quotes a rental, once it is known what became of an earlier payment for it.
+ * Quotes a rental after the outcome of an earlier payment for it is known.
  *
- * @throws ConnectionError or ApiError where that is still not known; as `quoteRental`
+ * @throws ConnectionError or ApiError if the outcome is still unknown; also the errors of `quoteRental`
  */
 export async function quoteSettledRental(
   context: ToolContext,
@@ -136,7 +136,7 @@ export async function quoteSettledRental(
   const signed = context.unsettled.get(agentId);
   if (signed === undefined) return quote;
   try {
-    // The same bytes land at most once; if they have landed, the marketplace gives the same answer again.
+    // The same bytes land at most once. If they have landed, the marketplace repeats its answer.
     if (quote.payment !== undefined) await context.client.submitTransaction(signed, call);
   } catch (error) {
     if (!isRefusal(error)) throw error;
@@ -148,7 +148,7 @@ export async function quoteSettledRental(
   return quote.payment === undefined ? quote : quoteRental(context, agentId, terms, call);
 }
 
-/** Errors of a request that was refused before its transaction was sent, or of a transaction that failed. */
+/** Errors of a request that was refused before its transaction was sent, or of a failed transaction. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'invalid_request',
   'insufficient_balance',
@@ -160,14 +160,13 @@ const REFUSALS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether an error shows that nothing was paid. A rate limit does not show it: the first attempt of the payment may have
- * landed before the refused one.
+ * Whether an error proves that nothing was paid. A rate limit does not: an earlier attempt of the payment may have landed.
  */
 function isRefusal(error: unknown): boolean {
   return isApiError(error) && REFUSALS.has(error.code);
 }
 
-/** Keeps a signed payment until its outcome is known, and the price per run that it agrees to. */
+/** Keeps a signed payment until its outcome is known, and the payment's agreed price per run. */
 function rememberingClient(
   context: ToolContext,
   agentId: string,

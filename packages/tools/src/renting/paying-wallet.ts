@@ -2,25 +2,25 @@ import type { TransactionProposal, TransactionRequest } from '@agent-rental/cont
 import type { RentalClient } from '@agent-rental/sdk';
 import type { DecodedQuote, SignOptions, WalletSigner } from '@agent-rental/sdk/solana';
 
-/** A payment that is confirmed, and seen by the marketplace. */
+/** A payment that is confirmed and indexed by the marketplace. */
 export type Payment = Awaited<ReturnType<RentalClient['submitTransaction']>>;
 
-/** Tells the most that a proposed transaction takes out of its payer, by the transaction itself. */
+/** Decodes a proposed transaction's maximum cost for its payer. */
 export type InspectProposal = (
   proposal: TransactionProposal,
   request: TransactionRequest,
-  /** Address of the marketplace program, where it is not the published default. */
+  /** Address of the marketplace program. Default: the published program. */
   programId?: string,
 ) => Promise<DecodedQuote>;
 
-/** The judgement of one payment, and the facts told about it. */
+/** Options of one payment. */
 export interface PayOptions {
-  /** Gets the most that the transaction can take before it is signed; any result but true ends the payment. */
+  /** Gets the transaction's maximum cost before the signature. Only `true` approves. */
   approve(quote: DecodedQuote): boolean;
-  /** Called as soon as there is a signature: from then on the amount may leave the wallet. */
+  /** Called after the signature: from then on the amount may leave the wallet. */
   onSigned(): void;
   readonly signal?: AbortSignal | undefined;
-  /** Address of the marketplace program, where it is not the published default. */
+  /** Address of the marketplace program. Default: the published program. */
   readonly programId?: string | undefined;
 }
 
@@ -29,25 +29,25 @@ export interface PayingWallet {
   /** Base58. */
   readonly address: string;
   /**
-   * Checks that a proposal follows the request of this wallet, and decodes the most that it can take.
+   * Checks a proposal against the request of this wallet, and decodes its maximum cost.
    *
    * @throws UntrustedTransactionError
    */
   readonly inspect: InspectProposal;
   /**
-   * Signs and submits the transaction of a request, and nothing else.
+   * Signs and submits the transaction of a request.
    *
    * @throws ApiError, ConnectionError, UntrustedTransactionError
    */
   pay(client: RentalClient, request: TransactionRequest, options: PayOptions): Promise<Payment>;
 }
 
-/** Options of {@link payingWallet}. Without `programId` it pays under the one of the tools or of their client. */
+/** Options of {@link payingWallet}. Default of `programId`: the program of the tools or of their client. */
 export type PayingWalletOptions = Pick<SignOptions, 'programId' | 'connection' | 'maxPriorityFeeLamports'>;
 
 /**
- * Lets a signer pay for rentals, by the sdk: the marketplace's proposal is rebuilt and compared before it is
- * signed. The chain's library is loaded with the first payment and not before.
+ * Lets a signer pay for rentals with the SDK, which rebuilds and compares the marketplace's proposal before the signature.
+ * The first payment loads the chain's library.
  */
 export function payingWallet(signer: WalletSigner, options: PayingWalletOptions = {}): PayingWallet {
   const { address } = signer;
@@ -73,7 +73,7 @@ export function payingWallet(signer: WalletSigner, options: PayingWalletOptions 
   };
 }
 
-/** Inspects a proposal for the wallet that it names: another program signs it. */
+/** Inspects a proposal for the wallet in it. Another program signs it. */
 export const inspectForPayer: InspectProposal = async (proposal, request, programId) => {
   const { inspectProposal } = await import('@agent-rental/sdk/solana');
   return inspectProposal(proposal, request, proposal.payer, { programId }).quote;

@@ -3,16 +3,16 @@ import { creatorLine } from '../text/creator-text.js';
 import type { ToolContext } from '../definitions/tool-context.js';
 import { priceFacts, type QuotedPayment, type RentalQuote } from './rental-quote.js';
 
-/** How long a link is offered at its price. */
+/** Validity of a link's price. */
 const LINK_MS = 15 * 60_000;
-/** How long the chain takes a transaction's blockhash: 150 slots of 0.4 s. */
+/** Validity of a transaction's blockhash: 150 slots of 0.4 s. */
 const TRANSACTION_MS = 60_000;
 
-/** The warning before a payment for an agent that nothing has reached yet. */
+/** The warning before a payment for an unverified agent. */
 const UNVERIFIED =
   'Its creator published this agent although the marketplace could not reach it, and no run of it has succeeded yet.';
 
-/** The facts that a person needs to pay for a rental: a link, the price, and, if it is asked for, the transaction to sign. */
+/** The facts for a person who pays for a rental: a link, the price, and on request the transaction to sign. */
 export function rentOffer(
   { publicUrl }: Pick<ToolContext, 'publicUrl'>,
   { listing }: RentalQuote,
@@ -39,12 +39,12 @@ export function rentOffer(
         }
       : {}),
     next: transaction
-      ? 'Have the wallet sign the transaction as it is, then call rent_listing with it as signed_transaction.'
-      : "Give the link to this wallet's owner. Once it is paid, the agent works with run_agent at once.",
+      ? 'Have the wallet sign the unchanged transaction, then call rent_listing with it as signed_transaction.'
+      : "Give the link to this wallet's owner. After the payment, the agent works with run_agent at once.",
   };
 }
 
-/** The page on which a person rents an agent, for at most so much. */
+/** The page on which a person rents an agent, with the maximum total. */
 function rentUrl(publicUrl: string, listingId: string, totalLamports: number): string {
   const url = new URL(`/dashboard/rent/${encodeURIComponent(listingId)}`, publicUrl);
   url.searchParams.set('max_total_lamports', String(totalLamports));

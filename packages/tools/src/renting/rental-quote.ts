@@ -11,39 +11,39 @@ import type { CallOptions } from '@agent-rental/sdk';
 import type { DecodedQuote } from '@agent-rental/sdk/solana';
 import type { ToolContext } from '../definitions/tool-context.js';
 
-/** Terms that a caller may choose; absent ones are the listing's. */
+/** Terms that a caller may choose. Default: the listing's terms. */
 export interface RentalTerms {
-  /** Per-Task: the deposit, or the addition to a balance that is too low. */
+  /** Per-Task: the deposit, or the addition to a low balance. */
   readonly depositLamports?: number | undefined;
-  /** Subscription: its window. Default 2,592,000, which is 30 days. */
+  /** Subscription: its duration. Default 2,592,000, which is 30 days. */
   readonly durationSeconds?: 2_592_000 | 7_776_000 | 31_536_000 | undefined;
 }
 
-/** What renting takes: nothing where the rental is active, else a transaction with its price. */
+/** The quote of a rental. An active rental needs no payment. */
 export interface RentalQuote {
   readonly listing: Listing;
   readonly credential: CredentialVerification;
-  /** Absent where nothing has to be paid. */
+  /** Absent if no payment is needed. */
   readonly payment?: QuotedPayment;
 }
 
-/** A transaction that rents, renews or tops up, and the lamports that it takes out of the wallet. */
+/** A transaction that rents, renews or tops up, and its cost for the wallet. */
 export interface QuotedPayment {
-  /** The request with every amount fixed, so that nothing dearer can be signed. */
+  /** The request with all amounts fixed, so that no higher amount can be signed. */
   readonly request: TransactionRequest;
   readonly proposal: TransactionProposal;
-  /** The most that can leave the wallet, decoded from the transaction and not from the quote. */
+  /** The maximum cost for the wallet, decoded from the transaction, not from the quote. */
   readonly quote: DecodedQuote;
 }
 
 const DAYS_30_SECONDS = 2_592_000;
 
 /**
- * Finds out what renting an agent takes for this wallet: a rental, a renewal, or more balance; nothing where it is
- * rented and can be run. So renting twice never pays twice.
+ * Quotes the payment for an agent's rental: a rental, a renewal, or a top-up. An active rental needs no payment, so renting
+ * twice never pays twice.
  *
- * @throws ApiError, ConnectionError, or UntrustedTransactionError where the transaction is not what was asked for, or
- *   takes something else than the marketplace's quote says
+ * @throws ApiError, ConnectionError
+ * @throws UntrustedTransactionError if the transaction differs from the request or from the marketplace's quote
  */
 export async function quoteRental(
   { client, inspect, programId }: Pick<ToolContext, 'client' | 'inspect' | 'programId'>,
@@ -62,7 +62,7 @@ export async function quoteRental(
   return { listing, credential, payment: { request: withAmounts(asked, quote), proposal, quote } };
 }
 
-/** A payment's price as tools show it. */
+/** A payment's price in a tool's result. */
 export function priceFacts({ quote }: QuotedPayment): JsonObject {
   const { price_lamports, rent_lamports, network_fee_lamports, total_lamports, max_run_lamports } = quote;
   const isPerTask = max_run_lamports !== undefined;
@@ -84,7 +84,7 @@ function requestFor(
   const listing_id = listing.id;
   switch (status) {
     case 'low_balance': {
-      // A balance that would do at a higher agreed price needs the agreement alone.
+      // A sufficient balance needs only a higher agreed price.
       const enough = balance >= listing.price_lamports ? 0 : listing.min_deposit_lamports;
       return { action: 'topup', listing_id, amount_lamports: depositLamports ?? enough };
     }
@@ -105,7 +105,7 @@ function requestFor(
   }
 }
 
-/** The amounts of the transaction as the most that is agreed to. */
+/** The request with the transaction's amounts as maximum prices. */
 function withAmounts(request: TransactionRequest, quote: DecodedQuote): TransactionRequest {
   const { max_price_lamports, max_run_lamports, price_lamports } = quote;
   return {

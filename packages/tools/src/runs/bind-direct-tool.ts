@@ -21,7 +21,7 @@ import { checkPlaces } from './check-arguments.js';
 import { approvalOfRun } from './run-spending.js';
 import { runTask } from './run-task.js';
 
-/** Hints of a tool that runs an agent: it costs money, reaches the outside, and is not idempotent. */
+/** Hints of a tool that runs an agent: it costs money, has outside effects, and is not idempotent. */
 export const RUN_ANNOTATIONS: ToolAnnotations = {
   readOnlyHint: false,
   destructiveHint: false,
@@ -51,7 +51,7 @@ export function bindDirectTool(context: ToolContext, definition: DirectToolDefin
         const given = argumentsObject(args);
         own = runOptions(given, options);
         checkPlaces({ inputSchema }, given);
-        // The binding wins over `agent_id`: this tool runs this agent.
+        // The tool ignores `agent_id`: it runs its own agent.
         const value = given['input'] ?? undefined;
         run = {
           agentId,

@@ -3,7 +3,7 @@ import { BadArgumentsError, kindOf } from './run-arguments.js';
 import { creatorLine } from '../text/creator-text.js';
 import { nearestName } from './nearest-name.js';
 
-/** What hosts add to the arguments of any tool by themselves (n8n's tools agent does): no model wrote it. */
+/** Arguments that hosts add to every tool call, for instance n8n's tools agent. No model wrote them. */
 const ADDED_BY_HOSTS: ReadonlySet<string> = new Set([
   'toolCallId',
   'tool',
@@ -12,7 +12,7 @@ const ADDED_BY_HOSTS: ReadonlySet<string> = new Set([
   'chatInput',
 ]);
 
-/** What tools take beside their schemas: an adapter publishes it where it is of use. */
+/** Arguments of tools beside their schemas. Some adapters publish them. */
 const ALSO_TAKEN: Partial<Record<AlwaysThereToolName, readonly string[]>> = {
   run_agent: ['new_run'],
   hire: ['new_run'],
@@ -21,11 +21,11 @@ const ALSO_TAKEN: Partial<Record<AlwaysThereToolName, readonly string[]>> = {
 type Property = { readonly type?: unknown; readonly enum?: unknown };
 
 /**
- * Checks arguments against the schema of a tool that needs no rental. What a model means in spite of the type passes: a
- * number or a flag that is sent as text, and null for what is left out. What is missing is the tool's own to say.
+ * Checks arguments against the schema of a tool that needs no rental. It accepts a number or a flag as text, and null for an
+ * absent argument. The tool itself checks for missing arguments.
  *
- * @throws BadArgumentsError for an unknown member, with the likeliest right name; for a value of another type, with
- *   what it is; for one that is not among the listed ones.
+ * @throws BadArgumentsError for an unknown member (with the most likely name), a value of a wrong type (with its type), or a
+ *   value outside the member's list.
  */
 export function checkArguments(
   { name, inputSchema }: { readonly name: AlwaysThereToolName; readonly inputSchema: JsonObject },
@@ -76,7 +76,7 @@ function isFlag(value: unknown): boolean {
 }
 
 /**
- * Checks that what an agent takes is inside `input`: beside it, it would be left out, and the run paid for.
+ * Checks that the agent's members are inside `input`. Beside `input` they would be ignored, in a paid run.
  *
  * @throws BadArgumentsError
  */

@@ -5,10 +5,10 @@ import type { ToolResult } from '../definitions/rented-tool.js';
 import { resultOfState } from './run-result.js';
 
 /**
- * Returns the result for a run that takes longer than its call waits. Requesting it keeps the run going without a caller.
+ * Returns the result for a run that takes longer than its call waits. The request keeps the run alive without a caller.
  *
- * @param runId absent when the stream had not started yet.
- * @param calledAt when the call came, in milliseconds of `performance.now`
+ * @param runId absent if the stream has not started yet.
+ * @param calledAt time of the call, in milliseconds of `performance.now`
  */
 export async function resultOfLongRun(
   client: RentalClient,
@@ -18,7 +18,7 @@ export async function resultOfLongRun(
 ): Promise<ToolResult> {
   try {
     const known = runId === undefined ? undefined : await client.getRun(runId, { signal });
-    // After an undelivered run, the key starts another one.
+    // After an undelivered run, the key starts another run.
     const isServed = known !== undefined && !('error' in known && known.error !== undefined);
     return resultOfState(
       isServed
@@ -36,9 +36,9 @@ export async function resultOfLongRun(
 }
 
 /**
- * The answer to a later request of the same call. Its run is an equal call's only if it started before this call.
+ * The answer to a later request of the same call. An equal call started the run only if it started before this call.
  *
- * @param calledAt when the call came, in milliseconds of `performance.now`
+ * @param calledAt time of the call, in milliseconds of `performance.now`
  */
 export function ofThisCall<State extends Run | RunningRun>(state: State, calledAt: number): State {
   const isOwn =

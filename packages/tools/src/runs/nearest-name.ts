@@ -1,7 +1,7 @@
-/** Most that two names may differ by to be taken for one with a slip. */
+/** Highest number of edits between a name and its misspelling. */
 const MAX_EDITS = 2;
 
-/** The name that a wrong one means, as far as its letters tell; undefined where none is near. */
+/** The name that is nearest to a wrong one by its letters; undefined if none is near. */
 export function nearestName(wrong: string, names: readonly string[]): string | undefined {
   const given = plain(wrong);
   if (given === '') return undefined;
@@ -28,7 +28,7 @@ function wordsOf(name: string): string[] {
   );
 }
 
-/** How many letters have to be put in, taken out or changed to make one of the other (Levenshtein). */
+/** The Levenshtein distance of two names. */
 function edits(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [index, letter] of Array.from(from).entries()) {

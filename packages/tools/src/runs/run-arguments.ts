@@ -2,19 +2,19 @@ import type { ExecuteBody, Json, JsonObject } from '@agent-rental/contract';
 import type { ToolCallOptions } from '../definitions/rented-tool.js';
 import { creatorLine } from '../text/creator-text.js';
 
-/** The run to be made. */
+/** The task of a run. */
 export interface RunTask {
   readonly agentId: string;
   readonly task: string;
   readonly input?: Exclude<ExecuteBody['input'], undefined>;
-  /** Address of a file that was sent, in place of `input`. */
+  /** Address of an uploaded file, in place of `input`. */
   readonly inputUri?: string;
 }
 
 /** Deepest nesting of an input. */
 const MAX_DEPTH = 64;
 
-/** Arguments that cannot be used; the message says what to correct. */
+/** Invalid arguments. The message has the correction. */
 export class BadArgumentsError extends Error {
   override readonly name = 'BadArgumentsError';
 }
@@ -32,14 +32,12 @@ export function taskArgument(args: Record<string, unknown>): string {
   const { task } = args as { task?: unknown };
   if (typeof task === 'string' && task.trim() !== '') return task;
   if (task !== undefined && task !== null && typeof task !== 'string') {
-    throw new BadArgumentsError(
-      `"task" is ${kindOf(task)}: it must be a text that says what the agent is to do.`,
-    );
+    throw new BadArgumentsError(`"task" is ${kindOf(task)}: it must be a text that describes the task.`);
   }
-  throw new BadArgumentsError('"task" is missing: say in plain language what the agent is to do.');
+  throw new BadArgumentsError('"task" is missing: describe the task in plain language.');
 }
 
-/** `input` of a call, where there is one, checked to be something that can be sent. */
+/** `input` of a call, checked to be JSON that can be sent; empty without one. */
 export function inputArgument(input: unknown): Pick<RunTask, 'input'> {
   if (input === undefined || input === null) return {};
   if (typeof input === 'string') return { input };
@@ -58,24 +56,24 @@ export const INPUT_URI_SCHEMA = {
   description: "In place of input: a sent file's input_uri.",
 };
 
-/** `input_uri` of a call, where there is one. */
+/** `input_uri` of a call; empty without one. */
 export function inputUriArgument(args: Record<string, unknown>): Pick<RunTask, 'inputUri'> {
   const inputUri = textArgument(args, 'input_uri')?.trim();
   return inputUri === undefined || inputUri === '' ? {} : { inputUri };
 }
 
-/** `new_run` in the schema of a tool that runs an agent, where an equal call is the same call. */
+/** `new_run` in the schema of a tool that runs an agent, for adapters with equal calls. */
 export const NEW_RUN_SCHEMA = {
   type: 'boolean',
   description: 'true: another run, also where an equal call was just made.',
 };
 
-/** The options of a call. `new_run` asks for another run beside an equal call. */
+/** The options of a call. `new_run` starts another run in spite of an equal call. */
 export function runOptions(args: Record<string, unknown>, options: ToolCallOptions): ToolCallOptions {
   return flagArgument(args, 'new_run') ? { ...options, equalCallsOf: undefined } : options;
 }
 
-/** A text argument that may be absent. */
+/** An optional text argument. */
 export function textArgument(args: Record<string, unknown>, name: string): string | undefined {
   const value = args[name];
   if (value === undefined || value === null || value === '') return undefined;
@@ -83,7 +81,7 @@ export function textArgument(args: Record<string, unknown>, name: string): strin
   throw new BadArgumentsError(`"${name}" is ${kindOf(value)}: it must be a text.`);
 }
 
-/** A flag that may be absent. Models sometimes send it as text; what else is sent is refused, for it may decide on money. */
+/** An optional flag. Models sometimes send it as text. Other values are refused, because a flag may decide about money. */
 export function flagArgument(args: Record<string, unknown>, name: string): boolean {
   const value = args[name];
   if (value === true || value === 'true') return true;
@@ -92,7 +90,7 @@ export function flagArgument(args: Record<string, unknown>, name: string): boole
   throw new BadArgumentsError(`"${name}" is ${kindOf(value)}: it must be true or false.`);
 }
 
-/** The type of a value, in words that help to find it and tell no more of it. */
+/** The type of a value in words, with a short form of a text, number or flag. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
@@ -101,7 +99,7 @@ export function kindOf(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? `the ${typeof value} ${value}` : 'no JSON';
 }
 
-/** A number argument that may be absent. Models sometimes send it as text. */
+/** An optional number argument. Models sometimes send it as text. */
 export function numberArgument(args: Record<string, unknown>, name: string): number | undefined {
   const value = args[name];
   if (value === undefined || value === null || value === '') return undefined;

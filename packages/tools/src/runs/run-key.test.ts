@@ -9,7 +9,7 @@ const call = {
 };
 
 describe('runKey', () => {
-  it('is the same for the same call, whatever the order of its arguments', async () => {
+  it('is the same for the same call, with its arguments in any order', async () => {
     const key = await runKey(call);
     expect(key).toMatch(/^[0-9a-f]{64}$/);
     expect(await runKey({ ...call, args: { input: { b: 2, a: 1 }, task: 't', more: undefined } })).toBe(key);

@@ -1,6 +1,6 @@
 import type { ExecuteBody } from '@agent-rental/contract';
 
-/** Identity of a tool call, as the framework gives it. */
+/** Identity of a tool call, from the framework. */
 export interface ToolCallIdentity {
   /** The conversation or thread. Call ids repeat across conversations; a scope does not. */
   readonly scope: string;
@@ -15,8 +15,8 @@ export interface RunKeyInput extends ToolCallIdentity {
 }
 
 /**
- * Idempotency key of a run: the same tool call, repeated by a retry or a resumed graph, is the same run and
- * paid once. Derived here and never asked of a model, which would mint a new key for every retry.
+ * Idempotency key of a run. A tool call that a retry or a resumed graph repeats is the same run, paid once. No model makes the
+ * key: a model would make a new one for every retry.
  *
  * @returns sha256 in lower-case hex.
  */
@@ -26,8 +26,8 @@ export async function runKey(input: RunKeyInput): Promise<string> {
 }
 
 /**
- * Returns the name of a tool call: its own key, or a hash of its identity and arguments. Undefined where the framework gives
- * neither; then every call is a new one.
+ * Returns the key of a tool call: its own key, or a hash of its identity and arguments. Undefined if the framework gives
+ * neither; then every call is new.
  */
 export async function callKey(
   { idempotencyKey, call }: { idempotencyKey?: string | undefined; call?: ToolCallIdentity | undefined },
@@ -47,7 +47,7 @@ export async function equalCallKey(caller: string, body: ExecuteBody): Promise<s
   return sha256(canonicalJson([caller, body]));
 }
 
-/** JSON with sorted keys and without absent values, so that equal arguments give equal text. */
+/** JSON with sorted keys, without absent values. Equal arguments give equal text. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

@@ -124,7 +124,7 @@ describe('a direct tool', () => {
     ['insufficient_balance', 'Top up'],
     ['listing_paused', 'search_listings'],
     ['rate_limit_exceeded', 'Wait 7 seconds'],
-  ] as const)('keeps the code %s and says what to do', async (code, advice) => {
+  ] as const)('keeps the code %s and gives the next step', async (code, advice) => {
     const standIn = createStandIn([{ id: ID }]);
     const tool = await toolOf(standIn);
     standIn.failNextRun = {
@@ -138,7 +138,7 @@ describe('a direct tool', () => {
     expect(result.text).toContain(advice);
   });
 
-  it('pays once when the stream breaks, and gives the answer all the same', async () => {
+  it('pays once when the stream breaks, and still gives the answer', async () => {
     const standIn = createStandIn([{ id: ID, run: agentSaying({ total: 4 }) }]);
     const tool = await toolOf(standIn);
     standIn.cutNextStream = true;
@@ -208,7 +208,7 @@ describe('spending', () => {
     ['run_agent', { agent_id: 'absent-aaaaaa' }, { kind: 'nothing' }],
     ['run_agent', 'nonsense', { kind: 'nothing' }],
     ['search_listings', {}, { kind: 'nothing' }],
-  ])('of %s with %j is told before the call', async (name, args, spending) => {
+  ])('of %s with %j is known before the call', async (name, args, spending) => {
     const standIn = createStandIn([{ id: ID }, { id: 'flat-aaaaaa', rental_model: 'one_time' }]);
     expect(await (await toolOf(standIn, name)).spending(args)).toEqual(spending);
     expect(executed(standIn)).toEqual([]);

@@ -6,15 +6,15 @@ import type { ToolResult } from '../definitions/rented-tool.js';
 /** Longest text of a result, in bytes of UTF-8; `get_run` reads on. */
 export const RESULT_MAX_BYTES = 40 * 1024;
 
-/** Longest text of a failed run, which is an explanation and not a result. */
+/** Longest text of a failed run, which is only an explanation. */
 const FAILURE_MAX_BYTES = 4 * 1024;
 
-/** A run's output as the model reads it: text as it is, anything else as JSON. */
+/** A run's output for the model: cleaned text, or JSON. */
 export function outputText(output: Run['output']): string {
   return typeof output === 'string' ? cleanOutput(output) : outputJson(output);
 }
 
-/** Converts a run to a tool's result: its end, or that it goes on. */
+/** Converts a run, ended or running, to a tool's result. */
 export function resultOfState(state: Run | RunningRun): ToolResult {
   return state.status === 'running' ? resultOfRunning(state) : resultOfRun(state);
 }
@@ -25,7 +25,7 @@ export function resultOfRun(run: Run): ToolResult {
     runId: run.run_id,
     receiptPath: receiptPath(run.run_id),
     agentId: run.agent_id,
-    // An earlier call has paid for a run that this one joined.
+    // An earlier call has paid for a joined run.
     costLamports: run.joined === undefined ? run.cost_lamports : 0,
     durationMs: run.duration_ms,
   };
@@ -53,7 +53,7 @@ export function receiptPath(runId: string): string {
   return operations.getReceipt.path.replace(':run_id', encodeURIComponent(runId));
 }
 
-/** Returns the result of a run that still goes on, for a call that stops waiting. */
+/** Returns the result of a running run, for a call that stops waiting. */
 function resultOfRunning({ run_id, agent_id, joined }: RunningRun): ToolResult {
   const started =
     joined === undefined ? '' : `, which an equal call started ${joined.begun_seconds_ago} s ago,`;
@@ -67,12 +67,12 @@ function resultOfRunning({ run_id, agent_id, joined }: RunningRun): ToolResult {
   };
 }
 
-/** How many UTF-16 units of a text fit into a number of bytes of UTF-8, without cutting a character. */
+/** Number of a text's UTF-16 units that fit into `maxBytes` of UTF-8, without a cut character. */
 export function lengthWithin(text: string, maxBytes: number): number {
   return new TextEncoder().encodeInto(text, new Uint8Array(maxBytes)).read;
 }
 
-/** Says which part of a long output this is, and how to get the next. */
+/** The note on a part of a long output, with the call for the next part. */
 export function continuation(runId: string, start: number, end: number, total: number): string {
   const part = `This is characters ${start} to ${end} of ${total}.`;
   return end < total
@@ -80,7 +80,7 @@ export function continuation(runId: string, start: number, end: number, total: n
     : part;
 }
 
-/** Tells the charge of a run, and the origin of a run that the call joined. */
+/** The charge of a run in words, and the origin of a joined run. */
 export function chargeText(run: Pick<Run, 'cost_lamports' | 'joined'>): string {
   if (run.joined !== undefined) {
     return (

@@ -11,9 +11,9 @@ export interface RunReservation extends Reservation {
 }
 
 /**
- * Reserves a run's price, where there is a policy and the run has a price.
+ * Reserves a run's price, if there is a policy and the run has a price.
  *
- * @throws SpendingRefusedError, ApprovalRequiredError; ApiError `service_unavailable` where the price cannot be told
+ * @throws SpendingRefusedError, ApprovalRequiredError; ApiError `service_unavailable` if the price is unknown
  */
 export async function reserveRun(
   context: ToolContext,
@@ -30,7 +30,7 @@ export async function reserveRun(
   return { ...reservation, lamports: BigInt(request.lamports) };
 }
 
-/** The spend that a run needs approval for. */
+/** The spend of a run that needs approval. */
 export async function approvalOfRun(
   context: ToolContext,
   agentId: string,
@@ -41,14 +41,14 @@ export async function approvalOfRun(
   return request && context.spending.asks(BigInt(request.lamports)) ? request : undefined;
 }
 
-/** The certain charge of a call: nothing after a refusal, the whole price where it is not known. */
+/** The counted charge of a call: nothing after a refusal, the whole price if the charge is unknown. */
 export function chargeOf(result: ToolResult, reserved: bigint): bigint {
   if (result.costLamports !== undefined) return BigInt(result.costLamports);
   const status = result.runId === undefined ? result.error?.status : undefined;
   return status !== undefined && status < 500 ? 0n : reserved;
 }
 
-/** Absent for an agent that there is none of: the service says so in its own words. */
+/** Undefined for an unknown agent: the service reports it. */
 async function requestOfRun(
   { client, cache, spending }: ToolContext,
   agentId: string,
@@ -62,7 +62,7 @@ async function requestOfRun(
     throw new ApiError({
       code: 'service_unavailable',
       status: 503,
-      message: 'What a run costs cannot be looked up just now, and the spending policy has to know.',
+      message: 'The spending policy needs the price of the run, which cannot be read now.',
     });
   }
   const title = creatorLine(definition.title, 100);

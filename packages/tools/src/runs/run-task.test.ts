@@ -64,7 +64,7 @@ describe('a run', () => {
     expect(result.text).toContain('get_run {"run_id": "run_9"}');
   });
 
-  it('without an answer may have been charged, and a caller of equal calls is told to call again', async () => {
+  it('without an answer may have been charged, and a caller of equal calls learns to call again', async () => {
     const lost = async () => {
       throw new ConnectionError('The line is dead.');
     };
@@ -114,7 +114,7 @@ describe('a run', () => {
     expect((await run(clientOf(standIn))).text).toBe(text);
   });
 
-  it('that fails at length is told in short', async () => {
+  it('that fails with a long text is reported briefly', async () => {
     const standIn = createStandIn([
       {
         id: ID,
@@ -186,7 +186,7 @@ describe('a run that takes longer than its call waits', () => {
     );
   });
 
-  it('ends at once for a caller who leaves before', async () => {
+  it('ends at once for a caller who has already left', async () => {
     const leaving = new AbortController();
     const running = run(clientOf(createStandIn(), { executeStream: silentStream('run_9') }), {
       patienceMs: 3_600_000,
@@ -221,7 +221,7 @@ describe('equal calls of one caller', () => {
     return keys;
   };
 
-  it('have one key with a window, whatever the key of the call [RUN-24]', async () => {
+  it('have one key with a window, with any key of the call [RUN-24]', async () => {
     const [first, second, other, task] = await keysOf(
       { options: { equalCallsOf: 'session-1', idempotencyKey: 'a' } },
       { options: { equalCallsOf: 'session-1', idempotencyKey: 'b' } },
@@ -279,7 +279,7 @@ describe('the count of a run under a policy', () => {
     ]);
   });
 
-  it('has to be known before it is run', async () => {
+  it('must be known before the run', async () => {
     const standIn = createStandIn([{ id: ID }]);
     const getListing = async () => {
       throw new ConnectionError('The line is dead.');
@@ -289,7 +289,7 @@ describe('the count of a run under a policy', () => {
     expect(standIn.charged).toBe(0);
   });
 
-  it('is counted once for the same call, however often it is made', async () => {
+  it('is counted once for all repeats of the same call', async () => {
     const standIn = createStandIn([{ id: ID }]);
     const client = clientOf(standIn);
     const tool = rentedToolset(client, { policy: { maxDayLamports: BigInt(PRICE) } }).alwaysThere.find(

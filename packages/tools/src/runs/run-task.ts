@@ -22,10 +22,10 @@ const CALL_AGAIN =
   'such a call gets its answer and pays nothing.';
 
 /**
- * Runs a task and yields its output as it is made.
+ * Runs a task and streams its output.
  *
- * A connection lost on the way is not a lost run: the same request with the same key gives the answer of
- * the run that was started, and is not paid again.
+ * A lost connection does not lose the run. A retry with the same key gets the answer of the started run, and does not pay
+ * again.
  */
 export async function* runTask(
   context: ToolContext,
@@ -53,7 +53,7 @@ export async function* runTask(
     options.leave?.throwIfAborted();
     return resultOfError(error);
   }
-  // An abort leaves it counted, as a run does that goes on: it may be charged.
+  // After an abort, or for a running run, the price stays counted: the run may be charged.
   const result = yield* runPatiently(context.client, body, key, options);
   await spent?.settle(chargeOf(result, spent.lamports));
   return result;

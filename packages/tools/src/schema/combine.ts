@@ -1,11 +1,11 @@
 import { anyNode, bareNode, isAny, optionsOf, unionOf, type SchemaNode, type TypedNode } from './node.js';
 
-/** Most options of a union that are objects; more become one object of any members. */
+/** Highest number of objects in a union. More become one object with any members. */
 const MAX_OBJECTS = 8;
 
 /**
- * What holds when both hold (`allOf`, `$ref`, and keywords beside each other). Never narrower than both
- * together: a rule that cannot be told of both is told of one. Where they contradict, nothing holds, and the first counts.
+ * Intersects two nodes (`allOf`, `$ref`, and keywords beside each other). The result is never narrower than the true
+ * intersection: a rule that cannot be combined comes from one node. Of two contradicting nodes, the first counts.
  */
 export function intersectNodes(first: SchemaNode, second: SchemaNode): SchemaNode {
   const description = first.description ?? second.description;
@@ -34,7 +34,7 @@ function joined(first: readonly string[], second: readonly string[]): readonly s
   return first.length === 0 ? second : [...new Set([...first, ...second])];
 }
 
-/** Undefined where no value can be both. */
+/** Undefined if no value fits both. */
 function intersectTyped(first: TypedNode, second: TypedNode): TypedNode | undefined {
   const kind = commonKind(first, second);
   if (kind === undefined) return undefined;
@@ -53,7 +53,7 @@ function intersectTyped(first: TypedNode, second: TypedNode): TypedNode | undefi
     description: first.description ?? second.description,
     notes: joined(first.notes, second.notes),
     values,
-    // Either limit holds; of two of a name, the first is said.
+    // Both limits hold. Of two limits with one name, the first is published.
     limits: { ...second.limits, ...first.limits },
     properties,
     required: new Set([...first.required, ...second.required]),
@@ -66,8 +66,8 @@ function intersectTyped(first: TypedNode, second: TypedNode): TypedNode | undefi
 }
 
 /**
- * What holds when one of several holds (`anyOf`, `oneOf`, a list of types). Options of one type become one that takes the
- * values of each; objects stay as they are, because a member may be another thing in each.
+ * Unites several nodes (`anyOf`, `oneOf`, a list of types). Options of one type become one option with the values of all.
+ * Objects stay separate, because a member may have a different type in each.
  */
 export function uniteNodes(
   alternatives: readonly SchemaNode[],
@@ -97,7 +97,7 @@ function addOption(united: TypedNode[], option: TypedNode): void {
   else if (option.kind !== 'object') united[index] = uniteTyped(known, option);
 }
 
-/** Two of one type that is not an object's. */
+/** Unites two nodes of one type, except objects. */
 function uniteTyped(first: TypedNode, second: TypedNode): TypedNode {
   const limits = Object.entries(first.limits).filter(([name, limit]) => second.limits[name] === limit);
   return bareNode(commonKind(first, second) ?? first.kind, {
@@ -110,14 +110,14 @@ function uniteTyped(first: TypedNode, second: TypedNode): TypedNode {
   });
 }
 
-/** Whether two options say the same, as the branches of a union that differ in what is not published do. */
+/** Whether two options publish the same. Branches of a union may differ only in unpublished keywords. */
 function isSame(first: TypedNode, second: TypedNode): boolean {
   if (first === second) return true;
   const isBare = ({ properties, required }: TypedNode) => properties.size === 0 && required.size === 0;
   return first.kind === 'object' && isBare(first) && isBare(second);
 }
 
-/** The type that holds the values of both. */
+/** The type that includes the values of both. */
 function commonKind(first: TypedNode, second: TypedNode): TypedNode['kind'] | undefined {
   if (first.kind === second.kind) return first.kind;
   const kinds = new Set([first.kind, second.kind]);

@@ -127,7 +127,7 @@ describe('compileInput', () => {
     expect(JSON.stringify(compiled.schema).length).toBeLessThan(7_000);
   });
 
-  it('leaves a portable schema as it is', () => {
+  it('does not change a portable schema', () => {
     const schema = {
       type: 'object',
       properties: {
@@ -140,7 +140,7 @@ describe('compileInput', () => {
     expect(compileInput(schema)).toMatchObject({ rung: 'exact', schema, textOnly: false });
   });
 
-  it('moves what providers refuse into descriptions', () => {
+  it('moves keywords that providers refuse into descriptions', () => {
     const { rung, schema } = compileInput({
       type: 'object',
       properties: { day: { type: 'string', format: 'date', description: 'When.' }, level: { const: 'high' } },
@@ -254,7 +254,7 @@ describe('compileInput', () => {
     });
   });
 
-  it('falls to a plain object where the schema is longer than 6,000 characters, and not before', () => {
+  it('becomes a plain object only if the schema is longer than 6,000 characters', () => {
     const described = (count: number, length: number) => ({
       type: 'object',
       properties: Object.fromEntries(
@@ -311,7 +311,7 @@ describe('compileInput', () => {
     expect(compiled.read({ a: 1 })).toBe('{"a":1}');
   });
 
-  it('reads JSON text where a text cannot be meant', () => {
+  it('reads JSON text where the schema takes no text', () => {
     const { read } = compileInput({
       type: 'object',
       properties: {
@@ -361,7 +361,7 @@ describe('compileInput', () => {
     expect(read({ n: 'three', b: '1' })).toEqual({ n: 'three', b: '1' });
   });
 
-  it('tells text from other values where only some texts are allowed', () => {
+  it('distinguishes text from other values if only some texts are allowed', () => {
     const { read } = compileInput({
       type: 'object',
       properties: {

@@ -13,26 +13,26 @@ const ANY_INPUT = unionOf([bareNode('object', { loose: true }), bareNode('string
 const MAX_PUBLISHED_LENGTH = 6_000;
 
 /**
- * How close the published schema is to the creator's. `exact`: the same. `described`: every part is there,
- * some keywords only in words. `object`: any object. `any`: any value.
+ * The precision of the published schema. `exact`: equal to the creator's. `described`: every part is there, some keywords
+ * only in words. `object`: any object. `any`: any value.
  */
 export type SchemaRung = 'exact' | 'described' | 'object' | 'any';
 
 /** A listing's `input_schema`, made portable. */
 export interface CompiledInput {
   readonly rung: SchemaRung;
-  /** Takes every value that the creator's takes. No `$ref`; in every place one `type`, or `anyOf` of such places. */
+  /** Takes every value of the creator's schema. No `$ref`. Every place has one `type`, or `anyOf` of such places. */
   readonly schema: JsonObject;
-  /** The agent takes plain text and nothing else. */
+  /** The agent takes only plain text. */
   readonly textOnly: boolean;
-  /** Turns a value that follows `schema` into what the service accepts; the service checks it exactly. */
+  /** Converts a value of `schema` to the creator's schema. The service checks the exact schema. */
   readonly read: (value: unknown) => unknown;
 }
 
 /**
- * Compiles a creator's `input_schema` into the portable profile, by a ladder: exact, then unsupported
- * keywords moved into descriptions, then a plain object, then any value. Whatever a creator wrote, the
- * result is usable and never narrower, and what it lets through is judged again, exactly, by the service.
+ * Compiles a creator's `input_schema` into the portable profile. It tries in this order: the exact schema, unsupported keywords
+ * moved into descriptions, a plain object, any value. The result is always usable and never narrower than the creator's
+ * schema. The service checks every input against the exact schema.
  */
 export function compileInput(inputSchema: unknown): CompiledInput {
   const { node, schema } = inputNode(inputSchema);
@@ -41,7 +41,7 @@ export function compileInput(inputSchema: unknown): CompiledInput {
     rung: rungOf(node, inputSchema),
     schema,
     textOnly: node.kind === 'string',
-    // Read again by the first call: most tools are never called, and their nodes would be most of what is kept.
+    // The first call reads the schema again. Most tools are never called, and kept nodes would use much memory.
     read: (value) => readInput((reader ??= inputNode(inputSchema).node), value),
   };
 }
@@ -57,7 +57,7 @@ function inputNode(inputSchema: unknown): { node: SchemaNode; schema: JsonObject
   return isLong(exact.schema) ? published(plainNode(inputSchema)) : exact;
 }
 
-/** An input is an object or a string; there is no other way to send one. */
+/** Restricts an input to an object or a string, the only sendable types. */
 function asInput(node: SchemaNode): SchemaNode {
   const options = optionsOf(node).filter(({ kind }) => kind === 'object' || kind === 'string');
   if (options.length === optionsOf(node).length) return node;
@@ -67,7 +67,7 @@ function asInput(node: SchemaNode): SchemaNode {
 }
 
 function isLong(schema: JsonObject): boolean {
-  // Its texts are cleaned, so that nothing is twice as long as it seems.
+  // Its texts are cleaned, so the estimate is at least half of the true length.
   return (
     2 * roughLength(schema, MAX_PUBLISHED_LENGTH) > MAX_PUBLISHED_LENGTH &&
     JSON.stringify(schema).length > MAX_PUBLISHED_LENGTH
@@ -105,11 +105,11 @@ function isLoose(node: SchemaNode): boolean {
 function readInput(node: SchemaNode, value: unknown): unknown {
   if (node.kind !== 'string' || typeof value === 'string') return readValue(node, value);
   if (isTextObject(value)) return value.text;
-  // The agent takes text: an object is more use to it as JSON than refused.
+  // The agent takes text: give it an object as JSON, instead of a refusal.
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
 }
 
-/** `{"text": "..."}`, the way to give text where a tool's input is an object. */
+/** Whether a value is `{"text": "..."}`, the form of text in a tool's object input. */
 export function isTextObject(value: unknown): value is { text: string } {
   if (typeof value !== 'object' || value === null) return false;
   const keys = Object.keys(value);

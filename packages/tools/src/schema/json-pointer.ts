@@ -1,6 +1,6 @@
 /**
- * Follows a reference inside one document: `#`, or `#/` and a JSON pointer (RFC 6901). References to other
- * documents are not followed: nothing that a stranger wrote makes us open an address.
+ * Follows a reference inside one document: `#`, or `#/` and a JSON pointer (RFC 6901). It never follows references to other
+ * documents, because a stranger wrote the address.
  */
 export function resolvePointer(document: unknown, reference: string): unknown {
   if (!reference.startsWith('#')) return undefined;

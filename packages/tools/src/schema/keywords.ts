@@ -1,10 +1,10 @@
 import { creatorLine } from '../text/creator-text.js';
 import type { NodeKind } from './node.js';
 
-/** Longest a keyword's value is in words. */
+/** Longest text of a keyword's value. */
 export const NOTE_LENGTH = 100;
 
-/** A schema that is an object. */
+/** An object schema. */
 export type SchemaObject = Record<string, unknown>;
 
 const KINDS: ReadonlySet<string> = new Set([
@@ -17,7 +17,7 @@ const KINDS: ReadonlySet<string> = new Set([
   'null',
 ]);
 
-/** Keywords that stay as they are, by the kind they belong to. */
+/** Keywords that stay unchanged, by kind. */
 const LIMITS: Partial<Record<NodeKind, readonly string[]>> = {
   string: ['minLength', 'maxLength'],
   number: ['minimum', 'maximum'],
@@ -26,8 +26,8 @@ const LIMITS: Partial<Record<NodeKind, readonly string[]>> = {
 };
 
 /**
- * Keywords that some provider refuses, put into words. Patterns are among them because they are run by
- * the validator: a stranger's regular expression must not reach an engine that can hang.
+ * Keywords that some provider refuses, published in words. Patterns are among them: a stranger's regular expression could
+ * hang the validator's engine.
  */
 const IN_WORDS = [
   'format',
@@ -52,10 +52,10 @@ const IN_WORDS = [
   'contentMediaType',
 ] as const;
 
-/** The same, for a first look: most schemas have none of them. */
+/** The same as a set, for a fast first check: most schemas have none of them. */
 const SPOKEN: ReadonlySet<string> = new Set(IN_WORDS);
 
-/** Keywords that are published as they are. */
+/** Keywords that are published unchanged. */
 const PUBLISHED: ReadonlySet<string> = new Set([
   'type',
   'description',
@@ -65,7 +65,7 @@ const PUBLISHED: ReadonlySet<string> = new Set([
   'enum',
 ]);
 
-/** Keywords that say nothing about the value, or are read elsewhere. */
+/** Keywords without a rule for the value, or read elsewhere. */
 const SILENT: ReadonlySet<string> = new Set([
   '$schema',
   '$id',
@@ -77,12 +77,12 @@ const SILENT: ReadonlySet<string> = new Set([
   'examples',
 ]);
 
-/** Whether a name is one of a type that a schema can have. */
+/** Whether a name is a type of JSON Schema. */
 export function isKind(type: unknown): type is NodeKind {
   return typeof type === 'string' && KINDS.has(type);
 }
 
-/** The limits that are published as they are; absent where there is none. */
+/** The limits that are published unchanged; undefined without limits. */
 export function limitsOf(kind: NodeKind, schema: SchemaObject): Record<string, number> | undefined {
   let limits: Record<string, number> | undefined;
   for (const keyword of LIMITS[kind] ?? []) {
@@ -92,12 +92,12 @@ export function limitsOf(kind: NodeKind, schema: SchemaObject): Record<string, n
   return limits;
 }
 
-/** Whether a keyword is put into words. */
+/** Whether a keyword is published in words. */
 export function isPutIntoWords(keyword: string): boolean {
   return SPOKEN.has(keyword);
 }
 
-/** The keywords of a schema that are put into words. */
+/** The keywords of a schema that are published in words. */
 export function wordsFor(schema: SchemaObject): string[] {
   return IN_WORDS.flatMap((keyword) =>
     schema[keyword] === undefined
@@ -106,7 +106,7 @@ export function wordsFor(schema: SchemaObject): string[] {
   );
 }
 
-/** Whether a keyword is in the published schema as the creator wrote it. */
+/** Whether the published schema has a keyword unchanged. */
 export function isExact(keyword: string, schema: SchemaObject, kind: NodeKind | undefined): boolean {
   if (PUBLISHED.has(keyword) || SILENT.has(keyword)) return true;
   return kind !== undefined && (LIMITS[kind] ?? []).includes(keyword) && isLimit(keyword, schema[keyword]);
@@ -120,7 +120,7 @@ function isLimit(keyword: string, limit: unknown): limit is number {
     : Number.isSafeInteger(limit) && limit >= 0;
 }
 
-/** Whether a schema is an object, and not `true`, `false` or no schema at all. */
+/** Whether a schema is an object, not `true`, `false` or missing. */
 export function isObject(value: unknown): value is SchemaObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -8,7 +8,7 @@ import { breachesOfPortability } from './portability.test-support.js';
 
 const FORM = process.env['TEST_FORM'];
 
-/** A schema and values that it takes. */
+/** A schema and valid values. */
 interface Case {
   readonly schema: object | boolean;
   readonly value: fc.Arbitrary<unknown>;
@@ -16,12 +16,12 @@ interface Case {
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false });
 
-/** Whether a value is valid by both of two validators that are not ours; the draft is 2020-12. */
+/** Whether a value is valid by two independent validators of draft 2020-12. */
 function isValid(schema: object | boolean, value: unknown): boolean {
   return ajv.validate(schema, value) && new Validator(schema, '2020-12').validate(value).valid;
 }
 
-/** Providers want to know what is in an array: where anything may be, arrays in arrays are told so far and no further. */
+/** Highest number of nested arrays in the published schema of any value. Providers require `items` for each array. */
 const PUBLISHED_ARRAYS = 3;
 
 function arraysDeep(value: unknown): number {
@@ -160,7 +160,7 @@ const DEFS = {
   },
 };
 
-/** What LangChain's adapter of MCP tools sends for an input: it makes another schema of the published one, and checks by that. */
+/** The input that LangChain's MCP adapter sends. The adapter converts the published schema and checks inputs by it. */
 async function sentByLangChain(inputSchema: object, input: unknown): Promise<unknown> {
   let sent: unknown;
   const server = {
@@ -176,7 +176,7 @@ async function sentByLangChain(inputSchema: object, input: unknown): Promise<unk
 }
 
 describe('a published schema', () => {
-  it('takes every value that the creator takes, and gives it on as it is [ADP-10]', () => {
+  it('takes every value that the creator takes, and passes it on unchanged [ADP-10]', () => {
     fc.assert(
       fc.property(
         anyCase.chain(({ schema, value }) => fc.tuple(fc.constant(schema), value)),
@@ -190,12 +190,12 @@ describe('a published schema', () => {
           expect(read(input)).toEqual(input);
         },
       ),
-      // A thousand take ten seconds.
+      // A thousand cases take ten seconds.
       { numRuns: FORM === 'full' ? 5_000 : FORM === 'sample' ? 750 : 300, seed: 7 },
     );
   });
 
-  it('takes it in LangChain for JavaScript, which checks by a schema of its own making, and sends it on as it is [ADP-10]', async () => {
+  it('takes it in LangChain for JavaScript, which checks by a converted schema, and sends it on unchanged [ADP-10]', async () => {
     await fc.assert(
       fc.asyncProperty(
         anyCase.chain(({ schema, value }) => fc.tuple(fc.constant(schema), value)),

@@ -1,4 +1,4 @@
-/** A place of a creator's schema, read into what every provider understands: values of one type, or of one of several. */
+/** A place of a creator's schema in a portable form: values of one type, or of one of several types. */
 export type SchemaNode = TypedNode | UnionNode;
 
 /** Values of one type. */
@@ -8,23 +8,23 @@ export interface TypedNode {
   readonly description?: string | undefined;
   /** Keywords that the portable profile lacks, in words. */
   readonly notes: readonly string[];
-  /** Of a string: the only values, where they can be published. */
+  /** String: the only values, if they can be published. */
   readonly values?: readonly string[] | undefined;
-  /** `minimum`, `maxItems` and the like, as they are. */
+  /** Unchanged `minimum`, `maxItems` and similar keywords. */
   readonly limits: Readonly<Record<string, number>>;
   readonly properties: ReadonlyMap<string, SchemaNode>;
   readonly required: ReadonlySet<string>;
-  /** Of an object: the creator's schema speaks of members that are not among `properties`. */
+  /** Object: the creator's schema has rules for members that are not in `properties`. */
   readonly open: boolean;
-  /** Of an array: what any of its items may be; absent: anything. */
+  /** Array: the node of its items; absent: anything. */
   readonly items?: SchemaNode | undefined;
-  /** Of a tuple: the node of each place. */
+  /** Tuple: the node of each place. */
   readonly places?: readonly SchemaNode[] | undefined;
-  /** Something of the creator's schema is not in this node, or only in words. */
+  /** Part of the creator's schema is missing in this node, or only in words. */
   readonly loose: boolean;
 }
 
-/** Values of one of several types: at most one option for each type but objects. */
+/** Values of one of several types: at most one option for each type except objects. */
 export interface UnionNode {
   readonly kind: 'union';
   readonly description?: string | undefined;
@@ -36,7 +36,7 @@ export interface UnionNode {
 /** The types of JSON Schema. */
 export type NodeKind = 'object' | 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'null';
 
-/** What most nodes lack; they share it, because a page of rentals has thousands of nodes. */
+/** Empty fields, shared by most nodes: a page of rentals has thousands of nodes. */
 const NONE = {
   notes: [] as readonly string[],
   limits: {},
@@ -46,9 +46,9 @@ const NONE = {
 
 type GivenFields = { readonly [Field in keyof TypedNode]?: TypedNode[Field] | undefined };
 
-/** A node of a kind, with nothing said about it beside `given`. */
+/** A node of a kind with only the fields in `given`. */
 export function bareNode(kind: NodeKind, given: GivenFields = {}): TypedNode {
-  // Every field, always in this order: nodes of one shape are several times faster to make and to read.
+  // Always all fields in this order: nodes of one shape are several times faster to make and to read.
   return {
     kind,
     description: given.description,
@@ -64,7 +64,7 @@ export function bareNode(kind: NodeKind, given: GivenFields = {}): TypedNode {
   };
 }
 
-/** Values of one of several types; of one, that type; of none, which no value can have, anything. */
+/** A node of several types. One option gives this option; no option gives any value. */
 export function unionOf(
   options: readonly TypedNode[],
   given: { description?: string | undefined; notes?: readonly string[]; loose?: boolean } = {},
@@ -83,7 +83,7 @@ export function unionOf(
   };
 }
 
-/** Every type that tells a value from those of the others: an integer is a number. */
+/** All distinct types; an integer is a number. */
 const ALL_KINDS: readonly NodeKind[] = ['object', 'string', 'number', 'boolean', 'array', 'null'];
 const ANY_OPTIONS = ALL_KINDS.map((kind) => bareNode(kind));
 
@@ -92,7 +92,7 @@ export function anyNode(notes: readonly string[] = NONE.notes, description?: str
   return { kind: 'union', description, notes, options: ANY_OPTIONS, loose: true };
 }
 
-/** The kinds of which a schema without `type` may be. */
+/** The kinds of a schema without `type`. */
 export function allKinds(): readonly NodeKind[] {
   return ALL_KINDS;
 }
@@ -112,7 +112,7 @@ export function allowsNull(node: SchemaNode): boolean {
   return optionsOf(node).some(({ kind }) => kind === 'null');
 }
 
-/** The properties of an object node; one that is required without being described may be anything. */
+/** The properties of an object node. A required property without a description may be anything. */
 export function propertiesOf(node: TypedNode): ReadonlyMap<string, SchemaNode> {
   const undescribed = Array.from(node.required).filter((name) => !node.properties.has(name));
   if (undescribed.length === 0) return node.properties;

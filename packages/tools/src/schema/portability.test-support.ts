@@ -15,16 +15,16 @@ const PORTABLE = new Set([
   'maxItems',
 ]);
 
-/** Breaches of what OpenAI, Anthropic and Gemini publish about function schemas, and of what their users report. */
+/** Breaches of the function schema rules of OpenAI, Anthropic and Gemini, published or reported by users. */
 export function breachesOfPortability(schema: unknown, path = ''): string[] {
   const node = schema as Record<string, Json>;
-  // OpenAI takes ten levels, one of which is the tool's own.
+  // OpenAI takes ten levels, with the tool's level.
   if (path.split('/').length > 10) return [`${path}: too deep`];
   const options = node['anyOf'] as JsonObject[] | undefined;
   if (options !== undefined) {
-    // Gemini refuses whatever stands beside it.
+    // Gemini refuses keywords beside `anyOf`.
     const beside = Object.keys(node).length > 1 ? [`${path}: has more than anyOf`] : [];
-    // Objects among other values have a level of their own; Gemini's schema of an option is one like any other.
+    // Objects among other values have a separate level, and Gemini accepts `anyOf` in an option.
     const isTooDeep = options.some(({ anyOf }) =>
       (anyOf as JsonObject[] | undefined)?.some((each) => 'anyOf' in each),
     );

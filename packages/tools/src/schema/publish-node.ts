@@ -6,19 +6,19 @@ import { allowsNull, isAny, propertiesOf, type NodeKind, type SchemaNode, type T
 const DESCRIPTION_LENGTH = 320;
 
 /**
- * Any object, before objects with properties. CrewAI makes a model of those, which refuses members that it does not name and
- * sends null for each that is left out; of several options it takes the first that fits.
+ * Any object, before objects with properties. CrewAI makes a model from an object with properties. The model refuses unknown
+ * members and sends null for each absent member. Of several options, CrewAI takes the first that fits.
  */
 const ANY_OBJECT: JsonObject = { type: 'object', description: 'As described next.' };
 
 const places = (...kinds: readonly NodeKind[]): JsonObject[] => kinds.map((type) => ({ type }));
-/** Any value but a list. An object has a level of its own, as in every place where other values may be. */
+/** Any value except a list. An object has a separate level, as in every place with other values. */
 const SCALARS: readonly JsonObject[] = [
   ...places('string', 'number', 'boolean'),
   { anyOf: places('object') },
   ...places('null'),
 ];
-/** Any value: a place needs types, and a list what is in it. Lists in lists end somewhere: what is deeper is text. */
+/** Any value. Every place needs types, and every list needs `items`. Deeper levels of nested lists have only scalars. */
 const ANY_ITEM: JsonObject = {
   anyOf: [
     ...SCALARS,
@@ -30,10 +30,11 @@ const ANY_ITEM: JsonObject = {
 };
 
 /**
- * Writes a node as JSON Schema that all large providers take: in every place one `type`, or `anyOf` of places with nothing
- * beside it (Gemini refuses type lists, places without a type, arrays without items, and anything beside `anyOf`). LangChain
- * for JavaScript makes one object of all objects among the options of `anyOf`, and forgets the other options: objects that
- * are not alone have an `anyOf` of their own, which it leaves alone.
+ * Writes a node as JSON Schema for all large providers. Every place has one `type`, or only `anyOf`.
+ *
+ * - Gemini refuses type lists, places without a type, arrays without items, and keywords beside `anyOf`.
+ * - LangChain for JavaScript merges all objects in `anyOf` and forgets the other options. So objects beside other values get
+ *   a nested `anyOf`, which it keeps.
  */
 export function publishNode(node: SchemaNode): JsonObject {
   const words = describe(node);
@@ -52,7 +53,7 @@ export function publishNode(node: SchemaNode): JsonObject {
   return { anyOf: [group, ...options.filter((option) => !objects.includes(option))] };
 }
 
-/** Whether CrewAI would refuse or change an object that the creator takes. */
+/** Whether CrewAI would refuse or change a valid object. */
 function isChecked(node: TypedNode): boolean {
   return (
     node.properties.size > 0 &&
@@ -61,7 +62,7 @@ function isChecked(node: TypedNode): boolean {
   );
 }
 
-/** A schema with words before what it says itself, where they may stand. */
+/** Adds words before a schema's description; in an `anyOf`, to the first option. */
 export function describedSchema(schema: JsonObject, words: string): JsonObject {
   const [first, ...others] = (schema['anyOf'] ?? []) as JsonObject[];
   if (first !== undefined) return { ...schema, anyOf: [describedSchema(first, words), ...others] };
@@ -91,7 +92,7 @@ function publishTyped(node: TypedNode, words: string): JsonObject {
   return schema;
 }
 
-/** Describes in words the members that may have several shapes, because LangChain for JavaScript does not show these shapes. */
+/** Describes members of several shapes in words, because LangChain for JavaScript does not show the shapes. */
 function shapesOfMembers({ properties }: TypedNode): string {
   const shapes: string[] = [];
   for (const [name, property] of properties) {
@@ -112,7 +113,7 @@ function shapeOf(node: TypedNode): string {
 }
 
 function describe(node: SchemaNode): string {
-  // Most nodes have a description and no more, which is a bounded line already.
+  // Most nodes have only a description, which is already a bounded line.
   if (node.notes.length === 0) return node.description ?? '';
   return join(node.description ?? '', `(${[...new Set(node.notes)].join('; ')})`);
 }

@@ -21,27 +21,27 @@ import {
   type TypedNode,
 } from './node.js';
 
-/** A schema has more parts than are worth showing to a model. */
+/** A schema has too many parts for a model. */
 class SchemaTooLargeError extends Error {
   override readonly name = 'SchemaTooLargeError';
 }
 
 const MAX_NODES = 200;
-/** Under the tool's own two levels, so that all stay within the ten that OpenAI takes. */
+/** Deepest level of an input. With the tool's two levels, OpenAI's limit of ten holds. */
 const MAX_DEPTH = 8;
 const MAX_ENUM = { values: 100, valueLength: 100, totalLength: 2_000 };
 const DESCRIPTION_LENGTH = 240;
 
-/** Property names that Anthropic accepts; the others do too. Pydantic refuses to make a model with a name that begins with `_`. */
+/** Property names that all providers accept; Anthropic's rule is the strictest. Pydantic refuses names that begin with `_`. */
 const PROPERTY_NAME = /^(?!_)[a-zA-Z0-9_.-]{1,64}$/;
 
-/** Keywords of which one of several schemas holds. */
+/** Keywords with alternative schemas. */
 const ALTERNATIVES = ['anyOf', 'oneOf'] as const;
 
-/** A page of rentals has thousands of places: reading each makes as little garbage as it can. */
+/** The state of a reading. It makes little garbage, because a page of rentals has thousands of places. */
 interface Reading {
   readonly root: unknown;
-  /** The references and combinations that led to where the reading is. */
+  /** The references and combinations on the path to the present place. */
   readonly path: unknown[];
   nodes: number;
 }
@@ -49,7 +49,7 @@ interface Reading {
 /**
  * Reads a JSON Schema of any draft into a {@link SchemaNode}.
  *
- * @throws SchemaTooLargeError when it has too many parts once its references are followed.
+ * @throws SchemaTooLargeError if the schema has too many parts after its references are followed.
  */
 export function readSchema(schema: unknown): SchemaNode {
   return read(schema, { root: schema, path: [], nodes: 0 });
@@ -81,7 +81,7 @@ function readObject(schema: SchemaObject, reading: Reading): SchemaNode {
   return description === undefined || node.description === description ? node : { ...node, description };
 }
 
-/** Replaces a schema that contains itself, or is too deep: its type and no more. */
+/** Replaces a recursive or too deep schema: it keeps only the type. */
 function stub(schema: SchemaObject): SchemaNode {
   const { type } = schema;
   const notes = ['nested as above'];
@@ -100,7 +100,7 @@ function ownKeywords(schema: SchemaObject, description: string | undefined, read
   if (kinds.length === 1 && first !== undefined) {
     return withWords(ofKind(first, schema, reading), schema, description);
   }
-  // A keyword speaks of values of its type alone: without `type`, values of the others pass it.
+  // A keyword is a rule only for values of its type: without `type`, values of other types pass.
   const options = kinds.map((kind) => ofKind(kind, schema, reading));
   const isBare = kinds === allKinds() && options.every(saysNothing);
   return withWords(isBare ? anyNode() : unionOf(options), schema, description);
@@ -118,7 +118,7 @@ function saysNothing(node: TypedNode): boolean {
   );
 }
 
-/** Notes the keywords that are not published as they are. */
+/** Adds notes for the keywords that are not published unchanged. */
 function withWords(node: SchemaNode, schema: SchemaObject, description: string | undefined): SchemaNode {
   let { loose } = node;
   let isSpoken = false;
@@ -139,13 +139,13 @@ function withWords(node: SchemaNode, schema: SchemaObject, description: string |
   };
 }
 
-/** Of which types a schema's values are. */
+/** The types of a schema's values. */
 function kindsOf(schema: SchemaObject): readonly NodeKind[] {
   const { type } = schema;
   if (isKind(type)) return [type];
   const values = allowedValues(schema);
   const types = list(type).filter(isKind);
-  // Of a type that none of the listed values has, there is no value.
+  // A type without a listed value has no value.
   const ofValues = values && [...new Set(values.map(kindOf))];
   if (types.length === 0) return ofValues ?? allKinds();
   const left = ofValues ? types.filter((kind) => ofValues.some((each) => holds(kind, each))) : types;
@@ -182,14 +182,14 @@ function oneOf(values: readonly unknown[]): string[] {
 }
 
 function arrayItems(schema: SchemaObject, reading: Reading): Partial<TypedNode> {
-  // Drafts before 2020-12 wrote a tuple as a list under `items`, and what follows it under `additionalItems`.
+  // Drafts before 2020-12 have a tuple as a list under `items`, and the further items under `additionalItems`.
   const isOld = Array.isArray(schema['items']);
   const tuple = [...list(schema['prefixItems']), ...(isOld ? list(schema['items']) : [])];
   const rest = isOld ? schema['additionalItems'] : schema['items'];
   if (tuple.length === 0) return isObject(rest) ? { items: read(rest, reading) } : { loose: true };
   const places = tuple.map((place) => read(place, reading));
   const notes = [`in order: ${places.map((place) => place.description ?? place.kind).join('; ')}`];
-  // What follows the tuple may be anything, unless something is said of it.
+  // Without a rule, further items may be anything.
   const items =
     rest === false
       ? uniteNodes(places)
@@ -208,7 +208,7 @@ function objectProperties(schema: SchemaObject, reading: Reading): Partial<Typed
     }
   }
   const notes: string[] = [];
-  // Still sent as they are: nothing forbids properties that are not listed.
+  // They are still sent unchanged: the schema allows unlisted properties.
   if (unnamed.length > 0) notes.push(`also has: ${creatorLine(JSON.stringify(unnamed), NOTE_LENGTH)}`);
   if (isObject(schema['additionalProperties']) && Object.keys(schema['additionalProperties']).length > 0) {
     notes.push(
@@ -234,7 +234,7 @@ function allowedValues(schema: SchemaObject): unknown[] | undefined {
   return Array.isArray(schema['enum']) ? schema['enum'] : undefined;
 }
 
-/** Whether values may be published: Gemini refuses empty ones, and cleaning one would make it another value. */
+/** Whether values may be published. Gemini refuses empty values, and cleaning would change a value. */
 function showable(values: readonly string[]): boolean {
   if (values.length > MAX_ENUM.values) return false;
   if (values.reduce((total, value) => total + value.length, 0) > MAX_ENUM.totalLength) return false;

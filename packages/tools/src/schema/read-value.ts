@@ -8,9 +8,11 @@ import {
 } from './node.js';
 
 /**
- * Turns what a model wrote into what the creator's schema takes, where the value itself cannot be meant: text in place of
- * an object or a number becomes what it holds as JSON, and a required member that may be null and is absent becomes null.
- * A value that follows the creator's schema passes unchanged.
+ * Converts a model's value to the creator's schema.
+ *
+ * - Text in place of an object or a number is parsed as JSON.
+ * - An absent required member that may be null becomes null.
+ * - A valid value passes unchanged.
  */
 export function readValue(node: SchemaNode, value: unknown): unknown {
   if (typeof value === 'string') return readText(node, value);
@@ -39,7 +41,7 @@ function readObject(node: TypedNode, value: object): unknown {
   return Object.fromEntries(members);
 }
 
-/** The only option that an object can be meant as; undefined where it may be several: it is left as it is. */
+/** The only option that fits an object; undefined if several fit. Then the object stays unchanged. */
 function objectFor(node: SchemaNode, value: Record<string, unknown>): TypedNode | undefined {
   const objects = optionsOf(node).filter(({ kind }) => kind === 'object');
   if (objects.length <= 1) return objects[0];
@@ -53,19 +55,19 @@ function objectFor(node: SchemaNode, value: Record<string, unknown>): TypedNode 
   return meant.length === 1 ? meant[0] : undefined;
 }
 
-/** Whether a value can be one of a node's, as far as listed values tell. */
+/** Whether a value may fit a node, by the listed values. */
 function mayBe(node: SchemaNode, value: unknown): boolean {
   if (typeof value !== 'string') return true;
   return optionsOf(node).some(({ kind, values }) => kind !== 'string' || values?.includes(value) !== false);
 }
 
-/** An item of a list; of a tuple, its place says more. */
+/** Reads an item of a list, or of a tuple by its place. */
 function readItem({ items }: TypedNode, place: SchemaNode | undefined, item: unknown): unknown {
   const node = place ?? items;
   return node === undefined ? item : readValue(node, item);
 }
 
-/** Text stays text wherever it can be meant. */
+/** Reads a text. It stays text if the node takes text. */
 function readText(node: SchemaNode, text: string): unknown {
   const options = optionsOf(node);
   const takesText = options.some(({ kind, values }) => kind === 'string' && values?.includes(text) !== false);

@@ -22,7 +22,7 @@ describe('a rough length', () => {
     expect(rough).toBeLessThan(12 * length);
   });
 
-  it('ends where it is enough', () => {
+  it('stops at the given length', () => {
     let read = 0;
     const value = Object.fromEntries(
       Array.from({ length: 100 }, (_, index) => [`key${index}`, 'x'.repeat(100)]),

@@ -1,17 +1,17 @@
 /**
- * The most that a run of a listing may draw from the prepaid balance, as this wallet's own transactions agreed to it.
- * The program keeps the same number and charges no more, so it bounds a run even where a marketplace tells a lower price.
+ * The agreed price per run of each listing, from this wallet's own transactions. The program keeps the same number and charges
+ * no more. It limits a run's cost even if a marketplace reports a lower price.
  */
 export interface AgreedPrices {
-  /** Notes a price that a transaction agrees to which is about to be signed. */
+  /** Notes the agreed price of a transaction before its signature. */
   note(listingId: string, lamports: bigint): Promise<void>;
-  /** A transaction with that price is confirmed: the prices noted before it hold no more. */
+  /** Notes that the transaction is confirmed. Earlier prices are no longer valid. */
   confirm(listingId: string, lamports: bigint): Promise<void>;
-  /** The highest price that may hold; undefined where this wallet agreed to none through this ledger. */
+  /** The highest price that may be valid; undefined if this ledger has none. */
   highest(listingId: string): Promise<bigint | undefined>;
 }
 
-/** Prices that are forgotten with the process. */
+/** Agreed prices in memory, which end with the process. */
 export function memoryAgreedPrices(): AgreedPrices {
   const byListing = new Map<string, Set<bigint>>();
   return {
@@ -25,7 +25,7 @@ export function memoryAgreedPrices(): AgreedPrices {
   };
 }
 
-/** The highest of some amounts. */
+/** The highest of some amounts; undefined without amounts. */
 export function highestOf(amounts: readonly bigint[]): bigint | undefined {
   const [first, ...rest] = amounts;
   return first === undefined ? undefined : rest.reduce((most, one) => (one > most ? one : most), first);

@@ -35,18 +35,18 @@ describe('the question to a person', () => {
   it('begins with the amounts, for a rental and for a run [REN-4]', () => {
     expect(approvalText(request)).toBe(
       'Pay up to 12345678 lamports (0.012345678 SOL) out of the wallet, fees included?\n' +
-        'Each run may then take up to 1 lamports (0.000000001 SOL) of what is prepaid.\n' +
+        'Each run may then take up to 1 lamports (0.000000001 SOL) from the prepaid balance.\n' +
         'It rents the agent a-aaaaaa.\n' +
         `The agent's creator calls it: "A"`,
     );
     expect(approvalText({ kind: 'run', agentId: 'a-aaaaaa', title: 'A', lamports: 5 })).toBe(
-      'Spend up to 5 lamports (0.000000005 SOL) of what is prepaid for an agent?\n' +
+      'Spend up to 5 lamports (0.000000005 SOL) from the prepaid balance for an agent?\n' +
         'It is one run of the agent a-aaaaaa.\n' +
         `The agent's creator calls it: "A"`,
     );
   });
 
-  it('has a creator’s words on its last line alone, short and inside quotation marks, whatever they are [REN-4]', () => {
+  it('has any words of a creator only on its last line, short and inside quotation marks [REN-4]', () => {
     const plain = approvalText(request).split('\n');
     fc.assert(
       fc.property(titles, (title) => {

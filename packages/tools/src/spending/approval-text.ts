@@ -6,8 +6,8 @@ const TITLE_LENGTH = 80;
 const AGENT_ID_LENGTH = 64;
 
 /**
- * The question to a person before a spend, for every place that asks. The amounts come first; the words of the agent's
- * creator come last, on a separate line, in quotation marks that they cannot close.
+ * The question to a person before a spend. The amounts come first. The creator's words come last, on a separate line, in
+ * quotation marks that they cannot close.
  */
 export function approvalText({ kind, agentId, title, lamports, maxRunLamports }: SpendingRequest): string {
   const id = creatorLine(agentId, AGENT_ID_LENGTH);
@@ -17,11 +17,11 @@ export function approvalText({ kind, agentId, title, lamports, maxRunLamports }:
           `Pay up to ${lamportsText(lamports)} out of the wallet, fees included?`,
           ...(maxRunLamports === undefined
             ? []
-            : [`Each run may then take up to ${lamportsText(maxRunLamports)} of what is prepaid.`]),
+            : [`Each run may then take up to ${lamportsText(maxRunLamports)} from the prepaid balance.`]),
           `It rents the agent ${id}.`,
         ]
       : [
-          `Spend up to ${lamportsText(lamports)} of what is prepaid for an agent?`,
+          `Spend up to ${lamportsText(lamports)} from the prepaid balance for an agent?`,
           `It is one run of the agent ${id}.`,
         ];
   return [...lines, `The agent's creator calls it: ${quoteCreator(title, TITLE_LENGTH)}`].join('\n');

@@ -1,47 +1,47 @@
 import { memoryAgreedPrices, type AgreedPrices } from './agreed-prices.js';
 import { memoryQuestions, type QuestionLedger } from './questions.js';
 
-/** Something spent, or about to be. */
+/** A spend, made or planned. */
 export interface SpendingEntry {
-  /** Names the spending: the same id is the same money. */
+  /** Names the spend: the same id is the same money. */
   readonly id: string;
   readonly kind: 'rental' | 'run';
   readonly listingId: string;
-  /** The kind that it counts for. */
+  /** The counted amount. */
   readonly lamports: bigint;
-  /** The most that was allowed for it. */
+  /** The highest allowed amount. */
   readonly allowedLamports: bigint;
   readonly timeMs: number;
 }
 
 /**
- * The spends of a wallet within the last day. Entries are written before the money moves, so that a process that
- * ends in between leaves them counted. Processes that spend for one wallet share one ledger.
+ * The spends of a wallet within the last day. An entry is written before the money moves, so it stays counted if the process
+ * ends in between. Processes that spend for one wallet share one ledger.
  */
 export interface SpendingLedger {
   /**
-   * Writes an entry down; it is kept when this resolves.
+   * Stores an entry; it is durable when this resolves.
    *
-   * @returns false when there is one with its id: that stays as it is.
+   * @returns false if there is an entry with its id, which stays unchanged.
    */
   add(entry: SpendingEntry): Promise<boolean>;
-  /** The entry with an id, where there is one. */
+  /** The entry with an id, if there is one. */
   find(id: string): Promise<SpendingEntry | undefined>;
   /** Entries from a time on. Older ones are forgotten. */
   since(timeMs: number): Promise<readonly SpendingEntry[]>;
-  /** Replaces an entry's amount by the amount that was spent. */
+  /** Replaces an entry's amount by the spent amount. */
   settle(id: string, lamports: bigint): Promise<void>;
-  /** Removes an entry that was not spent, unless it was moved since that time, because then another call relies on it. */
+  /** Removes an unspent entry. An entry that was moved since `timeMs` stays, because another call relies on it. */
   release(id: string, timeMs: number): Promise<void>;
-  /** Counts an entry from a later time on: its money may move now, and not when it was written down. */
+  /** Counts an entry from a later time on, because its money may move later. */
   move(id: string, timeMs: number): Promise<void>;
   /** Questions to a person about spends. */
   readonly questions: QuestionLedger;
-  /** The prices per run that this wallet's own transactions agreed to. */
+  /** The agreed prices per run of this wallet's own transactions. */
   readonly agreedPrices: AgreedPrices;
 }
 
-/** A ledger that ends with its process. Where a restart must not give a new day, use `fileLedger`. */
+/** A ledger in memory, which ends with its process. Use `fileLedger` if a restart must not give a new day. */
 export function memoryLedger(): SpendingLedger {
   const entries = new Map<string, SpendingEntry>();
   const change = (id: string, changes: Partial<SpendingEntry>): void => {

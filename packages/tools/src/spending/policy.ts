@@ -1,42 +1,42 @@
 /**
- * The spending limits of the tools. A policy limits only by the rules that it names. Amounts are lamports.
+ * The spending limits of the tools. An absent rule limits nothing. Amounts are lamports.
  *
- * It is kept on the side of the tools, for the wallet whose key they hold: the holder of that key may sign past it,
- * so the hard limit is what the wallet holds.
+ * Only the tools apply the policy. A holder of the wallet's key can sign without it, so the hard limit is the wallet's
+ * balance.
  */
 export interface SpendingPolicy {
   /** The most that one run may draw from a prepaid balance. A rental that agrees to a higher price is refused, too. */
   readonly maxRunLamports?: bigint | undefined;
   /**
-   * The most within any 24 hours: for runs, and counted apart for what leaves the wallet for rentals and deposits,
-   * because a deposit pays for runs that are counted when they happen.
+   * The most within any 24 hours. Runs are one count, and payments for rentals and deposits another: a deposit pays for runs
+   * that count later.
    */
   readonly maxDayLamports?: bigint | undefined;
-  /** The most within any 24 hours for one listing; runs and rentals apart, as above. */
+  /** The most within any 24 hours for one listing, with separate counts of runs and rentals. */
   readonly maxListingLamports?: bigint | undefined;
   /** The only listings that may be rented or run. */
   readonly listingIds?: readonly string[] | undefined;
-  /** Above this amount a person is asked first; where none can be asked, it is refused. */
+  /** Above this amount a person must approve. Without a person to ask, the spend is refused. */
   readonly askAboveLamports?: bigint | undefined;
 }
 
 /** A rule of a policy. */
 export type SpendingRule = keyof SpendingPolicy;
 
-/** A planned spend, as a person who approves it is told. Plain JSON. */
+/** A planned spend, for the approving person. Plain JSON. */
 export interface SpendingRequest {
-  /** `rental`: leaves the wallet. `run`: is drawn from a prepaid balance. */
+  /** `rental`: the money leaves the wallet. `run`: it comes from a prepaid balance. */
   readonly kind: 'rental' | 'run';
   readonly agentId: string;
   /** The creator's words, cleaned and bounded. */
   readonly title: string;
-  /** In all; exact as a JSON number. */
+  /** The total; exact as a JSON number. */
   readonly lamports: number;
-  /** Of a Per-Task rental: what each run may cost from then on. */
+  /** Per-Task rental: the highest price of each later run. */
   readonly maxRunLamports?: number;
 }
 
-/** Asks a person for approval. Anything but `true` is a no. */
+/** Asks a person for approval. Only `true` approves. */
 export type Approve = (
   request: SpendingRequest,
   options: { readonly signal?: AbortSignal | undefined },
@@ -53,7 +53,7 @@ export class SpendingRefusedError extends Error {
   }
 }
 
-/** A person would have to approve, and there was none to ask. */
+/** A person must approve, but there was no person to ask. */
 export class ApprovalRequiredError extends Error {
   override readonly name = 'ApprovalRequiredError';
   readonly request: SpendingRequest;

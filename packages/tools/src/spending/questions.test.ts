@@ -6,7 +6,7 @@ import { createSpending } from './spending.js';
 const run = { kind: 'run', agentId: 'a-aaaaaa', title: 'A', lamports: 200 } as const;
 const policy = { askAboveLamports: 100n };
 
-/** A person who answers when told to. */
+/** A person whose answer comes from the test. */
 function person() {
   const asked: { answer: (yes: unknown) => void; fail: (error: Error) => void; signal?: AbortSignal }[] = [];
   const { promise, resolve } = pending();
@@ -25,7 +25,7 @@ function pending() {
   return { promise, resolve };
 }
 
-/** What becomes of an attempt, told as it is. */
+/** The outcome of an attempt. */
 const outcomeOf = (attempt: Promise<unknown>): Promise<string> =>
   attempt.then(
     () => 'spent',
@@ -47,7 +47,7 @@ describe('a question to a person', () => {
       const first = attempt();
       await isAsked;
       const [second, third] = [attempt(), attempt()];
-      // By the time that another question is put and answered, a repeat that asks nothing has spent.
+      // After another question and its answer, a repeat without a question would have spent.
       await spending.reserve('other', run, { approve: () => true });
       expect(spent).toBe(0);
       expect(asked).toHaveLength(1);
@@ -69,7 +69,7 @@ describe('a question to a person', () => {
     expect(await outcomeOf(spending.reserve('two', run, { approve: yes }))).toBe('spent');
   });
 
-  it('goes on for the repeat when the first caller leaves, and ends with the last one [REN-4]', async () => {
+  it('stays open for the repeat when the first caller leaves, and ends with the last caller [REN-4]', async () => {
     const spending = createSpending({ policy });
     const { asked, approve, isAsked } = person();
     const [one, two] = [new AbortController(), new AbortController()];
@@ -84,7 +84,7 @@ describe('a question to a person', () => {
     two.abort(new Error('the second left'));
     expect(await second).toBe('the second left');
     expect(asked[0]?.signal?.aborted).toBe(true);
-    // Unanswered: it is put again.
+    // The question has no answer, so it is asked again.
     expect(await outcomeOf(spending.reserve('one', run, { approve: () => true }))).toBe('spent');
   });
 

@@ -1,32 +1,32 @@
 /** The state of a question: `opened` by this call, `open` by another one, or answered. */
 export type QuestionState = 'opened' | 'open' | 'yes' | 'no';
 
-/** How long an answer holds for a repeated call. */
+/** Validity of an answer for a repeated call. */
 export const ANSWER_MS = 10 * 60_000;
 
 /** Questions to a person, shared by all processes that spend for one wallet. */
 export interface QuestionLedger {
   /**
-   * Opens a question, unless it is open elsewhere or was answered within the last {@link ANSWER_MS}. A question whose
-   * process is gone has lapsed and is opened again.
+   * Opens a question, unless it is open elsewhere or was answered within the last {@link ANSWER_MS}. A question lapses with
+   * its process, and is opened again.
    */
   open(id: string): Promise<QuestionState>;
-  /** Says that the process that opened a question still waits for its answer. */
+  /** Records that the asking process still waits for the answer. */
   keep(id: string): Promise<void>;
   /**
-   * Closes a question that this process opened: with its answer, or without one, so that it may be asked again.
+   * Closes a question of this process. Without an answer, it may be asked again.
    *
-   * @returns false when the question has lapsed meanwhile, and the answer does not count.
+   * @returns false if the question has lapsed meanwhile; then the answer does not count.
    */
   close(id: string, answer: 'yes' | 'no' | undefined): Promise<boolean>;
 }
 
-/** Time between two looks at a question that another process asks. */
+/** Poll interval for a question of another process. */
 const LOOK_MS = 250;
-/** Time between two signs that a question is still waited for. */
+/** Interval of the asking process's signs of life. */
 const KEEP_MS = 5_000;
 
-/** Puts a question to a person. Anything but `true` is a no; a throw is no answer. */
+/** Asks a person. Only `true` is a yes; an exception is no answer. */
 export type Ask = (signal: AbortSignal) => unknown;
 
 interface OpenQuestion {
@@ -36,8 +36,8 @@ interface OpenQuestion {
 }
 
 /**
- * Asks each question once: a call that repeats while the question is open waits for the same answer, in this process
- * or in another one with the same ledger.
+ * Asks each question once. A repeated call waits for the same answer, in this process or in another one with the same
+ * ledger.
  */
 export class Questions {
   readonly #ledger: QuestionLedger;
@@ -51,8 +51,8 @@ export class Questions {
    * Whether the answer to a question is yes.
    *
    * @param id the same id is the same question
-   * @param ask used where the question is not open yet; its signal aborts once no caller waits any more
-   * @throws what `ask` throws, or the signal's reason
+   * @param ask called if the question is not open yet; its signal aborts when no caller waits any more
+   * @throws the errors of `ask`, or the signal's reason
    */
   async isApproved(id: string, ask: Ask, signal?: AbortSignal): Promise<boolean> {
     for (;;) {
@@ -63,7 +63,7 @@ export class Questions {
         return await waitFor(question, signal);
       } catch (error) {
         signal?.throwIfAborted();
-        // The caller whose question this was gave up, or had no person to ask: this one asks for itself.
+        // The asking caller gave up, or had no person to ask: this caller asks itself.
         if (known === undefined) throw error;
       }
     }
@@ -102,7 +102,7 @@ export class Questions {
     let answer: 'yes' | 'no' | undefined;
     let counts = false;
     try {
-      // Only `true` is a yes: a caller without types may answer anything.
+      // Only `true` is a yes: untyped callers may return other values.
       answer = (await ask(signal)) === true ? 'yes' : 'no';
     } finally {
       clearInterval(timer);
@@ -112,7 +112,7 @@ export class Questions {
   }
 }
 
-/** Questions that end with the process. */
+/** Questions in memory, which end with the process. */
 export function memoryQuestions(now: () => number = Date.now): QuestionLedger {
   const states = new Map<string, { state: 'open' | 'yes' | 'no'; timeMs: number }>();
   return {
@@ -134,7 +134,7 @@ export function memoryQuestions(now: () => number = Date.now): QuestionLedger {
   };
 }
 
-/** Waits for an answer as long as the caller does; a question without a waiting caller ends. */
+/** Waits for an answer until the caller leaves. A question without a waiting caller ends. */
 async function waitFor(question: OpenQuestion, signal: AbortSignal | undefined): Promise<boolean> {
   question.waiting += 1;
   let leave = (): void => undefined;

@@ -64,7 +64,7 @@ describe('a spending policy', () => {
     expect(await ruleOf(spend(rental(70, 'b-aaaaaa')))).toBeNull();
   });
 
-  it('pays the listings that it names and no other [REN-4]', async () => {
+  it('pays only the named listings [REN-4]', async () => {
     const { spend } = keeping({ listingIds: ['a-aaaaaa'] });
     expect(await ruleOf(spend(run(1)))).toBeNull();
     expect(await ruleOf(spend(run(1, 'b-aaaaaa')))).toBe('listingIds');
@@ -72,7 +72,7 @@ describe('a spending policy', () => {
     expect(await ruleOf(keeping({ listingIds: [] }).spend(run(1)))).toBe('listingIds');
   });
 
-  it('counts the charge of a run, and nothing for one that did not happen', async () => {
+  it('counts the charge of a run, and nothing for a run that did not happen', async () => {
     const { spend } = keeping({ maxDayLamports: 100n });
     await (await spend(run(100))).settle(30n);
     await (await spend(run(70))).settle(0n);
@@ -87,7 +87,7 @@ describe('a spending policy', () => {
     expect(await ruleOf(spending.reserve('two', run(1)))).toBe('maxDayLamports');
   });
 
-  it('lets exactly as many through as it pays for, however many ask at once', async () => {
+  it('allows exactly as many spends as fit, also if many come at once', async () => {
     const { spend } = keeping({ maxDayLamports: 100n });
     const rules = await Promise.all(Array.from({ length: 40 }, () => ruleOf(spend(rental(10)))));
     expect(rules.filter((rule) => rule === null)).toHaveLength(10);
@@ -121,7 +121,7 @@ describe('a spending policy', () => {
   });
 });
 
-describe('above the amount that is asked for', () => {
+describe('above the policy’s amount', () => {
   const policy = { askAboveLamports: 100n, maxDayLamports: 200n };
 
   it('a yes pays, and the approver sees its purpose [REN-4]', async () => {
@@ -145,7 +145,7 @@ describe('above the amount that is asked for', () => {
     expect(await ruleOf(spending.reserve('b', rental(200), { approve: () => true }))).toBeNull();
   });
 
-  it('a missing approver is a refusal that says what would have to be approved [REN-4]', async () => {
+  it('a missing approver is a refusal with the unapproved spend [REN-4]', async () => {
     const { spending } = keeping(policy);
     const refused = spending.reserve('a', rental(150));
     await expect(refused).rejects.toBeInstanceOf(ApprovalRequiredError);

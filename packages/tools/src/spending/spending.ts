@@ -13,40 +13,40 @@ import { Questions } from './questions.js';
 
 const WINDOW_MS = SPENDING_WINDOW_HOURS * 60 * 60 * 1_000;
 
-/** Money that may be spent, and is counted from now on. */
+/** Reserved money, which is counted from now on. */
 export interface Reservation {
-  /** Records the amount that was spent. Money that is never settled stays counted at its reserved amount. */
+  /** Records the spent amount. Without it the reserved amount stays counted. */
   settle(lamports: bigint): Promise<void>;
   /** Whether the same money was allowed and counted before. */
   readonly isRepeat: boolean;
 }
 
-/** Whom to ask, and until when. */
+/** The approver and the signal of a reservation. */
 interface AuthorizeOptions {
   readonly approve?: Approve | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Names the question to a person, where that is not the money: the same id is the same question. */
+  /** Id of the question to a person. The same id is the same question. Default: the id of the money. */
   readonly question?: string | undefined;
 }
 
-/** Decides about the spends of one wallet's tools. */
+/** Decides on the spends of one wallet's tools. */
 export interface Spending {
   /**
-   * Reserves a planned spend, once a person has approved it where the policy asks for that. A repeated call
-   * joins the open question of the first one, and has its answer.
+   * Reserves a planned spend. If the policy requires it, a person approves first. A repeated call joins the open question of
+   * the first call, and gets its answer.
    *
-   * @param id the same id is the same money, and counted once
+   * @param id the same id is the same money, counted once
    * @throws SpendingRefusedError, ApprovalRequiredError, or the signal's reason
    */
   reserve(id: string, request: SpendingRequest, options?: AuthorizeOptions): Promise<Reservation>;
-  /** Whether a person would be asked. */
+  /** Whether an amount needs a person's approval. */
   asks(lamports: bigint): boolean;
   /**
-   * The most that a run may draw: what the marketplace says that it costs, or the price that this wallet's own
-   * transaction agreed to, whichever is more. Undefined where neither is known.
+   * The highest price of a run: the higher one of the marketplace's price and the agreed price of this wallet's own
+   * transaction. Undefined if neither is known.
    */
   mostOfRun(listingId: string, toldLamports: number | undefined): Promise<number | undefined>;
-  /** Keeps the price per run that a transaction agrees to. */
+  /** Keeps the agreed prices per run. */
   readonly agreedPrices: SpendingLedger['agreedPrices'];
 }
 
@@ -59,20 +59,20 @@ interface SpendingOptions {
   readonly now?: () => number;
 }
 
-/** Makes the keeper of a policy. */
+/** Makes the part that applies a policy. */
 export function createSpending(options: SpendingOptions): Spending {
   const { policy, ledger = memoryLedger(), now = Date.now } = options;
   const questions = new Questions(ledger.questions);
   let last: Promise<unknown> = Promise.resolve();
 
-  /** One after the other in this process; processes that share a ledger are kept apart by {@link write}. */
+  /** Runs works one at a time in this process; {@link write} separates processes that share a ledger. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = last.then(work, work);
     last = mine.catch(() => undefined);
     return mine;
   };
 
-  /** Why an entry breaks a limit, or would break it once it is `added`. */
+  /** The limit that an entry breaks, or would break with the `added` amount. */
   async function excessOf(entry: SpendingEntry, added: bigint): Promise<SpendingRefusedError | undefined> {
     const ofKind = (await ledger.since(now() - WINDOW_MS)).filter(({ kind }) => kind === entry.kind);
     const inAll = (some: readonly SpendingEntry[]) => some.reduce((sum, one) => sum + one.lamports, added);
@@ -81,8 +81,8 @@ export function createSpending(options: SpendingOptions): Spending {
   }
 
   /**
-   * Writes the entry down and then looks at what others wrote. Of two processes that would break the limit together
-   * each sees the other, so at least one is refused and no lock can be left behind.
+   * Stores the entry, then reads the entries of others. If two processes break the limit together, each sees the other, so at
+   * least one is refused. This needs no lock.
    */
   async function write(entry: SpendingEntry): Promise<'new' | 'known'> {
     if (!(await ledger.add(entry))) return 'known';
@@ -106,13 +106,13 @@ export function createSpending(options: SpendingOptions): Spending {
 
   function refuseByRule({ kind, agentId, lamports, maxRunLamports = 0 }: SpendingRequest): void {
     if (policy.listingIds !== undefined && !policy.listingIds.includes(agentId)) {
-      throw new SpendingRefusedError('listingIds', 'The agent is not one of those that may be paid.');
+      throw new SpendingRefusedError('listingIds', 'The policy does not allow payments to this agent.');
     }
     const tooDear = excess('maxRunLamports', BigInt(kind === 'run' ? lamports : maxRunLamports));
     if (tooDear !== undefined) throw tooDear;
   }
 
-  /** Asks a person, once for all calls with this question about these amounts. */
+  /** Asks a person once for all calls with this question and these amounts. */
   async function requireApproval(
     id: string,
     request: SpendingRequest,
@@ -135,7 +135,7 @@ export function createSpending(options: SpendingOptions): Spending {
       const lamports = BigInt(request.lamports);
       const known = await ledger.find(money);
       const isAllowed = known !== undefined && known.allowedLamports >= lamports;
-      // A higher amount than was allowed under this id is new spending.
+      // An amount above the allowed one of this id is a new spend.
       const id = known === undefined || isAllowed ? money : `${money} at ${lamports}`;
       const entry: SpendingEntry = {
         id,
@@ -146,7 +146,7 @@ export function createSpending(options: SpendingOptions): Spending {
         timeMs: now(),
       };
       if (!isAllowed) {
-        // A person is not asked about a spend that the policy refuses anyway.
+        // Do not ask a person about a spend that the policy refuses.
         const refused = await excessOf(entry, lamports);
         if (refused !== undefined) throw refused;
         if (asks(lamports)) await requireApproval(authorize.question ?? id, request, authorize);
@@ -157,7 +157,7 @@ export function createSpending(options: SpendingOptions): Spending {
           settle: (spent) => (spent > 0n ? ledger.settle(id, spent) : ledger.release(id, entry.timeMs)),
         };
       }
-      // Counts from now. A failure of this attempt does not show that the earlier attempt failed.
+      // Count it from now on. A failure of this attempt does not prove that the earlier attempt failed.
       await ledger.move(id, now() + 1);
       return {
         isRepeat: true,

@@ -10,7 +10,7 @@ import {
 } from './creator-text.js';
 
 describe('cleanText', () => {
-  it('removes what hides or reorders text', () => {
+  it('removes characters that hide or reorder text', () => {
     expect(cleanText('a\u0000b\u001b[31mc\u202ed\u2066e\u200bf\u{e0041}g\ufeffh\ud800i')).toBe(
       'ab[31mcdefghi',
     );
@@ -30,7 +30,7 @@ describe('creatorLine', () => {
   });
 
   it.each(['[agent-rental]', '[Agent Rental]', '[ agent_rental ]', '［agent-rental］', '【agentrental】'])(
-    'cannot begin as the marketplace does, however short and plain it is: %s',
+    'cannot begin like a line of the marketplace, even if short and plain: %s',
     (mark) => {
       expect(creatorLine(`${mark} free.`, 100)).toBe('(agent-rental) free.');
     },

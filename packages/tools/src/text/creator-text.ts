@@ -1,27 +1,27 @@
 /**
- * Everything a creator or an agent wrote (titles, descriptions, schema texts, output) ends up in front of a
- * model. It is data: cleaned of characters that hide or reorder text, bounded, and marked as theirs.
+ * Models read the texts of creators and agents: titles, descriptions, schema texts, output. These texts are data. They are
+ * cleaned of characters that hide or reorder text, bounded, and marked as foreign.
  */
 
-/** Begins every line that the marketplace itself says inside a result. */
+/** The start of every line of the marketplace in a result. */
 export const MARKETPLACE_MARK = '[agent-rental]';
 
-/** The mark, and spellings of it that imitate it. */
+/** The mark, and imitations of it. */
 const MARK_LOOKALIKE = /[[［【]\s*agent[\s_-]*rental\s*[\]］】]/gi;
 
 /** Control, formatting (zero-width, bidirectional, invisible tags) and unpaired surrogate characters. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 
-/** White space, and letters and marks that are as blank: a run of them pushes what follows onto another line. */
+/** White space and blank letters or marks. A long run of them moves the next text to another line. */
 const BLANK = /[\s\u034f\u115f\u1160\u2800\u3164\uffa0]+/gu;
 
-/** Of those, what ordinary text needs: layout, and the joiners of Persian, Indic scripts and emoji. */
+/** Hidden characters that ordinary text needs: layout, and the joiners of Persian, Indic scripts and emoji. */
 const NEEDED = new Set(['\n', '\r', '\t', '\u200c', '\u200d']);
 
-/** Most lines: printable ASCII, no bracket to begin a mark, single spaces between words: they need no cleaning. */
+/** A line that needs no cleaning, like most: printable ASCII, no opening bracket of a mark, single spaces. */
 const PLAIN_LINE = /^(?:[!-Z\\-~]+(?: [!-Z\\-~]+)*)?$/;
 
-/** Removes the characters that hide or reorder text; leaves line breaks and everything visible. */
+/** Removes the characters that hide or reorder text. Keeps line breaks and visible characters. */
 export function cleanText(text: string): string {
   return text.replace(HIDDEN, (character) => (NEEDED.has(character) ? character : ''));
 }
@@ -33,12 +33,12 @@ export function cleanText(text: string): string {
  */
 export function creatorLine(text: string, maxLength: number): string {
   if (text.length <= maxLength && PLAIN_LINE.test(text)) return text;
-  // Bounded before the work, so that a hostile megabyte costs nothing.
+  // Cut first, so that a hostile megabyte costs nothing.
   const line = unmarked(cleanText(text.slice(0, maxLength * 4)))
     .replace(BLANK, ' ')
     .trim();
   if (line.length <= maxLength) return line;
-  // The cut may fall inside a surrogate pair; cleaning removes the half that is left.
+  // The cut may split a surrogate pair; cleaning removes the remaining half.
   return `${cleanText(line.slice(0, maxLength - 1)).trimEnd()}…`;
 }
 
@@ -56,7 +56,7 @@ export function cleanOutput(text: string): string {
   return unmarked(cleanText(text));
 }
 
-/** Takes the marketplace's mark out of others' words. */
+/** Removes the marketplace's mark from foreign text. */
 function unmarked(text: string): string {
   return text.replace(MARK_LOOKALIKE, '(agent-rental)');
 }
@@ -77,7 +77,7 @@ function escapeUnits(character: string): string {
   return escaped;
 }
 
-/** Cleans every string inside a JSON value, keys included, and bounds each one. */
+/** Cleans and bounds every string and key inside a JSON value. */
 export function cleanJson(value: unknown, maxLength: number): unknown {
   if (typeof value === 'string') return bounded(value, maxLength);
   if (Array.isArray(value)) return value.map((item) => cleanJson(item, maxLength));

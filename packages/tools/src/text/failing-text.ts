@@ -1,6 +1,6 @@
 import type { ListingSummary } from '@agent-rental/contract';
 
-/** The marketplace's words to a model about an agent that fails; undefined for one that works. */
+/** The marketplace's warning about a failing agent; undefined for a working one. */
 export function failingText({
   failing_since: since,
 }: Pick<ListingSummary, 'failing_since'>): string | undefined {

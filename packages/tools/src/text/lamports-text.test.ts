@@ -10,7 +10,7 @@ describe('an amount of SOL in lamports', () => {
     [0.29, 290_000_000n],
     [1e-9, 1n],
     [999_999.123456789, 999_999_123_456_789n],
-    // Below the next lamport: a budget is never more than its text.
+    // Rounded down to a lamport: a budget is never more than its text.
     [0.0120049999, 12_004_999n],
     [9.99e-10, 0n],
     [0.9999999999, 999_999_999n],

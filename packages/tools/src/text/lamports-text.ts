@@ -7,10 +7,10 @@ export function lamportsText(amount: number | bigint): string {
   return `${amount} lamports (${formatSol(amount)})`;
 }
 
-/** An amount of SOL as a model writes it, in lamports, never rounded up; `undefined` for other text. */
+/** Converts a model's amount of SOL to lamports, never rounded up; `undefined` for an invalid amount. */
 export function lamportsOfSol(sol: number): bigint | undefined {
   if (!(sol >= 0 && sol <= 1_000_000)) return undefined;
-  // By its decimal digits: 0.1 means a tenth, whatever the nearest binary number is.
+  // Use the decimal digits: 0.1 means a tenth, not the nearest binary number.
   const text = sol.toFixed(9);
   const [whole = '0', fraction = ''] = text.split('.');
   const nearest = BigInt(whole) * LAMPORTS_PER_SOL + BigInt(fraction);

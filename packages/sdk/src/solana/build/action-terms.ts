@@ -2,19 +2,19 @@ import type { TransactionRequest, TransactionRequestOf } from '@agent-rental/con
 
 type TermsOf<A extends TransactionRequest['action']> = Omit<TransactionRequestOf<A>, 'action' | 'listing_id'>;
 
-/** Terms of a rental; absent ones are the listing's. */
+/** Terms of a rental. Default: the listing's terms. */
 export type RentTerms = TermsOf<'rent'>;
 
-/** Which window a subscription is extended by, and at what price. */
+/** The duration and price of a subscription's renewal. */
 export type RenewTerms = TermsOf<'renew'>;
 
 /** The addition to a prepaid balance, and the accepted price per task. */
 export type TopUpTerms = TermsOf<'topup'>;
 
-/** Changes of a listing; absent members stay. */
+/** Changes of a listing. Absent members stay unchanged. */
 export type ListingChanges = TermsOf<'update'>;
 
-/** How much is withdrawn; all of it when nothing is named. */
+/** The amount to withdraw. Default: all earnings. */
 export type WithdrawTerms = TermsOf<'withdraw'>;
 
 /** Terms of a listing that was registered without them. */

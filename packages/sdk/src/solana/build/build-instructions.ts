@@ -13,17 +13,17 @@ import {
 } from '@agent-rental/program-client';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 
-/** Values in an action's instructions beside wallet, listing id and request. */
+/** Values of an action's instructions in addition to wallet, listing id and request. */
 export interface Particulars {
   /** Of the listing. */
   rentalModel: RentalModel;
   /** The protocol's. */
   treasury: PublicKey;
-  /** The agreed most of the payer: in all, or per task. */
+  /** The payer's agreed maximum: in total, or per task. */
   maxPriceLamports: bigint;
   /** Per-Task: the first deposit. */
   depositLamports: bigint;
-  /** Closing: whether there are earnings to withdraw first. */
+  /** Close: whether earnings must be withdrawn first. */
   hasEarnings: boolean;
   /** Publishing: the content of the reviewed listing, and the key that confirms its review. */
   published: {
@@ -35,13 +35,13 @@ export interface Particulars {
   };
 }
 
-/** The particulars that an action needs; asking for one that was not found is a bug of ours. */
+/** The particulars of an action. A missing one that the action needs is a bug. */
 export type KnownParticulars = { [K in keyof Particulars]?: Particulars[K] | undefined };
 
 /**
  * Builds exactly the instructions of the request; every address is derived from wallet and listing id.
  *
- * @throws TypeError when a value is missing that the action needs.
+ * @throws TypeError if a value of the action is missing.
  */
 export function buildInstructions(
   request: TransactionRequest,

@@ -4,20 +4,20 @@ import type { KnownParticulars } from './build-instructions.js';
 import { apiError } from '../send/chain-errors.js';
 import type { MarketState } from './market-state.js';
 
-/** An action that the wallet's signature alone authorises. */
+/** An action that needs only the wallet's signature. */
 export type DirectRequest = Exclude<TransactionRequest, { action: 'publish' }>;
 
-/** How an action is made from the chain's state. */
+/** The values of an action from the chain's state. */
 interface ActionPlan {
   particulars: KnownParticulars;
-  /** Comes back: earnings, or an unused balance. */
+  /** Lamports that return to the wallet: earnings, or an unused balance. */
   returnedLamports?: bigint | undefined;
 }
 
 /**
- * Finds in the chain's state the values of an action's instructions beside its request, and the returned lamports.
+ * Finds the missing values of an action's instructions in the chain's state, and the returned lamports.
  *
- * @throws ApiError `invalid_request` when a subscription's terms name no duration.
+ * @throws ApiError `invalid_request` if a subscription's terms name no duration.
  */
 export function planAction(
   request: DirectRequest,

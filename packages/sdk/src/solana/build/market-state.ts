@@ -19,7 +19,7 @@ export interface MarketState {
   listing: Listing;
   /** Not withdrawn yet. */
   earningsLamports: bigint;
-  /** The wallet's prepaid balance, and all that its account holds. */
+  /** The wallet's prepaid balance, and all lamports of its account. */
   balance: { balanceLamports: bigint; accountLamports: bigint } | undefined;
 }
 
@@ -44,7 +44,7 @@ export async function readMarketState(
     findPerQueryBalanceAddress(wallet, address, programId).address,
   ];
   const [protocol, listing, escrow, balance] = await readOwned(connection, addresses, programId);
-  // First: without a protocol it is the program that is wrong, and not the listing.
+  // Check the protocol first: without one the program is wrong, not the listing.
   const config = protocolOf(protocol?.data, programId);
   if (!listing || !escrow) throw apiError('listing_not_found', `There is no listing ${listingId} on-chain.`);
   return {
@@ -69,12 +69,12 @@ function protocolOf(data: Uint8Array | undefined, programId: PublicKey): Protoco
   const program = programId.toBase58();
   throw apiError(
     'service_unavailable',
-    `The marketplace program ${program} is not initialised on this network. Where the marketplace has another program, ` +
+    `The marketplace program ${program} is not initialised on this network. If the marketplace has another program, ` +
       'set its address as programId.',
   );
 }
 
-/** Accounts that the program owns; anyone can send lamports to an address that is not in use. */
+/** Reads accounts that the program owns. Skips others: anyone can send lamports to an unused address. */
 async function readOwned(connection: AccountReader, addresses: PublicKey[], programId: PublicKey) {
   const accounts = await reach(() => connection.getMultipleAccountsInfo(addresses, 'confirmed'));
   return accounts.map((account) =>

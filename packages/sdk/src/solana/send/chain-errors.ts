@@ -3,12 +3,12 @@ import { decodeProgramError } from '@agent-rental/program-client';
 import type { PublicKey } from '@solana/web3.js';
 import { ApiError, ConnectionError } from '../../errors.js';
 
-/** The error that the API would answer with, made without it. */
+/** An API error that is made locally. */
 export function apiError(code: ErrorCode, message: string): ApiError {
   return new ApiError({ code, message, status: ERROR_STATUS[code] });
 }
 
-/** Turns a failed transaction, simulated or landed, into the API's error, with `onChainError` where the program spoke. */
+/** The API error of a failed transaction, simulated or landed. It has `onChainError` if the program refused. */
 export function apiErrorOfTransaction(
   error: unknown,
   logs: readonly string[],

@@ -15,7 +15,7 @@ const sent = {
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-/** A node whose height and statuses a test sets. */
+/** A node with height and statuses from the test. */
 function fakeNode() {
   const node = {
     height: 1,
@@ -49,7 +49,7 @@ function follow(promise: Promise<void>) {
 }
 
 describe('sending', () => {
-  test('goes on with the same bytes until they are confirmed', async () => {
+  test('sends the same bytes until they are confirmed', async () => {
     const { node, connection } = fakeNode();
     const { outcome } = follow(sendAndConfirm(connection, sent));
     await vi.advanceTimersByTimeAsync(9_000);
@@ -97,7 +97,7 @@ describe('sending', () => {
     expect(String(outcome.error)).toContain('too little SOL');
   });
 
-  test('survives an endpoint that is away for a while', async () => {
+  test('survives a short failure of the endpoint', async () => {
     const { node, connection } = fakeNode();
     node.isDown = true;
     const { outcome } = follow(sendAndConfirm(connection, sent));
@@ -109,7 +109,7 @@ describe('sending', () => {
     expect(node.sends).toHaveLength(1);
   });
 
-  test('says which transaction it lost sight of when the endpoint is gone', async () => {
+  test('names the transaction if the endpoint is lost', async () => {
     const { node, connection } = fakeNode();
     node.isDown = true;
     const { outcome } = follow(sendAndConfirm(connection, sent));

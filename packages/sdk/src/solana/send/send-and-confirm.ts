@@ -10,10 +10,10 @@ export type SendingConnection = Pick<
 
 const POLL_MS = 400;
 const REBROADCAST_MS = 2_000;
-/** Failed polls in a row after which the endpoint counts as gone: about half a minute with its timeouts. */
+/** After this many failed polls in a row the endpoint counts as lost: about half a minute with its timeouts. */
 const MAX_FAILED_POLLS = 20;
 
-/** A signed transaction on its way. */
+/** A signed transaction to send. */
 interface SentTransaction {
   wire: Uint8Array;
   /** Base58. */
@@ -24,12 +24,13 @@ interface SentTransaction {
 }
 
 /**
- * Sends a transaction and waits until it is confirmed. Nodes drop transactions, so the same bytes are sent again
- * until they land or can no longer; they land at most once.
+ * Sends a transaction and waits until it is confirmed. Nodes drop transactions, so the same bytes are sent again until
+ * they land or expire. They land at most once.
  *
- * @throws ApiError with the program's reason when it failed, `service_unavailable` when its blockhash expired first
- * (it will never land; make a new one); ConnectionError naming the signature when the endpoint is gone (it may have
- * landed); the signal's reason when aborted (it may still land).
+ * @throws ApiError with the program's reason if the transaction failed.
+ * @throws ApiError `service_unavailable` if its blockhash expired first. It will never land: make a new one.
+ * @throws ConnectionError with the signature if the endpoint is lost. The transaction may have landed.
+ * @throws The signal's reason after an abort. The transaction may still land.
  */
 export async function sendAndConfirm(
   connection: SendingConnection,
@@ -46,7 +47,7 @@ export async function sendAndConfirm(
         sinceSentMs = 0;
       }
       const height = await connection.getBlockHeight('confirmed');
-      // In this order: a transaction that is not there after the height has passed will never be.
+      // Read the height before the status: a transaction that is missing after its last height will never land.
       const status = await statusOf(connection, signature, height > sent.lastValidBlockHeight);
       failedPolls = 0;
       if (status?.err) throw await failureOf(connection, sent, status.err);

@@ -59,7 +59,7 @@ describe('a signer', () => {
   const replacedBy = (others: typeof instructions) => () =>
     new Uint8Array(Buffer.from(proposalOf(others).transaction, 'base64'));
 
-  test('signs the proposal, and that is submitted', async () => {
+  test('signs the proposal, which is then submitted', async () => {
     const { sent, submitted, wire } = attempt(own);
     await sent;
     const [bytes = new Uint8Array()] = submitted;
@@ -77,7 +77,7 @@ describe('a signer', () => {
     ).toBe(true);
   });
 
-  test('that makes a transaction dearer has to have that approved, too [TXN-16]', async () => {
+  test('that raises the cost of a transaction needs a new approval [TXN-16]', async () => {
     const budget = [
       ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 }),
       ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 500_000n }),
@@ -97,7 +97,7 @@ describe('a signer', () => {
     expect(totals).toEqual([cheap, cheap + 50_000, cheap, cheap + 50_000]);
   });
 
-  test('is asked once where nothing is dearer', async () => {
+  test('is asked once if the cost does not rise', async () => {
     const approve = vi.fn(() => true);
     const budget = ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 });
     await attempt(changing(replacedBy([budget, ...instructions])), { approve }).sent;
@@ -217,7 +217,7 @@ describe('a Wallet Standard wallet', () => {
   };
   const standard = { name: 'Example Wallet', version: '1.0.0', features };
 
-  test('signs like a keypair, and is told account and chain', async () => {
+  test('signs like a keypair, and gets account and chain', async () => {
     const signer = walletStandardSigner(standard, account, 'solana:devnet');
     expect(signer.address).toBe(own.address);
     const { request, instructions } = honest('pause');
@@ -238,7 +238,7 @@ describe('a Wallet Standard wallet', () => {
     expect(() => walletStandardSigner({ ...standard, features: fewer }, account)).toThrow(name);
   });
 
-  test('signs in by Sign In With Solana where it offers that, with the account that was asked for [SVC-21]', async () => {
+  test('signs in by Sign In With Solana if it offers it, with the requested account [SVC-21]', async () => {
     expect(walletStandardSigner(standard, account).signIn).toBeUndefined();
     const [signedMessage, signature] = [Uint8Array.of(1), new Uint8Array(64)];
     let address = own.address;

@@ -13,44 +13,48 @@ import { quoteOfSpend, requireTrueQuote, type DecodedQuote } from '../verify/wal
 import type { WireTransaction } from '../verify/wire-transaction.js';
 
 /**
- * Options of a call that signs. Whatever pays wants an agreement to the price: `max_price_lamports` (and for a
- * Per-Task rental `deposit_lamports`) in the terms, or `approve`.
+ * Options of a call that signs. A payment needs an agreed price: `max_price_lamports` in the terms (for a Per-Task rental
+ * also `deposit_lamports`), or `approve`.
  */
 export interface SignOptions extends CallOptions {
   /** Address of the marketplace program. Default: the client's, or the published one. */
   programId?: PublicKey | string | undefined;
   /**
-   * Shown the most that the transaction can take, once it is known to follow the request; anything but true ends it. The
-   * amounts come from the transaction itself. Asked again where the wallet changes them while it signs.
+   * Gets the transaction's maximum cost after the transaction was checked against the request. Only `true` approves. The
+   * amounts come from the transaction itself. Called again if the wallet changes them while it signs.
    */
   approve?: ((quote: DecodedQuote) => boolean | Promise<boolean>) | undefined;
   /**
-   * An RPC endpoint of the caller's own choice, to know the protocol's treasury and keys by. Without it they are
-   * left to the program, which refuses others.
+   * An RPC endpoint that the caller trusts. The client reads the protocol's treasury and keys from it. Without it, only the
+   * program checks them.
    */
   connection?: Pick<Connection, 'getMultipleAccountsInfo'> | undefined;
-  /** The most that ComputeBudget instructions may cost. Default 100,000 lamports. */
+  /** The maximum cost of ComputeBudget instructions. Default 100,000 lamports. */
   maxPriorityFeeLamports?: bigint | undefined;
 }
 
-/** Answer of a submitted transaction: confirmed, and seen by the index. */
+/** The answer about a submitted transaction, which is confirmed and indexed. */
 export type SubmittedTransaction = z.output<typeof operations.submitTransaction.response>;
 
 /** A checked proposal. */
 export interface CheckedProposal {
   /** The decoded transaction. */
   transaction: WireTransaction;
-  /** The most that it can take out of the wallet. */
+  /** The transaction's maximum cost for the wallet. */
   quote: DecodedQuote;
 }
 
 type CheckOptions = SignOptions & Pick<Agreement, 'treasury' | 'authorities'>;
 
 /**
- * Checks a transaction that a server proposed, before it is signed: it does exactly what was asked for, the wallet
- * pays, nothing but the marketplace program and ComputeBudget is called, and the server's quote is true.
+ * Checks a server's transaction before it is signed:
  *
- * @throws UntrustedTransactionError naming what is wrong
+ * - It does exactly the requested action.
+ * - The wallet pays.
+ * - It calls only the marketplace program and ComputeBudget.
+ * - The server's quote is true.
+ *
+ * @throws UntrustedTransactionError with the first fault
  */
 export function checkProposal(
   proposal: Pick<TransactionProposal, 'transaction' | 'quote'>,
@@ -64,10 +68,10 @@ export function checkProposal(
 }
 
 /**
- * As {@link checkProposal}, for callers who judge the amounts themselves: those that the request leaves open are taken
- * from the transaction, and `quote` says what they are.
+ * Checks a proposal like {@link checkProposal}, for callers that judge the amounts themselves. Amounts that the request
+ * leaves open come from the transaction; `quote` has them.
  *
- * @throws UntrustedTransactionError naming what is wrong
+ * @throws UntrustedTransactionError with the first fault
  */
 export function inspectProposal(
   proposal: Pick<TransactionProposal, 'transaction' | 'quote'>,
@@ -78,7 +82,7 @@ export function inspectProposal(
   return checkProposal(proposal, request, wallet, { ...options, approve: () => true });
 }
 
-/** Gets a transaction from the API, checks it, signs it and submits it; resolves once it is confirmed and indexed. */
+/** Gets a transaction from the API, checks, signs and submits it. Resolves when it is confirmed and indexed. */
 export async function signAndSubmit(
   client: RentalClient,
   signer: WalletSigner,
@@ -109,7 +113,7 @@ export async function signAndSubmit(
   return client.submitTransaction(btoa(String.fromCharCode(...signed.wire)), { signal: options.signal });
 }
 
-/** Checks a proposal and its quote, and gives the check of a transaction that is signed in its place. */
+/** Checks a proposal and its quote. Also returns the check for a transaction that the wallet changed. */
 function judge(
   proposal: Pick<TransactionProposal, 'transaction' | 'quote'>,
   request: TransactionRequest,
@@ -161,7 +165,7 @@ function agreementOf(request: TransactionRequest, options: CheckOptions): Agreem
     case 'topup':
       return {
         ...agreement,
-        // An amount that is added is expected to pay for at least one run.
+        // A top-up should pay for at least one run.
         maxPriceLamports:
           lamports(request.max_price_lamports) ?? (isApproved ? undefined : BigInt(request.amount_lamports)),
       };

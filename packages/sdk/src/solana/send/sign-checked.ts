@@ -9,18 +9,17 @@ import {
   type WireTransaction,
 } from '../verify/wire-transaction.js';
 
-/** How a transaction is judged before it leaves. */
+/** The check and the approval of a transaction before it is sent. */
 interface Judgement {
-  /** Throws when a transaction may not be signed. */
+  /** Throws if a transaction must not be signed. */
   check(wire: Uint8Array): CheckedTransaction;
-  /** Asked about the most that a checked transaction can take; anything but true ends it. */
+  /** Gets a checked transaction's maximum cost. Only `true` approves. */
   approve?: ((spend: WalletSpend) => boolean | Promise<boolean>) | undefined;
 }
 
 /**
- * Has a checked transaction signed, and checks what came back: wallets may add ComputeBudget instructions or change
- * the blockhash, which is fine as long as the changed transaction passes the same check. Where it can then take other
- * amounts than those that were approved, they have to be approved too.
+ * Has a checked transaction signed, and checks the signed transaction. Wallets may add ComputeBudget instructions or change
+ * the blockhash: the changed transaction must pass the same check. If its amounts differ, they need a new approval.
  *
  * @throws UntrustedTransactionError
  */
@@ -31,7 +30,7 @@ export async function signChecked(
   { check, approve }: Judgement,
 ): Promise<{ wire: Uint8Array; transaction: WireTransaction }> {
   const requireApproval = async ({ spend }: CheckedTransaction): Promise<void> => {
-    // Only `true` is a yes: a caller without types may answer anything.
+    // Only `true` approves: untyped callers may return other values.
     const answer: unknown = approve === undefined ? true : await approve(spend);
     if (answer !== true) {
       throw new UntrustedTransactionError('declined', 'was not approved');

@@ -11,7 +11,7 @@ import type {
 import { signAndSubmit, type SignOptions, type SubmittedTransaction } from './sign-and-submit.js';
 import type { WalletSigner } from '../wallets/signer.js';
 
-/** Rents a listing: one call from its id to a credential that works. */
+/** Rents a listing by its id. The credential works when the call returns. */
 export async function rent(
   client: RentalClient,
   signer: WalletSigner,
@@ -48,8 +48,8 @@ export async function topUp(
 }
 
 /**
- * Takes a prepaid balance back once the listing is closed, its price is above the agreed maximum, or its pauses within 30
- * days add up to 7 days.
+ * Takes a prepaid balance back. The listing must be closed, cost more than the agreed price, or have pauses of 7 days in
+ * total within 30 days.
  */
 export async function reclaim(
   client: RentalClient,
@@ -60,7 +60,7 @@ export async function reclaim(
   return signAndSubmit(client, signer, { action: 'reclaim', listing_id: listingId }, options);
 }
 
-/** Publishes a listing whose review has passed. The wallet pays the rent of its accounts. */
+/** Publishes an approved listing. The wallet pays the rent of its accounts. */
 export async function publish(
   client: RentalClient,
   signer: WalletSigner,
@@ -88,7 +88,7 @@ export async function update(
   return signAndSubmit(client, signer, { action: 'update', listing_id: listingId, ...changes }, options);
 }
 
-/** Takes a listing off sale; it runs no tasks until it is resumed. */
+/** Takes a listing off sale. It runs no tasks until it is resumed. */
 export async function pause(
   client: RentalClient,
   signer: WalletSigner,
@@ -118,7 +118,7 @@ export async function close(
   return signAndSubmit(client, signer, { action: 'close', listing_id: listingId }, options);
 }
 
-/** Withdraws a listing's earnings; all of them when the terms name no amount. */
+/** Withdraws a listing's earnings. Default: all earnings. */
 export async function withdraw(
   client: RentalClient,
   signer: WalletSigner,

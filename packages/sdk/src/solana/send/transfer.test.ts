@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { keypairSigner } from '../wallets/signer.js';
 import { transferSol, type TransferConnection } from './transfer.js';
 
-/** An endpoint that tells a wallet's lamports, and is asked for nothing else. */
+/** An endpoint with only a wallet's balance. */
 const connection = { getBalance: async () => 0 } as unknown as TransferConnection;
 const refusalOf = async (to: string): Promise<string> =>
   transferSol(connection, keypairSigner(Keypair.generate()), to, 1_000n).then(
@@ -13,7 +13,7 @@ const refusalOf = async (to: string): Promise<string> =>
     (error: unknown) => (error as Error).message,
   );
 
-/** A chain of slots of 100 ms on which transactions land at once, and once. */
+/** A chain with slots of 100 ms. Transactions land immediately, and only once. */
 function chainOf(): { connection: TransferConnection; landed: Set<string> } {
   const landed = new Set<string>();
   const began = Date.now();
@@ -36,7 +36,7 @@ function chainOf(): { connection: TransferConnection; landed: Set<string> } {
 }
 
 describe('equal transfers', () => {
-  it('at the same time and one after the other all land: none is taken for landed by the status of another [TXN-16]', async () => {
+  it('at the same time and one after the other all land: no status of one counts for another [TXN-16]', async () => {
     const { connection: chain, landed } = chainOf();
     const [signer, to] = [keypairSigner(Keypair.generate()), Keypair.generate().publicKey];
     const send = () => transferSol(chain, signer, to, 1_000n);
@@ -69,7 +69,7 @@ describe('a transfer', () => {
   });
 
   it.each([Keypair.generate().publicKey.toBase58(), findProtocolAddress().address.toBase58()])(
-    'to a wallet, or an address that a program signs for, goes on to the balance: %s',
+    'to a wallet, or to an address of a program, passes to the balance check: %s',
     async (to) => {
       expect(await refusalOf(to)).toContain('too little');
     },

@@ -7,27 +7,28 @@ import { sendAndConfirm, type SendingConnection } from './send-and-confirm.js';
 import { makeMessage } from './unsigned-message.js';
 import type { WalletSigner } from '../wallets/signer.js';
 
-/** What the network takes for a signature. */
+/** The network fee for a signature. */
 const SIGNATURE_FEE_LAMPORTS = 5_000n;
 
-/** What is used of a web3.js `Connection` to transfer SOL. */
+/** The used part of a web3.js `Connection`. */
 export type TransferConnection = SendingConnection & Pick<Connection, 'getBalance' | 'getLatestBlockhash'>;
 
-/** A transfer that is confirmed. */
+/** A confirmed transfer. */
 export interface ConfirmedTransfer {
   /** Base58. */
   signature: string;
-  /** What arrived. */
+  /** The transferred amount. */
   lamports: bigint;
 }
 
 /**
  * Transfers SOL from a signer's wallet, and waits until it is confirmed.
  *
- * @param lamports or `all`: whatever is there, less the network's fee, so that nothing stays
- * @throws ApiError `invalid_request` when the wallet holds too little, or the address is one on the curve that has no
- *   private key, such as the System program's; `service_unavailable` when it expired before it
- *   landed; ConnectionError
+ * @param lamports the amount, or `all` for the whole balance less the network fee
+ * @throws ApiError `invalid_request` if the wallet holds too little. Also if the address is on the curve but has no private
+ *   key, such as the System program's.
+ * @throws ApiError `service_unavailable` if the transfer expired before it landed.
+ * @throws ConnectionError
  */
 export async function transferSol(
   connection: TransferConnection,
@@ -41,7 +42,7 @@ export async function transferSol(
   if (PublicKey.isOnCurve(receiver.toBytes()) && !isPublicKey(receiver.toBytes())) {
     throw apiError(
       'invalid_request',
-      `What is sent to ${receiver.toBase58()} is lost: it has no private key.`,
+      `A transfer to ${receiver.toBase58()} would be lost: the address has no private key.`,
     );
   }
   const held = BigInt(await reach(() => connection.getBalance(from, 'confirmed')));

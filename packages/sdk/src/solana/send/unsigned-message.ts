@@ -9,28 +9,29 @@ import bs58 from 'bs58';
 import { apiError, reach } from './chain-errors.js';
 
 const NEXT_BLOCKHASH_MS = 200;
-/** A slot takes 0.4 s: an endpoint whose newest blockhash stays for this long does not follow the chain. */
+/** A slot takes 0.4 s. An endpoint that has the same newest blockhash for this long does not follow the chain. */
 const MAX_WAIT_MS = 10_000;
 /** A blockhash is accepted for about a minute and a half. */
 const REMEMBERED_MS = 120_000;
 
-/** A message to sign, and how long it can land. */
+/** A message to sign, and its last valid block height. */
 export interface UnsignedMessage {
   message: MessageV0;
   blockhash: string;
   lastValidBlockHeight: number;
 }
 
-/** When messages were made here, by their bytes. */
+/** Times at which this process made messages, by the messages' bytes. */
 const made = new Map<string, number>();
 
 /**
- * Makes a message on the newest blockhash that no other one of this process is equal to. Two equal messages have the same
- * signature and land once: of two equal transfers or top-ups within a slot, the second would be taken for landed by the
- * status of the first. Such a message waits for the next blockhash.
+ * Makes a message on the newest blockhash that differs from all earlier messages of this process. Two equal messages have
+ * the same signature and land only once. The status of the first of two equal transfers would count for the second, too.
+ * An equal message therefore waits for the next blockhash.
  *
- * @throws ConnectionError where the endpoint cannot be reached; ApiError `service_unavailable` where its blockhash stays the same;
- *   the signal's reason when aborted
+ * @throws ConnectionError if the endpoint cannot be reached
+ * @throws ApiError `service_unavailable` if the endpoint's blockhash does not change
+ * @throws The signal's reason after an abort
  */
 export async function makeMessage(
   connection: Pick<Connection, 'getLatestBlockhash'>,
@@ -54,7 +55,7 @@ export async function makeMessage(
 
 function isNew(message: MessageV0): boolean {
   const now = Date.now();
-  // In the order in which they were made.
+  // The oldest messages come first.
   for (const [bytes, at] of made) {
     if (now - at < REMEMBERED_MS) break;
     made.delete(bytes);

@@ -32,7 +32,7 @@ export const BLOCKHASH = Keypair.generate().publicKey.toBase58();
 const buyer = wallet.publicKey;
 const creator = wallet.publicKey;
 
-/** What an honest server proposes, made without the code under test. */
+/** Proposals of an honest server, made without the code under test. */
 export const HONEST: Record<string, { request: TransactionRequest; instructions: TransactionInstruction[] }> =
   {
     'rent one_time': {
@@ -150,7 +150,7 @@ export function honest(name: string): {
   return found;
 }
 
-/** Compiles instructions as a server does, with a true quote; the authority co-signs where it has to. */
+/** Compiles instructions like a server, with a true quote and the needed signature of the authority. */
 export function proposalOf(
   instructions: TransactionInstruction[],
   payer: PublicKey = wallet.publicKey,
@@ -168,10 +168,10 @@ export function proposalOf(
   };
 }
 
-/** What an account's rent is: what the networks ask for its bytes and 128 more. */
+/** An account's rent on the networks: for its bytes and 128 more. */
 export const rentOf = (name: AccountName): number => (ACCOUNT_SIZES[name] + 128) * 6_960;
 
-/** What an honest server says of its instructions, without priority fees. */
+/** An honest server's quote of its instructions, without priority fees. */
 function quoteOf(instructions: TransactionInstruction[]): TransactionProposal['quote'] {
   const quote = { price_lamports: 0, rent_lamports: 0, network_fee_lamports: 5_000 };
   for (const { data, keys } of instructions) {
@@ -202,7 +202,7 @@ function quoteOf(instructions: TransactionInstruction[]): TransactionProposal['q
   return quote;
 }
 
-/** A quote for proposals that are refused before theirs is looked at. */
+/** A quote for proposals that are refused before the check of their quote. */
 export const QUOTE: TransactionProposal['quote'] = {
   price_lamports: 5_000_000,
   max_price_lamports: 5_000_000,

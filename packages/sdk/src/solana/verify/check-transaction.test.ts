@@ -56,7 +56,7 @@ const month = { ...renter, treasury, durationSeconds: 2_592_000 };
 const quarter = { ...renter, treasury, durationSeconds: 7_776_000 };
 const owner = { creator: wallet.publicKey, listingId };
 
-/** The reason for which a proposal is refused; undefined when it is accepted. */
+/** The reason of a proposal's refusal; undefined if it is accepted. */
 function reasonOf(
   proposal: Parameters<typeof checkProposal>[0],
   request: TransactionRequest,
@@ -79,7 +79,7 @@ function altered(
   return new TransactionInstruction({ keys, programId, data, ...changes });
 }
 
-/** An instruction with the account in one place exchanged. */
+/** An instruction with another account at one place. */
 function swapped(
   instruction: TransactionInstruction,
   index: number,
@@ -144,7 +144,7 @@ describe('a hostile proposal is refused', () => {
     for (const [at, instruction] of instructions.entries()) {
       for (const index of instruction.keys.keys()) {
         const hostile = instructions.with(at, swapped(instruction, index, stranger.publicKey));
-        // What only the chain knows has to be known for a stranger in its place to be seen.
+        // Without the chain's treasury and keys the check would not see a stranger in their place.
         const options = { treasury, authorities: [authority.publicKey] };
         expect(reasonOf(proposalOf(hostile), request, options), `account ${index}`).toBe('account');
       }
@@ -170,7 +170,7 @@ describe('a hostile proposal is refused', () => {
 
   test.each(all)('to %s: with more accounts or data than it uses', (name) => {
     const { request, instructions } = honest(name);
-    // A signer, a writable and a readable account that no instruction names.
+    // A signer, a writable and a readable account without an instruction.
     for (const [header, reason] of [
       [{ signers: 1, readonly: 0 }, 'signer'],
       [{ signers: 0, readonly: 0 }, 'account'],
@@ -374,13 +374,13 @@ describe('a price', () => {
   const perQuery = (depositLamports: bigint, maxPriceLamports: bigint) =>
     proposalOf([purchasePerQuery({ buyer, listingId, depositLamports, maxPriceLamports })]);
 
-  test('that was not agreed to is refused [TXN-16]', () => {
+  test('without an agreement is refused [TXN-16]', () => {
     expect(reasonOf(oneTime(1_000n), open)).toBe('price');
     expect(reasonOf(perQuery(1_000n, 1_000n), open)).toBe('price');
     expect(reasonOf(perQuery(1_000n, 1_000n), { ...open, max_price_lamports: 1_000 })).toBe('price');
   });
 
-  test('that will be approved is the transaction’s own, and never the quote’s [TXN-16]', () => {
+  test('for approval comes from the transaction, and never from the quote [TXN-16]', () => {
     const shown = (proposal: ReturnType<typeof proposalOf>) => inspectProposal(proposal, open, address).quote;
     const [rent, balanceRent] = [rentOf('AccessCredential'), rentOf('PerQueryBalance')];
     expect(shown(oneTime(7_000_000n))).toEqual({
@@ -418,12 +418,12 @@ describe('a price', () => {
     expect(() => inspectProposal(lying, open, address)).toThrow(/lamports.*the marketplace's quote says/);
   });
 
-  test('that is quoted with the deposit of a top-up changed is refused [TXN-16]', () => {
+  test('with a wrong top-up amount in the quote is refused [TXN-16]', () => {
     const { request, instructions } = honest('topup');
     expect(reasonOf(proposalOf(instructions, buyer, { price_lamports: 1_000 }), request)).toBe('quote');
   });
 
-  test('under the cap of the terms may be quoted lower than what is agreed to', () => {
+  test('may be quoted below the agreed price if the terms have a cap', () => {
     const capped = { ...open, max_price_lamports: 5_000_000 };
     const proposal = oneTime(5_000_000n);
     const cheaper = { ...proposal, quote: { ...proposal.quote, price_lamports: 4_000_000 } };
@@ -439,7 +439,7 @@ describe('a price', () => {
     ).toBeUndefined();
   });
 
-  test('that the terms cap is under the cap, whatever the quote shows', () => {
+  test('with a cap in the terms stays under the cap, with any quote', () => {
     const capped = { ...open, max_price_lamports: 1_000 };
     expect(reasonOf(oneTime(1_001n), capped, { approve })).toBe('price');
     expect(reasonOf(oneTime(1_000n), capped, { approve })).toBeUndefined();
@@ -469,7 +469,7 @@ function withFee({ transaction, quote }: ReturnType<typeof proposalOf>, lamports
   };
 }
 
-/** A proposal whose message names one more account, which no instruction uses. */
+/** A proposal with one more account that no instruction uses. */
 function withStranger(
   { transaction: base64, quote }: ReturnType<typeof proposalOf>,
   { signers, readonly }: { signers: number; readonly: number },

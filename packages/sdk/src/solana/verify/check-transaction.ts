@@ -8,19 +8,18 @@ import { UntrustedTransactionError } from './untrusted-transaction.js';
 import { spendOf, type WalletSpend } from './wallet-spend.js';
 import { isSignedBy, readWireTransaction, type WireTransaction } from './wire-transaction.js';
 
-/** A transaction that does what was asked for. */
+/** A transaction that does exactly the requested action. */
 export interface CheckedTransaction extends WireTransaction {
-  /** What it can take out of the wallet. */
+  /** The lamports that the transaction can take from the wallet. */
   spend: WalletSpend;
 }
 
 /**
- * Checks that a transaction does what was asked for and nothing else: the instructions are built here once more,
- * from wallet, listing id and request, and compared account by account and value by value. What only the chain
- * knows (the treasury, a present price) is taken from the transaction within what was agreed to; the program
- * compares the treasury with its own.
+ * Checks that a transaction does the requested action and nothing else. It builds the instructions again from wallet,
+ * listing id and request, and compares all accounts and values. Values that only the chain knows (the treasury, the present
+ * price) come from the transaction, within the agreed terms. The program itself checks the treasury.
  *
- * @throws UntrustedTransactionError saying what is wrong.
+ * @throws UntrustedTransactionError with the first fault.
  */
 export function checkTransaction(
   wire: Uint8Array,
@@ -60,7 +59,7 @@ export function checkTransaction(
     throw new UntrustedTransactionError('account', 'names an account that has no part in it');
   }
   for (const signer of transaction.signers) {
-    // The wallet signs next; every other signer must have signed before.
+    // Every signer except the wallet must already have signed.
     if (!signer.equals(wallet) && !isSignedBy(transaction, signer)) {
       throw new UntrustedTransactionError('signature', 'lacks the valid signature of the marketplace');
     }
@@ -68,7 +67,7 @@ export function checkTransaction(
   return { ...transaction, spend: spendOf(transaction, proposed) };
 }
 
-/** The marketplace's instructions, read; nothing but ComputeBudget may stand beside them. */
+/** Decodes the marketplace's instructions. Besides them, the transaction may have only ComputeBudget instructions. */
 function decodeOurs(transaction: WireTransaction, programId: PublicKey): DecodedInstruction[] {
   const decoded: DecodedInstruction[] = [];
   requireProgram(transaction, programId);
@@ -87,15 +86,15 @@ function decodeOurs(transaction: WireTransaction, programId: PublicKey): Decoded
   return decoded;
 }
 
-/** A transaction that has nothing to do with the program that this client knows may be of a marketplace under another one. */
+/** Refuses a transaction that does not call the client's program: the marketplace may have another program. */
 function requireProgram({ instructions }: WireTransaction, programId: PublicKey): void {
   const called = instructions.filter((instruction) => !isComputeBudget(instruction));
   const [other] = called;
   if (!other || called.some((instruction) => instruction.programId.equals(programId))) return;
   throw new UntrustedTransactionError(
     'program',
-    `calls the program ${other.programId.toBase58()}, and not ${programId.toBase58()}, which this client takes for the ` +
-      "marketplace's. Where you know from the marketplace's operator that its program is the former, set it as programId " +
+    `calls the program ${other.programId.toBase58()}, not the client's marketplace program ${programId.toBase58()}. ` +
+      "If the marketplace's operator confirms the former, set it as programId " +
       '(AGENT_RENTAL_PROGRAM_ID in the environment)',
   );
 }
@@ -115,7 +114,7 @@ function compare(ours: DecodedInstruction, theirs: DecodedInstruction): void {
   }
   for (const [name, value] of Object.entries(ours.args)) {
     if (!isSame(value, theirs.args[name])) {
-      throw new UntrustedTransactionError('argument', `has another ${name} than was asked for`);
+      throw new UntrustedTransactionError('argument', `has another ${name} than the request`);
     }
   }
 }

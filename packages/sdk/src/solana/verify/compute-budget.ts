@@ -2,11 +2,11 @@ import { ComputeBudgetProgram } from '@solana/web3.js';
 import { UntrustedTransactionError } from './untrusted-transaction.js';
 import type { WireInstruction } from './wire-transaction.js';
 
-/** The most compute units that a transaction may ask for, and what it is taken to ask for when it does not say. */
+/** The most compute units that a transaction may request. Without a stated limit, the check assumes this number. */
 const MAX_COMPUTE_UNITS = 1_400_000n;
 const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
 
-/** ComputeBudget's instructions by their first byte, with their lengths. Those left out are deprecated. */
+/** ComputeBudget's instructions by their first byte, with their lengths. Deprecated ones are left out. */
 const TAGS = { requestHeapFrame: 1, setUnitLimit: 2, setUnitPrice: 3, setLoadedAccountsLimit: 4 } as const;
 const LENGTHS = new Map<number, number>([
   [TAGS.requestHeapFrame, 5],
@@ -21,9 +21,9 @@ export function isComputeBudget(instruction: WireInstruction): boolean {
 }
 
 /**
- * The most that ComputeBudget instructions make a transaction cost above its signatures, in lamports.
+ * The highest priority fee that ComputeBudget instructions can add, in lamports.
  *
- * @throws UntrustedTransactionError `network_fee` for instructions that are not understood.
+ * @throws UntrustedTransactionError `network_fee` for unknown instructions.
  */
 export function priorityFeeLamports(instructions: readonly WireInstruction[]): bigint {
   const given = new Map<number, bigint>();

@@ -12,7 +12,7 @@ import type { Agreement, AskedAction } from './agreement.js';
 import type { KnownParticulars, Particulars } from '../build/build-instructions.js';
 import { UntrustedTransactionError } from './untrusted-transaction.js';
 
-/** The instructions that an action may consist of, by name. */
+/** The allowed instructions of each action, by name. */
 const SHAPES: Record<TransactionRequest['action'], readonly (readonly InstructionName[])[]> = {
   publish: [['create_listing']],
   rent: [['purchase_one_time'], ['purchase_subscription'], ['purchase_per_query']],
@@ -28,7 +28,7 @@ const SHAPES: Record<TransactionRequest['action'], readonly (readonly Instructio
 };
 
 /**
- * Takes from a proposed transaction what only the chain knows, as far as it was agreed to.
+ * Takes the values that only the chain knows from a proposed transaction, within the agreed terms.
  *
  * @throws UntrustedTransactionError `instruction`, `price`, `argument` or `account`.
  */
@@ -88,7 +88,7 @@ function rentalOf(
     default: {
       if (request.duration_seconds !== undefined) return refuseModel('per_query', 'duration_seconds');
       const depositLamports = depositOf(proposed, agreement);
-      // Agreeing to a deposit is agreeing to lose it: no run can cost more.
+      // An agreed deposit may be lost completely, and no run can cost more than the deposit.
       const maxPriceLamports = agreement.maxPriceLamports ?? agreement.depositLamports;
       return {
         rentalModel: 'per_query',
@@ -99,7 +99,7 @@ function rentalOf(
   }
 }
 
-/** The deposit that was agreed to; or the transaction's own, where that will be approved. */
+/** The agreed deposit, or the transaction's deposit if `approve` will judge it. */
 function depositOf({ args }: DecodedInstruction, agreement: Agreement): bigint {
   const { depositLamports, isApproved } = agreement;
   if (depositLamports !== undefined) return depositLamports;
@@ -114,7 +114,7 @@ function refuseModel(model: string, terms: string): never {
   throw new UntrustedTransactionError('instruction', `rents as ${model}, and the terms had ${terms}`);
 }
 
-/** The price that the transaction agrees to: at most the caller's, where there is one. */
+/** The transaction's highest price. It must not be above the caller's, if there is one. */
 function priceOf(
   { args }: DecodedInstruction,
   { maxPriceLamports: cap, isApproved = false }: Pick<Agreement, 'maxPriceLamports' | 'isApproved'>,
@@ -133,7 +133,7 @@ function priceOf(
   return price;
 }
 
-/** The treasury: the known one, else any account without another part, which the program compares with its own. */
+/** The treasury: the known one, else any account without another role. The program checks it against its own. */
 function treasuryOf(
   { wallet, programId, request }: AskedAction,
   proposed: PublicKey,
@@ -151,7 +151,7 @@ function treasuryOf(
     findAccessCredentialAddress(wallet, listing, programId).address,
   ];
   if (taken.some((account) => account.equals(proposed))) {
-    throw new UntrustedTransactionError('account', 'names an account with another part as the treasury');
+    throw new UntrustedTransactionError('account', 'names an account with another role as the treasury');
   }
   return proposed;
 }
@@ -172,7 +172,7 @@ function publishedOf(
   const proposed = { authority, rentalModel, priceLamports, minDepositLamports, metadataUri };
   if (!listing) return proposed;
   const { rental_model: model, price_lamports: price, min_deposit_lamports: deposit } = listing;
-  // Model and price together are the whole terms; of others, what was not asked for is what was stored before.
+  // A request with model and price has the whole terms. Otherwise the missing terms are stored already.
   const isWhole = model !== undefined && price !== undefined;
   const asked = deposit ?? (isWhole ? price : undefined);
   const minDeposit = !RENTAL_TERMS[model ?? rentalModel].isPrepaid
@@ -180,7 +180,7 @@ function publishedOf(
     : asked === undefined
       ? undefined
       : BigInt(asked);
-  // Compared like every other value: a difference is an argument that was not asked for.
+  // The caller compares these values with the proposal's arguments.
   return {
     ...proposed,
     ...(model === undefined ? {} : { rentalModel: model }),

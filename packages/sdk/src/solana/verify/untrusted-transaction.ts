@@ -1,6 +1,6 @@
 const MARKER = Symbol.for('agent-rental.untrusted-transaction');
 
-/** Why a transaction is not signed, or not sent after signing. */
+/** The reason for a refusal before or after the signature. */
 export type UntrustedReason =
   /** Not a wire transaction. */
   | 'malformed'
@@ -8,31 +8,30 @@ export type UntrustedReason =
   | 'lookup_table'
   /** Another wallet pays. */
   | 'payer'
-  /** It asks for the signature of an account that has no part in it. */
+  /** It asks for the signature of an account without a role in it. */
   | 'signer'
   /** A signature is missing or wrong. */
   | 'signature'
-  /** A program is called that has no part in it. */
+  /** It calls a program without a role in it. */
   | 'program'
-  /** Other instructions of the marketplace than those that do what was asked for. */
+  /** It has other marketplace instructions than the requested action. */
   | 'instruction'
-  /** An account is not the one that follows from wallet and listing. */
+  /** An account does not follow from wallet and listing. */
   | 'account'
-  /** A value is not the one that was asked for. */
+  /** A value differs from the request. */
   | 'argument'
-  /** It would cost more than was agreed to, or nothing was agreed to. */
+  /** It would cost more than the agreed price, or there is no agreed price. */
   | 'price'
   /** Its priority fee is above the limit. */
   | 'network_fee'
-  /** The marketplace's quote says something else than the transaction itself. */
+  /** The marketplace's quote differs from the transaction. */
   | 'quote'
-  /** The `approve` callback said no. */
+  /** The `approve` callback refused. */
   | 'declined';
 
 /**
- * A transaction does something else than what was asked for. It was not signed; or, where a wallet changed it
- * while signing, it was not sent. Recognise it with {@link isUntrustedTransaction}, which holds across copies of
- * this package.
+ * A transaction differs from the requested action. It was not signed. If a wallet changed it while signing, it was not
+ * sent. Recognise the error with {@link isUntrustedTransaction}, which also works across copies of this package.
  */
 export class UntrustedTransactionError extends Error {
   override readonly name = 'UntrustedTransactionError';

@@ -10,37 +10,37 @@ import { UntrustedTransactionError } from './untrusted-transaction.js';
 import type { WireTransaction } from './wire-transaction.js';
 
 const SIGNATURE_FEE_LAMPORTS = 5_000n;
-/** What an account counts for beside its data, in bytes. */
+/** Bytes that an account pays rent for besides its data. */
 const ACCOUNT_OVERHEAD_BYTES = 128;
-/** The most that Solana's networks ask to keep a byte for ever: two years at 3,480 lamports a year. */
+/** The highest rent exemption per byte on Solana's networks: two years at 3,480 lamports a year. */
 const MOST_RENT_LAMPORTS_PER_BYTE = 6_960n;
 
 /**
- * The most that a transaction can take out of the wallet that pays it, decoded from its own bytes, in the form of the
- * API's quote. Nothing that a marketplace says goes into it, except `returned_lamports`, which adds nothing.
+ * A transaction's maximum cost for the paying wallet, in the form of the API's quote. It is decoded from the transaction's
+ * bytes. Only `returned_lamports` comes from the marketplace, and does not change the cost.
  */
 export interface DecodedQuote extends TransactionQuote {
-  /** Everything that can leave the wallet: the price that is agreed to, or the deposit; rent; fees. */
+  /** The sum of all costs: agreed price or deposit, rent and fees. */
   readonly total_lamports: number;
-  /** Of a Per-Task rental or top-up: the most that each run may draw from the balance from then on. */
+  /** Per-Task rental or top-up: the most that each later run may draw from the balance. */
   readonly max_run_lamports?: number;
 }
 
-/** What can leave a wallet by a transaction. */
+/** The lamports that a transaction can take from a wallet. */
 export interface WalletSpend {
-  /** Price that is agreed to, deposit, or top-up. */
+  /** Agreed price, deposit or top-up. */
   readonly priceLamports: bigint;
-  /** The most that is agreed to: in all, or per run. Absent where nothing is bought. */
+  /** Agreed maximum price: in total, or per run. Absent if nothing is bought. */
   readonly maxPriceLamports: bigint | undefined;
-  /** Whether that is per run. */
+  /** Whether the maximum price is per run. */
   readonly isPerRun: boolean;
   /** Accounts whose rent the wallet pays. */
   readonly createdAccounts: readonly AccountName[];
-  /** Of all signatures, and the most that the ComputeBudget instructions add. */
+  /** Fees for all signatures, and the highest priority fee. */
   readonly networkFeeLamports: bigint;
 }
 
-/** How an instruction takes lamports from the wallet that signs it: by which arguments, and by creating what. */
+/** The arguments and created accounts by which an instruction takes lamports from the signing wallet. */
 interface Outflow {
   readonly price?: string;
   readonly maxPrice?: string;
@@ -75,7 +75,7 @@ const OUTFLOWS: Record<InstructionName, Outflow> = {
   verify_access: NOTHING,
 };
 
-/** Adds up what the instructions of a checked transaction can take from the wallet that pays it. */
+/** Adds up the lamports that a checked transaction can take from the paying wallet. */
 export function spendOf(
   { signers, instructions }: Pick<WireTransaction, 'signers' | 'instructions'>,
   decoded: readonly DecodedInstruction[],
@@ -97,7 +97,7 @@ export function spendOf(
   };
 }
 
-/** The most that an account's rent is on any of Solana's networks. */
+/** An account's highest rent on any of Solana's networks. */
 function mostRentOf(account: AccountName): bigint {
   return BigInt(ACCOUNT_SIZES[account] + ACCOUNT_OVERHEAD_BYTES) * MOST_RENT_LAMPORTS_PER_BYTE;
 }
@@ -105,7 +105,7 @@ function mostRentOf(account: AccountName): bigint {
 /**
  * A spend in the form of the API's quote.
  *
- * @param rentOf what an account's rent is, where it is known
+ * @param rentOf returns an account's rent. Default: the highest rent
  * @throws UntrustedTransactionError `price` for amounts that no wallet can hold
  */
 export function quoteOfSpend(
@@ -125,7 +125,7 @@ export function quoteOfSpend(
   };
 }
 
-/** As a number, exactly. */
+/** Converts lamports to an exact number. */
 function exact(lamports: bigint): number {
   if (lamports <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(lamports);
   throw new UntrustedTransactionError(
@@ -135,9 +135,9 @@ function exact(lamports: bigint): number {
 }
 
 /**
- * Compares what a marketplace says that its transaction costs with what the transaction can take.
+ * Compares the marketplace's quote of a transaction with the decoded cost.
  *
- * @param isPriceOpen whether the caller named no price of its own, so that both have to be the marketplace's one price
+ * @param isPriceOpen whether the caller named no price. Then quote and transaction must have the same price
  * @throws UntrustedTransactionError `quote`
  */
 export function requireTrueQuote(told: TransactionQuote, decoded: DecodedQuote, isPriceOpen: boolean): void {
@@ -147,7 +147,7 @@ export function requireTrueQuote(told: TransactionQuote, decoded: DecodedQuote, 
     (isPriceExact && told.price_lamports !== decoded.price_lamports) ||
     told.price_lamports > decoded.price_lamports ||
     told.network_fee_lamports !== decoded.network_fee_lamports ||
-    // What accounts cost is the network's, and may be less than the most that it asks.
+    // The network's present rent may be below the highest rent.
     told.rent_lamports > decoded.rent_lamports
   ) {
     throw new UntrustedTransactionError(

@@ -2,32 +2,32 @@ import { verifySignature } from '@agent-rental/ed25519';
 import { PACKET_DATA_SIZE, VersionedTransaction, type PublicKey } from '@solana/web3.js';
 import { UntrustedTransactionError } from './untrusted-transaction.js';
 
-/** An instruction with its accounts looked up. */
+/** An instruction with resolved accounts. */
 export interface WireInstruction {
   programId: PublicKey;
   keys: PublicKey[];
   data: Uint8Array;
 }
 
-/** What a wire transaction says. */
+/** A decoded wire transaction. */
 export interface WireTransaction {
   payer: PublicKey;
-  /** Who has to sign, payer first. */
+  /** The required signers, payer first. */
   signers: PublicKey[];
-  /** Accounts that it may change. */
+  /** Accounts that the transaction may change. */
   writable: PublicKey[];
-  /** All accounts, those of programs included. */
+  /** All accounts, including programs. */
   accounts: PublicKey[];
   instructions: WireInstruction[];
-  /** In the order of `signers`; zeros where one is missing. */
+  /** In the order of `signers`; zeros for a missing signature. */
   signatures: Uint8Array[];
-  /** What is signed. */
+  /** The signed bytes. */
   message: Uint8Array;
   blockhash: string;
 }
 
 /**
- * Reads a wire transaction; never more than what a network packet holds.
+ * Reads a wire transaction of at most one network packet.
  *
  * @throws UntrustedTransactionError `malformed` or `lookup_table`.
  */
@@ -37,7 +37,7 @@ export function readWireTransaction(wire: Uint8Array): WireTransaction {
   let transaction: VersionedTransaction;
   try {
     transaction = VersionedTransaction.deserialize(wire);
-    // What cannot be written back as it came is read by others in another way than here.
+    // Other readers may understand bytes differently that do not serialise back to themselves.
     if (!equalBytes(transaction.serialize(), wire)) throw malformed();
   } catch {
     throw malformed();

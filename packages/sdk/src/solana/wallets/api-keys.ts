@@ -12,17 +12,17 @@ import type { MessageSigner } from '../../login.js';
 
 /** Options of {@link createApiKey}. */
 export interface ApiKeyOptions extends CallOptions {
-  /** What the key may be used for. Absent: `run` and `rent`; `publish` has to be asked for. */
+  /** The key's scopes. Default: `run` and `rent`, without `publish`. */
   scopes?: ApiKeyScope[] | undefined;
-  /** How much the key may spend, and on what. Absent: no limit of its own. */
+  /** The key's spending limits and allowed listings. Default: no limit for this key. */
   policy?: SpendingPolicy | undefined;
 }
 
 /**
- * Creates an API key for the signer's wallet. The key is in the answer and is never shown again. The client has
- * to be logged in with the wallet: an API key makes no keys.
+ * Creates an API key for the signer's wallet. Only this answer shows the key. The client must be logged in with the wallet:
+ * an API key cannot create keys.
  *
- * @throws UntrustedChallengeError where the service gives something else than a challenge to sign
+ * @throws UntrustedChallengeError if the service's text is no challenge
  */
 export async function createApiKey(
   client: RentalClient,
@@ -31,7 +31,7 @@ export async function createApiKey(
   { scopes, policy, ...options }: ApiKeyOptions = {},
 ): Promise<z.output<typeof operations.createApiKey.response>> {
   const { challenge } = await client.getChallenge(signer.address, options);
-  // Only a challenge may stand below the terms: another text could add to them.
+  // Only a challenge may follow the terms: another text could add more terms.
   readChallenge(challenge);
   const terms = {
     label,

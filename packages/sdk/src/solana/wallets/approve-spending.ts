@@ -5,11 +5,11 @@ import type { CallOptions, RentalClient } from '../../client.js';
 import type { MessageSigner } from '../../login.js';
 
 /**
- * Approves what an API key of the signer's wallet asks to spend: its same call then goes on, once, within 10 minutes. The client
- * has to be logged in with the wallet: an API key approves nothing.
+ * Approves a spend of an API key of the signer's wallet. The key can then repeat its call once, within 10 minutes. The client
+ * must be logged in with the wallet: an API key cannot approve.
  *
- * @param approval as it was shown to the person who approves: the wallet signs its amount and listing
- * @throws UntrustedChallengeError where the service gives something else than a challenge to sign
+ * @param approval the approval that the person saw: the wallet signs its amount and listing
+ * @throws UntrustedChallengeError if the service's text is no challenge
  */
 export async function approveSpending(
   client: Pick<RentalClient, 'domain' | 'getChallenge' | 'answerApproval'>,
@@ -18,7 +18,7 @@ export async function approveSpending(
   options: CallOptions = {},
 ): Promise<SpendingApproval> {
   const { challenge } = await client.getChallenge(signer.address, options);
-  // A challenge is numbers and letters: nothing that a server sends can look like another line of the message.
+  // A challenge has no line breaks: a server cannot add a line to the message.
   readChallenge(challenge);
   const { id, kind, lamports, listing_id } = approval;
   const spending = { id, kind, lamports, listing_id, service: client.domain, wallet: signer.address };

@@ -5,11 +5,11 @@ import type { CallOptions, RentalClient } from '../../client.js';
 import type { MessageSigner } from '../../login.js';
 
 /**
- * Connects an app that asked for it by OAuth, within the scopes and limits of the grant, which the wallet signs. Pays nothing.
+ * Connects an app after its OAuth request, with the scopes and limits of the grant. The wallet signs the grant. Pays nothing.
  *
- * @param request the parameters of the app's authorization request, as they came
- * @returns where the browser goes next, with the code for the app
- * @throws UntrustedChallengeError where the service gives something else than a challenge to sign
+ * @param request the unchanged parameters of the app's authorization request
+ * @returns the browser's next address, with the code for the app
+ * @throws UntrustedChallengeError if the service's text is no challenge
  */
 export async function connectApp(
   client: Pick<RentalClient, 'getChallenge' | 'connectApp'>,
@@ -20,7 +20,7 @@ export async function connectApp(
 ): Promise<{ redirect_to: string }> {
   const wallet = signer.address;
   const { challenge } = await client.getChallenge(wallet, options);
-  // Only a challenge may stand below the grant: another text could add to it.
+  // Only a challenge may follow the grant: another text could add more rights.
   readChallenge(challenge);
   const text = appGrantMessage({ ...grant, wallet }, challenge);
   const signature = bs58.encode(await signer.signMessage(new TextEncoder().encode(text)));

@@ -60,8 +60,8 @@ function isConfirmed({ headers }: Sent, action: ConfirmedAction, body: unknown):
   return nacl.sign.detached.verify(Buffer.from(text), signature, wallet.publicKey.toBytes());
 }
 
-describe('a change of where data goes', () => {
-  it('is sent with a signature over the body as it is sent [ID-52]', async () => {
+describe('a change to the destination of data', () => {
+  it('is sent with a signature over the sent body [ID-52]', async () => {
     const changes = { tools: null, entrypoint_url: 'https://agent.example/', description: undefined };
     await updateAgent(client, signer, LISTING, changes);
     const [request] = sent as [Sent];

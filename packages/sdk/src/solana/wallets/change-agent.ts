@@ -11,9 +11,9 @@ import type { CallOptions, ConfirmedOptions, RentalClient } from '../../client.j
 import type { MessageSigner } from '../../login.js';
 
 /**
- * Changes fields of an own agent's manifest, confirmed by the wallet: needed where the change decides where renters' data
- * goes (entrypoint, model, key, or what an agent that reads the web is told). The client has to be logged in with the
- * wallet, not with an API key.
+ * Changes fields of an own agent's manifest, with the wallet's confirmation. A change to the destination of renters' data
+ * needs the confirmation: entrypoint, model, key, or the instructions of an agent that reads the web. The client must be
+ * logged in with the wallet, not with an API key.
  */
 export async function updateAgent(
   client: RentalClient,
@@ -26,7 +26,7 @@ export async function updateAgent(
   return client.updateAgent(listingId, changes, { ...options, confirmation });
 }
 
-/** Goes back to an earlier version of an own agent, as its next version, confirmed by the wallet as {@link updateAgent} is. */
+/** Makes an earlier version of an own agent its next version, with the same confirmation as {@link updateAgent}. */
 export async function rollbackAgent(
   client: RentalClient,
   signer: MessageSigner,
@@ -38,7 +38,7 @@ export async function rollbackAgent(
   return client.rollbackAgent(listingId, version, { ...options, confirmation });
 }
 
-/** Replaces the model vendor's key of an own listing, confirmed by the wallet. */
+/** Replaces the model vendor's key of an own listing, with the wallet's confirmation. */
 export async function setModelKey(
   client: RentalClient,
   signer: MessageSigner,
@@ -51,7 +51,7 @@ export async function setModelKey(
   return client.setModelKey(listingId, modelKey, { ...options, confirmation });
 }
 
-/** Replaces the webhook secret of an own connected agent, confirmed by the wallet. The new one is in the answer alone. */
+/** Replaces the webhook secret of an own connected agent, with the wallet's confirmation. Only the answer shows the secret. */
 export async function rotateWebhookSecret(
   client: RentalClient,
   signer: MessageSigner,
@@ -63,10 +63,10 @@ export async function rotateWebhookSecret(
 }
 
 /**
- * Signs a change of where renters' data goes. The signature is for this marketplace, listing and body, and counts once,
- * within 60 seconds.
+ * Signs a change to the destination of renters' data. The signature is for this marketplace, listing and body. It is valid
+ * once, within 60 seconds.
  *
- * @param body the body of the request, empty where it has none
+ * @param body the body of the request; empty for a request without one
  */
 export async function confirmChange(
   client: Pick<RentalClient, 'domain' | 'getChallenge'>,
@@ -77,14 +77,14 @@ export async function confirmChange(
   options: CallOptions = {},
 ): Promise<NonNullable<ConfirmedOptions['confirmation']>> {
   const { challenge } = await client.getChallenge(signer.address, options);
-  // A challenge is numbers and letters: nothing that a server sends can look like another line of the message.
+  // A challenge has no line breaks: a server cannot add a line to the message.
   readChallenge(challenge);
   const message = confirmationMessage(
     {
       service: client.domain,
       action,
       listing_id: listingId,
-      // As it is sent.
+      // Hash the body in its JSON form, as sent.
       change_sha256: await sha256(canonicalJson(JSON.parse(JSON.stringify(body)))),
       wallet: signer.address,
     },

@@ -2,7 +2,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { VersionedTransaction, type Keypair } from '@solana/web3.js';
 import type { MessageSigner } from '../../login.js';
 
-/** Signs transactions and messages for a wallet; a Wallet Standard account fits it. */
+/** Signs transactions and messages for a wallet. `walletStandardSigner` makes one from a Wallet Standard account. */
 export interface WalletSigner extends MessageSigner {
   /** Adds the wallet's signature; takes and gives the wire form. */
   signTransaction(transaction: Uint8Array): Promise<Uint8Array>;

@@ -1,19 +1,19 @@
 import type { SignInInput } from '@agent-rental/contract';
 import type { WalletSigner } from './signer.js';
 
-/** What is used of a Wallet Standard wallet; the real type fits it. */
+/** The used part of a Wallet Standard wallet; the real type fits it. */
 export interface StandardWallet {
   readonly name: string;
-  /** By their identifiers, for instance `solana:signTransaction`. */
+  /** Features by identifier, for instance `solana:signTransaction`. */
   readonly features: object;
 }
 
-/** What is used of a Wallet Standard account; the real type fits it. */
+/** The used part of a Wallet Standard account; the real type fits it. */
 export interface StandardAccount {
   readonly address: string;
 }
 
-/** The features that are used, by their identifiers. */
+/** The used features, by identifier. */
 interface SolanaFeatures {
   'solana:signTransaction': SignTransaction;
   'solana:signMessage': SignMessage;
@@ -46,10 +46,9 @@ interface SignIn {
 }
 
 /**
- * Signs with an account of a wallet application that follows the Wallet Standard. It signs in by `solana:signIn` where the
- * wallet offers that.
+ * Signs with a Wallet Standard account of a wallet application. It signs in by `solana:signIn` if the wallet offers it.
  *
- * @param chain for instance `solana:devnet`; tells the wallet on which network the transaction is simulated
+ * @param chain for instance `solana:devnet`; the wallet simulates the transaction on this network
  * @throws TypeError when the wallet lacks `solana:signTransaction` or `solana:signMessage`.
  */
 export function walletStandardSigner(
@@ -82,7 +81,7 @@ export function walletStandardSigner(
       const isSame =
         signedMessage.length === message.length &&
         signedMessage.every((byte, index) => byte === message[index]);
-      // Some wallets put a prefix before what they sign; such a signature is for something else.
+      // Some wallets sign a prefix and the message; such a signature is for another text.
       if (!isSame) throw new TypeError(`${wallet.name} signed another message than the one it was given.`);
       return signature;
     },

@@ -8,7 +8,7 @@ import type { ToolContext } from '../../definitions/tool-context.js';
 import { findAgents } from './find-agents.js';
 import { misfitOf, type GivenInput } from './fits-input.js';
 
-/** How many found agents are looked at: each costs two requests. */
+/** Number of found agents that `hire` examines: each costs two requests. */
 const MOST_CANDIDATES = 5;
 
 /** The task and its budget. */
@@ -16,28 +16,28 @@ export interface HireRequest {
   readonly task: string;
   readonly input: GivenInput;
   readonly query: string | undefined;
-  /** The agent, where the caller knows which. */
+  /** The agent, if the caller names one. */
   readonly agentId: string | undefined;
   readonly budgetLamports: bigint;
 }
 
-/** An agent that can do it within the budget. */
+/** An agent that can do the task within the budget. */
 export interface ChosenAgent {
   readonly quote: RentalQuote;
-  /** The input as this agent takes it. */
+  /** The input in this agent's form. */
   readonly input: GivenInput;
   /** Lamports that one run draws from the balance. */
   readonly runLamports: number;
-  /** Lamports that the budget has to cover: those from the wallet, and the run's draw from an earlier deposit. */
+  /** Lamports that the budget must cover: the payment from the wallet, and the run's draw from an earlier deposit. */
   readonly neededLamports: bigint;
 }
 
-/** An agent that was looked at and not taken, and why. */
+/** An examined agent that was not chosen, and the reason. */
 interface PassedOver {
   readonly agentId: string;
   readonly title: string;
   readonly reason: string;
-  /** The creator's schema, where the input was wrong. */
+  /** The creator's schema, if the input was wrong. */
   readonly inputSchema?: JsonObject;
 }
 
@@ -45,12 +45,12 @@ interface PassedOver {
 export interface Choice {
   readonly chosen: ChosenAgent | undefined;
   readonly passedOver: readonly PassedOver[];
-  /** The words of the search; absent where the agent was named. */
+  /** The words of the search; absent if the caller named the agent. */
   readonly words?: string;
 }
 
 /**
- * Chooses an agent: of those found, the likeliest that takes the input and stays within the budget.
+ * Chooses the most likely agent that takes the input and stays within the budget.
  *
  * @throws ApiError or ConnectionError
  */
@@ -102,14 +102,14 @@ async function judge(
   return { quote, input, runLamports, neededLamports };
 }
 
-/** The most that one run draws from the balance: by the transaction to be paid, or by the rental. */
+/** The most that one run draws from the balance: from the transaction to be paid, or from the rental. */
 async function runLamportsOf({ spending }: ToolContext, { listing, payment }: RentalQuote): Promise<number> {
   if (payment !== undefined) return payment.quote.max_run_lamports ?? 0;
   const told = RENTAL_TERMS[listing.rental_model].chargesRuns ? listing.price_lamports : 0;
   return (await spending?.mostOfRun(listing.id, told)) ?? told;
 }
 
-/** Lamports that the budget has to cover: all from the wallet, and the run's draw beyond its deposit. */
+/** Lamports that the budget must cover: the payment from the wallet, and the run's draw beyond its deposit. */
 function neededFor(payment: QuotedPayment | undefined, runLamports: number): bigint {
   if (payment === undefined) return BigInt(runLamports);
   const { total_lamports: total, price_lamports: prepaid, max_run_lamports: perRun } = payment.quote;
@@ -117,7 +117,7 @@ function neededFor(payment: QuotedPayment | undefined, runLamports: number): big
   return BigInt(total) + BigInt(beyond);
 }
 
-/** An agent as an answer shows it. */
+/** The facts about an agent in an answer. */
 export function agentFacts(listing: Listing): JsonObject {
   const { rating, review_count, run_count, success_rate, rental_model } = listing;
   return {

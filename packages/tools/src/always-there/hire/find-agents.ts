@@ -1,7 +1,7 @@
 import type { ListingSummary } from '@agent-rental/contract';
 import type { CallOptions, RentalClient } from '@agent-rental/sdk';
 
-/** Most words of a task that are looked up. */
+/** Highest number of words of a task that are searched. */
 const MAX_WORDS = 8;
 const PAGE = 25;
 
@@ -15,17 +15,17 @@ const COMMON = new Set(
   ).split(' '),
 );
 
-/** How well agents may do for a task. */
+/** Agents for a task. */
 interface FoundAgents {
-  /** The likeliest first. */
+  /** The most likely first. */
   readonly listings: readonly ListingSummary[];
   /** The words of the search. */
   readonly words: string;
 }
 
 /**
- * Finds agents for a task. A search wants every word, and a task is a sentence: so the sentence is tried as it is,
- * and then its words one by one; an agent counts for the words that find it, rare words more than common ones.
+ * Finds agents for a task. A search requires every word, but a task is a sentence. So it searches the whole sentence first,
+ * then each word. An agent's score is the sum of the words that find it. Rare words count more.
  *
  * @throws ApiError or ConnectionError
  */
@@ -44,7 +44,7 @@ export async function findAgents(
   for (const { listings, total } of pages) {
     listings.forEach((listing, rank) => {
       const known = scored.get(listing.id) ?? { listing, score: 0 };
-      // The first of a page is worth a little more than the last, whatever the word.
+      // The first result of a page counts a little more than the last.
       const score = known.score + 1 / Math.log2(total + 2) + 0.1 * (1 - rank / PAGE);
       scored.set(listing.id, { listing, score });
     });
@@ -53,7 +53,7 @@ export async function findAgents(
   return { listings: found.map(({ listing }) => listing), words: words.join(' ') };
 }
 
-/** The words of a text that may name the need, the longest first. */
+/** The words of a text that may describe the task, the longest first. */
 function wordsOf(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
   const telling = [...new Set(words)].filter((word) => !COMMON.has(word));

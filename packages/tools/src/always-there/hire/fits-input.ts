@@ -1,17 +1,17 @@
 import type { Json, JsonSchema } from '@agent-rental/contract';
 import { creatorLine, quoteCreator } from '../../text/creator-text.js';
 
-/** An input that can be sent, or none. */
+/** A valid JSON input, or none. */
 export type GivenInput = Json | undefined;
 
 /**
- * Returns why an agent cannot take an input, by the outermost layer of its schema, or `undefined` when that layer accepts it.
- * Used before renting, because a rental cannot be undone; the service checks the whole schema before it charges a run.
+ * Checks an input against the outermost layer of an agent's schema. Returns the fault, or `undefined`. The check comes before
+ * the rental, because a rental is final. The service checks the whole schema before it charges a run.
  */
 export function misfitOf(schema: JsonSchema, input: GivenInput): string | undefined {
   const required = namesIn(schema['required']);
   if (input === undefined) {
-    // The task alone may be all that an agent of text needs.
+    // An agent that takes text may need only the task.
     return required.length > 0 ? `its input needs ${listed(required)}` : undefined;
   }
   const types = [schema['type']].flat().filter((type) => typeof type === 'string');
