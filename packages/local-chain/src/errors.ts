@@ -24,7 +24,7 @@ const CODES: readonly string[] = [
   'start_failed',
 ] satisfies LocalChainErrorCode[];
 
-/** A failure with one line that tells a user what is in the way. */
+/** A failure with a message of one line that names the cause. */
 export class LocalChainError extends Error {
   override readonly name = 'LocalChainError';
   readonly code: LocalChainErrorCode;

@@ -32,13 +32,13 @@ const FIRST_RESTART_DELAY_MS = 50;
 const STOP_TIMEOUT_MS = 10_000;
 const MAX_KEPT_OUTPUT_CHARACTERS = 4_000;
 
-/** The compiled child, also when this module itself runs as TypeScript: a process of its own cannot. */
+/** The compiled child, also when this module runs as TypeScript: the child process cannot. */
 const CHILD_MODULE = fileURLToPath(new URL('../dist/child-main.js', import.meta.url));
 
 /**
  * Starts the chain of a state folder, or a new one, in a child process. A crashed child is replaced by one with the same
  * state on the same port.
- * @throws LocalChainError when it cannot start; the message is one line that says what is in the way.
+ * @throws LocalChainError when it cannot start; the message is one line with the cause.
  */
 export async function startLocalChain(options: LocalChainOptions): Promise<LocalChain> {
   const supervisor = new Supervisor(parseOptions(options), options.onLog ?? (() => undefined));
@@ -180,7 +180,7 @@ function tell(child: ChildProcess, message: ToChild): void {
   if (child.connected) child.send(message, () => undefined);
 }
 
-/** Keeps the end of what the child printed: a crash of the native runtime explains itself there. */
+/** Keeps the end of the child's output: it explains a crash of the native runtime. */
 function collectOutput(child: ChildProcess): () => string {
   let kept = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -21,7 +21,7 @@ const privateKey = createPrivateKey({
 });
 const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32);
 
-/** The wallet that the stand-in's API key belongs to: it signs what it is given. */
+/** The wallet of the stand-in's API key. It signs the transactions that it receives. */
 export const STAND_IN_WALLET = bs58.encode(publicKey);
 
 /** A signer for the wallet of the stand-in's API key. */

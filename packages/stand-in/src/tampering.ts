@@ -44,7 +44,7 @@ export function tamperedTransaction(base64: string, how: Tampering): string {
   return Buffer.from(new VersionedTransaction(made.compileToV0Message()).serialize()).toString('base64');
 }
 
-/** What a transaction takes out of the wallet that pays it, at most. */
+/** The most that a transaction takes from the wallet that pays it. */
 export interface Outflow {
   /** Id of the listing that it pays for; `unknown` for anything else in it. */
   readonly listing: string;
@@ -55,7 +55,7 @@ export interface Outflow {
   readonly perRun?: number;
 }
 
-/** Reads what a transaction takes, on its own account: a witness for tests of those who judge it. */
+/** Reads the outflow of a transaction independently: a reference for tests of code that judges transactions. */
 export function outflowOf(wire: Uint8Array, listingIds: readonly string[]): Outflow {
   const { message } = VersionedTransaction.deserialize(wire);
   const keys = message.staticAccountKeys;

@@ -84,18 +84,18 @@ export class Bank {
     return this.#svm.minimumBalanceForRentExemption(BigInt(dataBytes));
   }
 
-  /** Executes a transaction and keeps what it did. */
+  /** Executes a transaction and keeps its changes. */
   execute(transaction: WireTransaction, verifySignatures: boolean): ExecutionResult {
     this.#svm.setSigverify(verifySignatures);
     return resultOf(this.#svm.sendVersionedTransaction(transaction.bytes));
   }
 
-  /** Whether the signatures are those of the transaction's signers. */
+  /** Whether the signatures belong to the transaction's signers. */
   verifies(transaction: WireTransaction): boolean {
     return this.simulate(transaction, true).result.err !== 'SignatureFailure';
   }
 
-  /** Executes a transaction and forgets what it did. `postAccounts` is empty when it failed. */
+  /** Executes a transaction and discards its changes. `postAccounts` is empty when it failed. */
   simulate(
     transaction: WireTransaction,
     verifySignatures: boolean,

@@ -54,8 +54,8 @@ export class ChainClock {
   }
 
   /**
-   * Moves chain time forward, to the first slot that begins then or later: programs see the time at which their slot
-   * began, and must not see one before what was asked for. Times that are not in the future change nothing.
+   * Moves chain time forward, to the first slot that begins at the requested time or later. Programs see the start time of
+   * their slot, and must not see a time before the requested one. Times that are not in the future change nothing.
    */
   warpTo(unixMs: number): ChainMoment {
     const current = this.now();

@@ -113,7 +113,7 @@ describe('Ledger', () => {
     }
     expect(readdirSync(stateDir).filter((name) => name.startsWith('snapshot-'))).toHaveLength(1);
     for (const copy of copies) {
-      // At the same moment: what was not finalized still is not.
+      // At the same moment: the unfinalized transactions stay unfinalized.
       const restarted = open({ stateDir: copy.stateDir, wallMs: () => copy.atMs });
       expect(contentsOf(restarted, addresses)).toEqual(copy.contents);
     }
@@ -131,7 +131,7 @@ describe('Ledger', () => {
     expect(lamportsOf(open(), bob.publicKey)).toBe(1_000_000n);
   });
 
-  it('conserves lamports: what the payer loses, the recipient and the fee take', () => {
+  it('conserves lamports: the payer loses exactly the gain of the recipient and the fee', () => {
     const ledger = open();
     ledger.airdrop(alice.publicKey.toBytes(), 10 ** 10);
     const payment = pay(ledger, alice, bob.publicKey, 3_000_000);
@@ -155,7 +155,7 @@ describe('Ledger', () => {
     expect(lamportsOf(second, bob.publicKey)).toBe(1_000_000n);
   });
 
-  it('shows at finalized what was there 32 slots ago', () => {
+  it('shows at finalized the accounts of 32 slots ago', () => {
     const ledger = open();
     ledger.airdrop(alice.publicKey.toBytes(), 10 ** 10);
     pay(ledger, alice, bob.publicKey, 1_000_000);
@@ -203,7 +203,7 @@ describe('Ledger', () => {
     // Rebroadcast, it lands after all.
     expect(restarted.submit(dropped, true)).toEqual({ landed: true, err: null });
     expect(lamportsOf(restarted, bob.publicKey)).toBe(7_000_000n);
-    // What is finalized cannot be taken back.
+    // Finalized transactions cannot be taken back.
     passSlots(40);
     expect(restarted.fork(() => true)).toEqual([]);
   });
@@ -268,7 +268,7 @@ describe('Ledger', () => {
     expect(open().now().unixMs).toBe(reached + SLOT_TIME_MS);
   });
 
-  it('writes what a program needs to check its upgrade authority, and runs it', () => {
+  it('writes the ProgramData account in which a program checks its upgrade authority, and runs the program', () => {
     const probe = open();
     const elf = probe.account(
       new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr').toBytes(),

@@ -38,7 +38,7 @@ export interface LedgerOptions {
 export interface LedgerListener {
   committed: (landed: LandedTransaction) => void;
   finalized: (transactionNumbers: readonly number[]) => void;
-  /** A fork gave these accounts back what they held before. */
+  /** A fork restored the earlier state of these accounts. */
   restored: (accounts: readonly AddressedAccount[], moment: ChainMoment) => void;
   slotChanged: (moment: ChainMoment) => void;
 }
@@ -54,11 +54,11 @@ export interface Simulation {
   result: ExecutionResult;
   /** Empty when the simulation failed. */
   postAccounts: AddressedAccount[];
-  /** What the runtime loaded and took; null when it refused the transaction before running it. */
+  /** The bytes that the runtime loaded and the fee; null when it refused the transaction before running it. */
   cost: SimulatedCost | null;
 }
 
-/** What a simulated transaction would have cost. Lamports and bytes. */
+/** The cost of a simulated transaction, in lamports and bytes. */
 interface SimulatedCost {
   feeLamports: bigint;
   loadedBytes: number;
@@ -85,7 +85,7 @@ export class Ledger {
   readonly #journal: Journal;
   readonly #undoLog: UndoLog;
   readonly #snapshotter: Snapshotter;
-  /** The accounts that differ from those of a new chain. */
+  /** The accounts that differ from the accounts of a new chain. */
   readonly #changedAccounts: Set<string>;
   /** Transactions that were executed but may not be on the disk yet, oldest first. */
   readonly #unannounced: { number: number; end: number }[] = [];
@@ -184,7 +184,7 @@ export class Ledger {
     return this.#journal.settled();
   }
 
-  /** What an address holds now, or held at the finalized slot. */
+  /** The state of an address now, or at the finalized slot. */
   account(address: Uint8Array, finalized: boolean): AccountState | null {
     this.now();
     const earlier = finalized ? this.#undoLog.finalizedState(addressKey(address)) : undefined;
@@ -211,7 +211,7 @@ export class Ledger {
     return this.#bank.minimumBalance(dataBytes);
   }
 
-  /** Executes a transaction without keeping what it did. */
+  /** Executes a transaction and discards its changes. */
   simulate(
     transaction: WireTransaction,
     checks: { verifySignatures: boolean; blockhash: boolean },
@@ -391,7 +391,7 @@ export class Ledger {
   }
 }
 
-/** What a transaction or a fork did to one account. */
+/** The change of one account by a transaction or a fork. */
 interface AccountChange {
   address: Uint8Array;
   before: AccountState | null;

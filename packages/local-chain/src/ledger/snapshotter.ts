@@ -30,7 +30,7 @@ export class Snapshotter {
   readonly #options: SnapshotterOptions;
   #lastPosition: number;
   #running: Promise<void> | null = null;
-  /** What the accounts that changed since the running snapshot began held then. */
+  /** The accounts that changed since the running snapshot began, with their state at its start. */
   #changedSince: Map<string, AccountState | null> | null = null;
 
   constructor(options: SnapshotterOptions, lastPosition: number) {

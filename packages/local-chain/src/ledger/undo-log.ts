@@ -1,6 +1,6 @@
 import { addressFromKey, addressKey, type AccountState, type AddressedAccount } from './account-state.js';
 
-/** What an unfinalized transaction's accounts held before it. */
+/** The state of an unfinalized transaction's accounts before it. */
 export interface UndoEntry {
   slot: number;
   /** The transaction's number in the history. */
@@ -57,12 +57,12 @@ export class UndoLog {
     }
   }
 
-  /** What the account held at the end of the finalized slot; undefined when it has not changed since. */
+  /** The state of the account at the end of the finalized slot; undefined when it has not changed since. */
   finalizedState(key: string): AccountState | null | undefined {
     return this.#earlier.get(key)?.[0];
   }
 
-  /** The accounts that changed since the finalized slot, and what they held then. */
+  /** The accounts that changed since the finalized slot, with their state at that slot. */
   *finalizedStates(): Generator<[key: string, account: AccountState | null]> {
     for (const [key, states] of this.#earlier) {
       const oldest = states[0];

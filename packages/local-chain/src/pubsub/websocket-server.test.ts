@@ -12,7 +12,7 @@ interface Message {
   params?: { subscription: number; result: unknown };
 }
 
-/** A raw websocket client that keeps what it receives in order. */
+/** A raw websocket client that keeps the received messages in order. */
 class Client {
   readonly #socket: WebSocket;
   readonly #received: Message[] = [];
@@ -165,7 +165,7 @@ describe('subscriptions over the websocket', () => {
     await client.call('rootUnsubscribe', roots);
   });
 
-  it('answers what it does not understand', async () => {
+  it('answers malformed and unknown requests with an error', async () => {
     client.send('{');
     expect((await client.next()).error?.code).toBe(-32700);
     client.send('{"id":1}');

@@ -72,7 +72,7 @@ export class Dispatcher {
       const answer = characters > MAX_BATCH_CHARACTERS ? BATCH_TOO_LARGE : this.#answerOne(request);
       if (answer !== null) answers.push(answer);
       characters += answer?.length ?? 0;
-      // Calls are synchronous: others get their turn between those of a batch.
+      // Calls are synchronous: other requests get their turn between the calls of a batch.
       await nextTurn();
     }
     return answers.length === 0 ? null : `[${answers.join(',')}]`;

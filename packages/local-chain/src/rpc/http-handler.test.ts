@@ -141,7 +141,7 @@ describe('JSON-RPC over HTTP', () => {
     });
   });
 
-  it('tells of a simulation what it would load, cost and move', async () => {
+  it('tells the loaded bytes, the fee and the balance changes of a simulation', async () => {
     const { blockhash } = await fixture.connection.getLatestBlockhash();
     const bob = Keypair.generate().publicKey;
     const simulate = async (instructions: ReturnType<typeof memo>[]): Promise<unknown> => {
@@ -168,7 +168,7 @@ describe('JSON-RPC over HTTP', () => {
       fee: 5_000,
       postBalances: [lamports - 5_000, 0, expect.any(Number)],
     });
-    // What is refused before it runs has no price.
+    // A transaction that is refused before it runs has no price.
     const unfundedPayer = Keypair.generate();
     const { result } = await fixture.rpc(
       'simulateTransaction',

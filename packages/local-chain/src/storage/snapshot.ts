@@ -68,8 +68,8 @@ export async function writeSnapshot(
 }
 
 /**
- * Applies the newest whole snapshot. Null when there is none, and the journal must be replayed from its beginning:
- * a snapshot only saves time, so a damaged one is passed over.
+ * Applies the newest whole snapshot. Null when there is none: then the journal must be replayed from its beginning.
+ * A snapshot only saves time, so a damaged one is passed over.
  */
 export function loadSnapshot(dir: string, visitor: SnapshotVisitor): SnapshotHeader | null {
   rmSync(join(dir, 'snapshot.tmp'), { force: true });

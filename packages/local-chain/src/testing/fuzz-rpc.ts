@@ -1,7 +1,6 @@
 /**
  * Throws malformed bytes at a real chain process: damaged transactions, and damaged request bodies. Prints
- * `N tries, A aborts` with what was answered, and exits non-zero when the process ended even once or an answer was none
- * of those expected.
+ * `N tries, A aborts` and the answers. Exits non-zero when the process ended even once or an answer was not expected.
  *
  * `npm run fuzz -- rpc [--tries 100000] [--seed 1]`. The same seed gives the same tries.
  */

@@ -16,7 +16,7 @@ class RpcError extends Error {
   }
 }
 
-/** What the service's own calls may hold. */
+/** The fields of the service's calls. */
 interface ProcessCall {
   process?: { pid?: number } & Partial<MachineCommand>;
   input?: { stdin?: string };

@@ -76,7 +76,7 @@ export class Machine {
     writeFileSync(target, content);
   }
 
-  /** Starts a command in a process group of its own. */
+  /** Starts a command in a new process group. */
   start({ cmd, args = [], envs = {}, cwd }: MachineCommand): ChildProcessWithoutNullStreams {
     const child = spawn(cmd, args, {
       cwd: this.pathOf(cwd ?? '.'),

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { answerAsEnvd, answerJson, readBody } from './envd.js';
 import { Machine } from './machine.js';
 
-/** What a request for a sandbox said. */
+/** The fields of a request for a sandbox. */
 export interface E2bCreate {
   templateID?: string;
   /** Seconds until the sandbox ends by itself. */

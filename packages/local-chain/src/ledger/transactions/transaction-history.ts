@@ -16,7 +16,7 @@ export interface LandedTransaction {
   outcome: TransactionOutcome;
 }
 
-/** What the index needs to know of a transaction. */
+/** The parts of a transaction that the index needs. */
 interface NewTransaction {
   wire: Uint8Array;
   /** The addresses that came from lookup tables. */
@@ -112,7 +112,7 @@ export class TransactionHistory {
 
   /** The transactions of a slot, oldest first. */
   inSlot(slot: number): LandedTransaction[] {
-    // Numbers follow slots: what a fork executed again has new ones.
+    // Numbers follow slots: a transaction that a fork executed again has a new number.
     let low = 0;
     let high = this.count;
     while (low < high) {

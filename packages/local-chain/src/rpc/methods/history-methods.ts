@@ -125,7 +125,7 @@ function signatureStatus(landed: LandedTransaction, moment: ChainMoment): Json {
   };
 }
 
-/** There is one validator: what is processed (and on the disk) is confirmed. */
+/** There is one validator: a processed transaction (on the disk) is confirmed. */
 function confirmationStatus(landed: LandedTransaction, { rootSlot }: ChainMoment): 'confirmed' | 'finalized' {
   return landed.slot <= rootSlot ? 'finalized' : 'confirmed';
 }

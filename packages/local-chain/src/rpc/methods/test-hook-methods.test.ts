@@ -105,7 +105,7 @@ describe('a fork', () => {
     expect(await connection.getBalance(bob)).toBe(LAMPORTS_PER_SOL);
   });
 
-  it('executes what was not dropped once more, on what is left', async () => {
+  it('executes the kept transactions once more, on the remaining state', async () => {
     const [bob, carol] = [Keypair.generate(), Keypair.generate().publicKey];
     const funding = await pay(alice, bob.publicKey, LAMPORTS_PER_SOL);
     const dependent = await pay(bob, carol, 1_000_000);
@@ -120,7 +120,7 @@ describe('a fork', () => {
     expect(await connection.getBalance(carol)).toBe(2_000_000);
   });
 
-  it('cannot drop what is finalized', async () => {
+  it('cannot drop a finalized transaction', async () => {
     const bob = Keypair.generate().publicKey;
     const signature = await pay(alice, bob, LAMPORTS_PER_SOL);
     const sinceSlot = await connection.getSlot();
@@ -131,7 +131,7 @@ describe('a fork', () => {
     expect(await connection.getBalance(bob, 'finalized')).toBe(LAMPORTS_PER_SOL);
   });
 
-  it('tells subscribers of the accounts as they were, and never finalizes what it took back', async () => {
+  it('tells subscribers of the restored accounts, and never finalizes a dropped transaction', async () => {
     const bob = Keypair.generate().publicKey;
     const seen = { confirmed: [] as number[], finalized: [] as number[], logs: [] as string[] };
     connection.onAccountChange(bob, ({ lamports }) => seen.confirmed.push(lamports), {
