@@ -37,7 +37,7 @@ const BASIS_POINTS = 10_000n;
 /**
  * The part of a price that goes to the treasury; the escrow gets the rest, the renter pays the price.
  *
- * @param priceLamports what the renter pays, in lamports
+ * @param priceLamports the renter's price, in lamports
  * @param feeBps the protocol's fee in basis points, 0 to 1,000
  * @throws RangeError on a negative price or a fee outside its range
  */
@@ -72,7 +72,7 @@ export function isChargeablePrice(
 }
 
 /**
- * What a subscription window costs: the listing's price is for 30 days.
+ * The price of a subscription window: the listing's price is for 30 days.
  *
  * @param pricePer30DaysLamports the listing's price, in lamports
  * @param durationSeconds one of {@link SUBSCRIPTION_DURATIONS_SECONDS}

@@ -9,8 +9,8 @@ const run = promisify(execFile);
 const INSTALL_TIMEOUT_MS = 300_000;
 
 /**
- * Path of a file in a package that only tests need. npm installs the package without install scripts into the system's
- * temporary folder, and later runs find it there. It is not a dependency: tests need two versions of it, or it has many
+ * Path of a file in a package that only tests need. npm installs the package into the system's temporary folder, without
+ * install scripts. Later runs find it there. It is not a dependency: tests need two versions of it, or it has many
  * dependencies.
  *
  * @param beside packages with their versions that it takes as peers, where npm would choose others

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// The rule in other words: a set of what was charged.
+    /// The same rule, written with a set of the charged sequences.
     fn oracle(charged: &BTreeSet<u64>, highest: u64, width: u64, sequence: u64) -> Result<(), Error> {
         if sequence > highest + MAX_JUMP {
             Err(Error::SequenceTooFar)

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! instruction! {
-//!     /// What it does.
+//!     /// Closes a listing.
 //!     close_listing emits ListingClosed;
 //!     args {}
 //!     accounts {
@@ -24,7 +24,7 @@
 
 use pinocchio::{AccountView, Address};
 
-/// What the runtime hands to the program.
+/// The instruction as the runtime passes it to the program.
 pub struct Input<'a> {
     pub program_id: &'static Address,
     pub accounts: &'a [AccountView],
@@ -125,7 +125,7 @@ macro_rules! instruction {
             $($(#[doc = $account_doc])+ pub $account: $kind,)+
         }
 
-        /// What the instruction's data begins with, as a little-endian number.
+        /// The first eight bytes of the instruction's data, as a little-endian number.
         pub const DISCRIMINATOR: u64 = $crate::discriminator::discriminator("global:", stringify!($name));
 
         /// How many accounts are named; an instruction may take further ones behind them.

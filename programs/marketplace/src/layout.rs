@@ -1,6 +1,6 @@
 //! Values as they lie in accounts, events and arguments: packed, little-endian borsh.
 //!
-//! A type says here what the IDL calls it, so that layout and IDL come from the same declaration.
+//! Each type names its IDL type here, so that layout and IDL come from the same declaration.
 
 use pinocchio::Address;
 
@@ -160,7 +160,7 @@ pub fn same(a: &Address, b: &Address) -> bool {
     pinocchio::address::address_eq(a, b)
 }
 
-/// The address that stands for "none" where an account or argument may be without one.
+/// The address that means "none" where an account or argument is optional.
 pub const NO_ADDRESS: Address = Address::new_from_array([0; 32]);
 
 /// The System program.

@@ -24,7 +24,7 @@ pub fn derive<const N: usize>(seeds: &[&[u8]; N], bump: u8, program_id: &Address
     parts[N].write(&bump);
     parts[N + 1].write(program_id.as_ref());
     parts[N + 2].write(MARKER);
-    // SAFETY: the first N + 3 parts were written, and `MaybeUninit` has the layout of what it holds.
+    // SAFETY: the first N + 3 parts were written, and `MaybeUninit` has the layout of its content.
     Address::new_from_array(sha256(unsafe { core::slice::from_raw_parts(parts.as_ptr().cast(), N + 3) }))
 }
 

@@ -3,7 +3,7 @@ export type AccountDecodeReason = 'too_short' | 'wrong_discriminator' | 'unsuppo
 
 const marker: unique symbol = Symbol.for('@agent-rental/program-client/AccountDecodeError');
 
-/** Account bytes that are not what the decoder was asked for. Recognise it by {@link isAccountDecodeError}. */
+/** Account bytes of another type or version than the decoder's. Recognise it by {@link isAccountDecodeError}. */
 export class AccountDecodeError extends Error {
   readonly [marker] = true;
   /** The account type that was expected, for instance `Listing`. */

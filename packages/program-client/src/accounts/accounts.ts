@@ -58,7 +58,7 @@ export interface Listing {
   previousPriceLamports: bigint | null;
   /** When the price last changed, Unix seconds; null when it never has. */
   priceChangedAt: bigint | null;
-  /** The pauses that are over, as far as they count towards a reclaim. */
+  /** The ended pauses, as far as they count towards a reclaim. */
   pauseHistory: PauseHistory;
   listingId: string;
   metadataUri: string;
@@ -96,7 +96,7 @@ export interface PerQueryBalance {
   bump: number;
   buyer: PublicKey;
   listing: PublicKey;
-  /** What can be spent, in lamports. */
+  /** The spendable balance, in lamports. */
   balanceLamports: bigint;
   /** The highest price per run that the renter agreed to, in lamports. */
   maxPriceLamports: bigint;

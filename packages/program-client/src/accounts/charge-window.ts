@@ -10,7 +10,7 @@ export const MAX_SEQUENCE_JUMP = 1_024n;
 export type SequenceState = 'free' | 'consumed' | 'too_old' | 'too_far';
 
 /**
- * What the program would say about charging `sequence` against this snapshot of a balance: `free` is accepted,
+ * The program's answer to a charge of `sequence` against this snapshot of a balance: `free` is accepted,
  * `consumed` and `too_old` are `RunAlreadyConsumed`, `too_far` is `SequenceTooFar`.
  */
 export function sequenceState(

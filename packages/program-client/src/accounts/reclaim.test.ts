@@ -65,7 +65,7 @@ function rented() {
 }
 
 describe('the pauses that count towards a reclaim', () => {
-  it('are at least those of 30 days, and less than those of 30.5 days and half a day more [PRG-31]', () => {
+  it('are at least the pauses of 30 days, and less than the pauses of 30.5 days and half a day more [PRG-31]', () => {
     const { market, chain, listingId, isAllowed } = rented();
     const start = chain.now();
     const fresh = chain.data(market.addresses(listingId).listing);

@@ -29,8 +29,8 @@ function since1970(time: bigint): bigint {
 }
 
 /**
- * The paused seconds of a listing that count at a time: at least its pauses of the 30 days before, and less than those
- * of the 30.5 days before plus half a day. A pause that goes on counts whole.
+ * The paused seconds of a listing that count at a time: at least its pauses of the 30 days before. They are less than its
+ * pauses of the 30.5 days before plus half a day. A pause that goes on counts whole.
  *
  * @param now Unix seconds, by the cluster's clock
  */
@@ -72,8 +72,8 @@ export function canReclaim(listing: Terms, balance: Agreement, now: bigint): boo
 }
 
 /**
- * The first time from now on, Unix seconds, at which the renter may reclaim when listing and balance stay as they are;
- * null when they never may, because the listing is active at a price that they agreed to.
+ * The first time from now on, Unix seconds, at which the renter may reclaim when listing and balance stay unchanged.
+ * Null when they never may, because the listing is active at a price that they agreed to.
  *
  * @param now Unix seconds, by the cluster's clock
  */

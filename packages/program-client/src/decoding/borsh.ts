@@ -5,9 +5,12 @@ import { MARKETPLACE_IDL } from '../idl.js';
 /**
  * Borsh, driven by the types of the IDL, so that layouts exist once, in the program's source.
  *
- * In JavaScript: u8 to u32 are `number`, u64 and i64 are `bigint`, a pubkey is a `PublicKey`, a byte array is a
- * `Uint8Array`, an option is a value or `null`, a vec is a list, a struct is an object with names in camelCase, an enum is
- * its variant in snake_case (`'per_query'`).
+ * In JavaScript:
+ * - u8 to u32 are `number`, u64 and i64 are `bigint`
+ * - a pubkey is a `PublicKey`, a byte array is a `Uint8Array`
+ * - an option is a value or `null`, a vec is a list
+ * - a struct is an object with names in camelCase
+ * - an enum is its variant in snake_case (`'per_query'`)
  */
 export type BorshValue =
   | boolean

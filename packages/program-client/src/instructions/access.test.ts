@@ -206,7 +206,7 @@ describe('revoke_per_query_access', () => {
 });
 
 describe('verify_access', () => {
-  it('is false, never an error, for what does not exist [PRG-6]', () => {
+  it('is false, never an error, for accounts that do not exist [PRG-6]', () => {
     const market = new Market();
     expect(market.hasAccess('no-such-listing')).toBe(false);
     const listingId = market.list('one_time');

@@ -141,7 +141,7 @@ describe('consume_queries', () => {
     }
   });
 
-  it('is refused without a charge to blame where all share what is refused [MON-9]', () => {
+  it('is refused without a refused charge where the fault is in shared accounts [MON-9]', () => {
     const { market, chain, charge, listingId, renters } = setup();
     const charges = [charge(0, 1n), charge(1, 1n)];
     const batch = consumeQueries(charges);
@@ -225,7 +225,7 @@ describe('consume_queries', () => {
     expect(chain.simulate(batch).error).toBeNull();
   });
 
-  it('is refused where its data or its accounts are not those of its charges [MON-9]', () => {
+  it('is refused where its data or its accounts do not fit its charges [MON-9]', () => {
     const { chain, charge } = setup();
     const batch = consumeQueries([charge(0, 1n), charge(1, 1n)]);
     const withData = (data: Buffer) => changed(batch, { data });

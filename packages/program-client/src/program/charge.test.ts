@@ -257,7 +257,7 @@ describe('consume_query', () => {
         (price) => chain.simulate(market.charge(listingId, 1n, market.buyer, price)).error === null,
       );
     expect(market.listing(listingId)).toMatchObject({ previousPriceLamports: null, priceChangedAt: null });
-    // What a listing from before the first change holds there is a price of 0, which is none.
+    // A listing from before the first change has a previous price of 0, which means none.
     expectRefusal(chain.send(market.charge(listingId, 1n, market.buyer, 0n)), 'PriceChanged');
     market.updateListing(listingId, { priceLamports: a });
     expect(market.listing(listingId).priceChangedAt).toBeNull();
@@ -265,7 +265,7 @@ describe('consume_query', () => {
     const first = chain.now();
     market.updateListing(listingId, { priceLamports: b });
     chain.setTime(first + 600n);
-    // To what it is, a deposit or a pause alone: no change of the price, and the record stays.
+    // The same price, a deposit or a pause alone: no change of the price, and the record stays.
     market.updateListing(listingId, { priceLamports: b });
     market.updateListing(listingId, { minDepositLamports: 2n * PRICE, status: 'paused' });
     market.updateListing(listingId, { status: 'active' });

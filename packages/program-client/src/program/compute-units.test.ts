@@ -18,7 +18,7 @@ import { SCENARIOS } from '../testing/scenarios.js';
  */
 
 const SYSTEM_INVOKE = 'Program 11111111111111111111111111111111 invoke [2]';
-/** What the System program itself takes per instruction. */
+/** Compute units of the System program per instruction. */
 const SYSTEM_PROGRAM_UNITS = 150n;
 /** Instructions that search a bump cost more the further it is; these many sets of addresses are tried. */
 const SEEDS = Array.from({ length: 24 }, (_, seed) => seed);
@@ -38,7 +38,7 @@ function costOf(name: InstructionName): Cost {
   return costOfAll(`\`${name}\``, outcomes);
 }
 
-/** Ways through an instruction that cost more than its scenario, and those that look at the pauses of a listing. */
+/** Ways through an instruction that cost more than its scenario, and ways that look at the pauses of a listing. */
 function costsOfOtherWays(): Cost[] {
   const charge = SCENARIOS.consume_query(0);
   charge.market?.updateListing(charge.listingId, { priceLamports: PRICE / 2n });
@@ -81,7 +81,7 @@ function table(costs: Cost[]): string {
     `Rent of the program's account at 6,960 lamports a byte: ${((so.length + 45 + 128) * 6_960) / 1e9} SOL.`,
     '',
     `Over ${SEEDS.length} fixed sets of addresses; where lowest and highest differ, the bump of a new address is searched.`,
-    'The last column is what the calls of the System program cost alone, and how many there are.',
+    'The last column is the cost of the calls of the System program alone, and their number.',
     '',
     '| instruction | lowest CU | highest CU | of it System program |',
     '|---|---:|---:|---:|',
@@ -91,7 +91,7 @@ function table(costs: Cost[]): string {
 }
 
 describe('compute units', () => {
-  it('are those of the committed table', async () => {
+  it('equal the committed table', async () => {
     const costs = MARKETPLACE_IDL.instructions.map(({ name }) => costOf(name as InstructionName));
     await expect(table([...costs, ...costsOfOtherWays()])).toMatchFileSnapshot(
       '../generated/compute-units.md',

@@ -37,7 +37,7 @@ describe('the memo of a batch', () => {
         const place = at % (text.length + 1);
         for (const removed of [0, 1]) {
           const changed = text.slice(0, place) + put + text.slice(place + removed);
-          // What is read back is written as it was: no two texts say the same.
+          // A parsed text formats to the same text: no two texts have the same meaning.
           const read = parseRunLogMemo(changed);
           expect(read === null ? changed : formatRunLogMemo(read)).toBe(changed);
         }

@@ -75,7 +75,7 @@ export function fixedAddress(name: string): PublicKey {
   return new PublicKey(createHash('sha256').update(name).digest());
 }
 
-/** The committed program on an embedded runtime: synchronous, no signatures checked, time stands still. */
+/** The committed program on an embedded runtime: synchronous, with no signature checks and a fixed clock. */
 export class TestChain {
   readonly programId: PublicKey;
   readonly upgradeAuthority: PublicKey = fixedAddress('upgrade authority');
@@ -126,7 +126,7 @@ export class TestChain {
     return this.#svm.getClock().unixTimestamp;
   }
 
-  /** Changes what an account must hold to be rent-exempt, from now on. */
+  /** Changes the rent-exempt minimum of accounts, from now on. */
   setRent(change: (rent: ReturnType<LiteSVM['getRent']>) => void): void {
     const rent = this.#svm.getRent();
     change(rent);
@@ -227,7 +227,7 @@ export class TestChain {
     return outcome;
   }
 
-  /** Runs instructions without keeping what they changed. */
+  /** Runs instructions and discards their changes. */
   simulate(...instructions: TransactionInstruction[]): Outcome {
     const result = this.#wire.simulateLegacyTransaction(this.#wireBytes(instructions));
     const error = isFailure(result) ? errorOf(result) : null;

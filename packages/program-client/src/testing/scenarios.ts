@@ -67,8 +67,8 @@ function scenario(prepared: Prepared, instruction: TransactionInstruction): Scen
 }
 
 /**
- * For every instruction a state in which it succeeds. `seed` varies the addresses that it creates, and with them
- * the tries that finding the bump takes; the same seed gives the same addresses in every run.
+ * For every instruction a state in which it succeeds. `seed` varies the addresses that it creates, and so the number of
+ * tries to find the bump. The same seed gives the same addresses in every run.
  */
 export const SCENARIOS: Record<InstructionName, (seed: number) => Scenario> = {
   initialize_protocol: () => {

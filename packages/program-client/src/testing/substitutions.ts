@@ -8,7 +8,7 @@ import type { AccountState, Outcome } from './chain.js';
 import { PRICE } from './market.js';
 import { SCENARIOS, type Scenario } from './scenarios.js';
 
-/** One wrong account or flag in an instruction that is right otherwise, and what must come of it. */
+/** One wrong account or flag in an otherwise correct instruction, and the expected result. */
 interface SubstitutionCase {
   title: string;
   /** The name of the refusal, or `success` with the answer of a read. */
@@ -29,7 +29,7 @@ const CREATED: Partial<Record<InstructionName, string[]>> = {
   purchase_per_query: ['access_credential', 'per_query_balance'],
 };
 
-/** What a missing account of a type is refused with. */
+/** The refusal for a missing account of each type. */
 const MISSING: Record<string, string> = {
   protocol: 'AccountNotInitialized',
   listing: 'AccountNotInitialized',

@@ -16,7 +16,7 @@ pub struct QueryCharge {
     pub sequence: u64,
     /// Names the run.
     pub run_id: [u8; 16],
-    /// What the run was admitted at, and what is charged.
+    /// The price at which the run was admitted: the charged amount.
     pub price_lamports: u64,
 }
 
