@@ -27,7 +27,7 @@ export interface BusyMarketplace {
   publish(kind: AgentKind, name: string, fields?: Record<string, unknown>): Promise<string>;
   /** A wallet that has rented these listings, with money for so many runs of each. */
   renter(listingIds: string[], runs: number): Promise<Renter>;
-  /** What is there now. */
+  /** The resources in use now. */
   census(): Promise<Census>;
   /** Open connections that runs were sent on. */
   readonly callers: Set<Socket>;
@@ -97,12 +97,12 @@ export async function startBusyMarketplace(
   };
 }
 
-/** The longest that what a run leaves may take to go, on a machine that is busy with other things. */
+/** The longest time until a run's resources are free again, on a machine that is busy with other work. */
 const SETTLE_MS = 60_000;
-/** How long nothing may change before what is there counts as what there is without runs. */
+/** How long the census must stay unchanged before it counts as the census without runs. */
 const QUIET_MS = 2_000;
 
-/** What is there while nothing runs and every warm sandbox is ready. */
+/** The census while nothing runs and every warm sandbox is ready. */
 export async function censusAtRest(market: BusyMarketplace): Promise<Census> {
   let last = await market.census();
   let since = performance.now();
@@ -144,7 +144,7 @@ export interface SentRun {
   body: string;
 }
 
-/** One request to run a task, on a connection of its own, which can be broken at any moment. */
+/** One request to run a task, on a separate connection, which can be broken at any moment. */
 export interface Sending {
   readonly answer: Promise<SentRun>;
   /** Breaks the connection. */

@@ -50,7 +50,7 @@ export interface Route {
 }
 
 declare module 'vitest' {
-  /** What the shared marketplace of the end-to-end tests provides. */
+  /** The values that the shared marketplace of the end-to-end tests provides. */
   interface ProvidedContext {
     stateDir: string;
     /** Every route of the running server. */
@@ -62,7 +62,7 @@ declare module 'vitest' {
 export interface OwnServer extends Served {
   readonly process: ChildProcess;
   readonly routes: Route[];
-  /** What it printed so far. */
+  /** Its output so far. */
   output(): string;
   /** Ends it at once, as a crash does. Its state stays. */
   kill(): Promise<void>;

@@ -21,7 +21,7 @@ export interface ModelStandIn {
   nextCall(): Promise<ModelCall>;
   /** Answers all further calls with that text, without being asked; undefined: the test answers again. */
   always(text: string | undefined): void;
-  /** Answers what is asked outside `/v1`, for instance as a connected agent: it is allowed the same address. */
+  /** Answers requests outside `/v1`, for instance as a connected agent: it may have the same address. */
   answerOthers(handle: (request: Request) => Promise<Response>): void;
   close(): Promise<void>;
 }

@@ -17,11 +17,11 @@ export interface SlowAgents {
   close(): Promise<void>;
 }
 
-/** What a task must hold to take that long, and to be told apart from others. */
+/** The text that makes a task take that long, with a name that identifies it. */
 export const slowTask = (ms: number, name: string): string => `wait ${ms} ms for <${name}>`;
-/** What a task must hold to go on until the test releases it. */
+/** The text that makes a task go on until the test releases it. */
 export const heldTask = (name: string): string => `hold for <${name}>`;
-/** What the agents answer to a slow or held task. */
+/** The agents' answer to a slow or held task. */
 export const slowAnswer = (name: string): string => `done with ${name}`;
 
 const PIECES = 4;
@@ -33,7 +33,7 @@ export async function startSlowAgents(
   let open = 0;
   const [reached, released] = [new Events(), new Events()];
   const server = createServer((request, response) => {
-    // No connection is kept for a next call: those that are open belong to runs.
+    // No connection is kept for a next call: open connections belong to runs.
     response.shouldKeepAlive = false;
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
@@ -54,7 +54,7 @@ export async function startSlowAgents(
         open -= 1;
         for (const timer of timers) clearTimeout(timer);
       });
-      // As vendors do that repeat what they were sent.
+      // Some vendors repeat the request in the error.
       if (body.includes('<refuse>')) {
         const message = `${request.headers.authorization} may not do ${body}`;
         response

@@ -3,7 +3,7 @@ import { historySteps, type HistorySize } from './statements.js';
 
 export type { HistorySize } from './statements.js';
 
-/** Fills a migrated database with what a marketplace of that size has, without its chain. */
+/** Fills a migrated database with the rows of a marketplace of that size, without its chain. */
 export async function seedHistory(
   pool: Pool,
   size: HistorySize,

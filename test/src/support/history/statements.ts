@@ -6,7 +6,7 @@ export interface HistorySize {
   readonly runs: number;
 }
 
-/** Newer than any slot of a chain: the index takes these rows for newer than what it reads, and leaves them alone. */
+/** Newer than any slot of a chain: the index takes these rows for newer than the chain's, and leaves them alone. */
 const SLOT = '9000000000000000';
 
 /** SQL for the key of a thing by its number: an address as base58 has it, the same on every machine. */
@@ -297,7 +297,7 @@ export function historySteps(
           'run_id, batch, leaf_index',
           runs,
           `${uuid('run', 'i')}, 1 + i / 100, i % 100`,
-          // A server that runs meanwhile may have logged runs of its own.
+          // A server that runs meanwhile may have logged runs already.
           `where i % 5 = 0 on conflict do nothing`,
         ),
         insert(

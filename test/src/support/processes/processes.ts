@@ -26,7 +26,7 @@ export async function readProcess(pid: number): Promise<ProcessRow | undefined> 
       readFile(`/proc/${pid}/stat`, 'utf8'),
       readFile(`/proc/${pid}/cmdline`, 'utf8'),
     ]);
-    // The name stands in parentheses and may hold anything; the fields follow the last one.
+    // The name is in parentheses and may hold anything; the fields follow the last parenthesis.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return {
       pid,
@@ -61,7 +61,7 @@ export async function descendants(pid: number): Promise<ProcessIdentity[]> {
   return found;
 }
 
-/** Those of the processes that still run. */
+/** The given processes that still run. */
 export async function stillRunning(processes: ProcessIdentity[]): Promise<ProcessIdentity[]> {
   const now = new Map((await allProcesses()).map((row) => [row.pid, row]));
   return processes.filter(({ pid, startTime }) => {

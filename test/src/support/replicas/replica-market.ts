@@ -25,7 +25,7 @@ export interface MarketListing extends SoldListing {
   readonly model: RentalModel;
 }
 
-/** On a PostgreSQL of its own: several replicas need more connections than one allows by default. */
+/** On a separate PostgreSQL: several replicas need more connections than one allows by default. */
 async function openOwnDatabase(): Promise<TemporaryDatabase> {
   const database = await openRestartableDatabase();
   await database.restart({ max_connections: '400' });
@@ -45,7 +45,7 @@ export interface MarketOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Of another release. */
   readonly serverFolder?: string;
-  /** What stands in front of the replicas, where something does. */
+  /** The server in front of the replicas, if there is one. */
   readonly front?: Served;
 }
 
@@ -115,7 +115,7 @@ export class ReplicaMarket {
         REVIEW: 'automatic',
         LOG_LEVEL: 'warn',
         SANDBOX_POOL_SIZE: '1',
-        // So that each wallet has an address of its own: logins are limited by address.
+        // So that each wallet has a separate address: logins are limited by address.
         TRUSTED_PROXIES: '127.0.0.1',
         ...(front ? { PUBLIC_URL: front.dev.base_url } : {}),
         ...env,
@@ -136,7 +136,7 @@ export class ReplicaMarket {
     return this.replicas.filter(({ isUp }) => isUp);
   }
 
-  /** What stands in front, or a replica that runs; for the support of the end-to-end tests. */
+  /** The server in front, or a replica that runs; for the support of the end-to-end tests. */
   get served(): Market {
     const at = this.#front ?? this.running[0];
     if (at === undefined) throw new Error('No replica runs.');
@@ -144,7 +144,7 @@ export class ReplicaMarket {
   }
 
   /**
-   * Starts one more replica. What stands in front is not told of it.
+   * Starts one more replica. The server in front is not told of it.
    *
    * @param serverFolder compiled code of another release
    */

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { newStateDir, removeStateDir, type Served } from '../marketplace.js';
 import type { StartMessage } from './server-process.js';
 
-/** The compiled program of a server, also when this module runs as TypeScript: a process of its own cannot. */
+/** The compiled program of a server, also when this module runs as TypeScript: the server process cannot. */
 export const SERVER_PROCESS = fileURLToPath(
   new URL('../../../dist/support/replicas/server-process.js', import.meta.url),
 );
@@ -19,7 +19,7 @@ export interface Replica extends Served {
   kill(): Promise<void>;
   /** Has it drain, as a supervisor does (SIGTERM); gives its exit code. */
   drain(): Promise<number | null>;
-  /** The last of what it printed. */
+  /** The last part of its output. */
   output(): string;
 }
 

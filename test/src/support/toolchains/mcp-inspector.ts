@@ -5,7 +5,7 @@ import { npmBinary } from './npm-binary.js';
 const VERSION = '2.12.0';
 const TIMEOUT_MS = 120_000;
 
-/** What the protocol's Inspector ended with. */
+/** The exit code and output of the protocol's Inspector. */
 export interface InspectorAnswer {
   readonly code: number;
   readonly stdout: string;
