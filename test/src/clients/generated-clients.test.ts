@@ -48,7 +48,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What a generated client is to do, for a wallet that has rented nothing. */
+/** The job of a generated client, for a wallet that has rented nothing. */
 async function newJob() {
   const { wallet } = await newRenter(marketplace);
   const { task, input } = await marketplace.request('per_query');

@@ -16,7 +16,7 @@ import { CLI, freePort, openWorkshop } from '../support/workshop.js';
 
 const FORWARDED = ['authorization', 'content-type', 'accept', 'idempotency-key', 'prefer'];
 
-/** Stands before the API and the RPC endpoint; forwards all requests but one, which it takes and never answers. */
+/** A proxy before the API and the RPC endpoint. It forwards all requests but one, which it takes and never answers. */
 interface Proxy {
   readonly url: string;
   /** Holds the request that comes after so many others from now on. */
@@ -95,7 +95,7 @@ afterAll(async () => {
   await removeStateDir(stateDir);
 });
 
-/** A program's end, and what it told. */
+/** A program's exit code and output. */
 interface Interrupted {
   code: number | null;
   told: string;
@@ -140,8 +140,8 @@ const MOST_REQUESTS = 40;
 const SAMPLE = FORM === 'full' ? { first: 0, step: 1 } : { first: SEED % 3, step: 3 };
 
 /**
- * Interrupts a command while it waits for the answer to a request, and runs it again up to a later request, until it ends by
- * itself.
+ * Interrupts a command while it waits for the answer to a request. Then it runs the command again up to a later request,
+ * until the command ends by itself.
  *
  * @returns the number of the first request that it did not make
  */

@@ -26,7 +26,7 @@ beforeAll(async () => {
   input = { base_url: marketplace.dev.base_url, api_key: marketplace.apiKey, request };
 });
 
-/** Runs the scenario as a process of its own, with no more than the environment that any process has. */
+/** Runs the scenario in a new process, with only the environment that any process has. */
 async function inProcess(command: string, args: string[]): Promise<ScenarioReport> {
   const { stdout } = await run(command, [...args, MAIN, JSON.stringify(input)], {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' },

@@ -68,10 +68,13 @@ const parameters = z.looseObject({ type: z.literal('object'), properties: z.reco
 const described = { name: z.string().regex(/^[a-zA-Z][a-zA-Z0-9_]{0,63}$/), description: text };
 
 /**
- * `tools` of a request as the vendors document it; unknown fields are refused by them or do nothing.
- * https://platform.openai.com/docs/api-reference/chat/create, https://platform.openai.com/docs/api-reference/responses/create,
- * https://docs.anthropic.com/en/api/messages, https://ai.google.dev/api/caching#Tool,
- * https://modelcontextprotocol.io/specification/2025-11-25/schema#tool
+ * `tools` of a request as the vendors document it. Vendors refuse or ignore unknown fields.
+ *
+ * - https://platform.openai.com/docs/api-reference/chat/create
+ * - https://platform.openai.com/docs/api-reference/responses/create
+ * - https://docs.anthropic.com/en/api/messages
+ * - https://ai.google.dev/api/caching#Tool
+ * - https://modelcontextprotocol.io/specification/2025-11-25/schema#tool
  */
 const VENDORS = {
   openai: z.strictObject({
@@ -137,7 +140,7 @@ describe('the rentals of a wallet as tools', () => {
     expect(tools).toEqual(asDefault);
   });
 
-  test('are those of MCP', async () => {
+  test('equal the tools of MCP', async () => {
     const { body } = await get('?format=mcp');
     const answer = await fetch(marketplace.dev.mcp_url, {
       method: 'POST',

@@ -127,7 +127,7 @@ describe('the list of credentials', () => {
     expect(empty).toEqual({ credentials: [], total: 0 });
   });
 
-  test('keeps those of a status [CRD-4]', async () => {
+  test('filters by status [CRD-4]', async () => {
     expect(await list('?status=active')).toHaveLength(MODELS.length);
     for (const status of ['expired', 'low_balance']) {
       const { body } = await get(`/v1/credentials?status=${status}`);

@@ -87,7 +87,7 @@ const execute = ({ token }: Participant, agent_id: string) =>
   call(marketplace, 'POST', '/v1/execute', { token, body: { agent_id, task: 'nothing' } });
 const errorOf = ({ body }: Answer) => body['error'] as Record<string, unknown>;
 
-/** The index follows the chain: what was sent past the API is there a moment later. */
+/** The index follows the chain: a transaction sent past the API is in the index a moment later. */
 const indexed = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 20_000, interval: 100 });
 
 /** The address of a credential, derived as the specification gives it. */
@@ -157,7 +157,7 @@ describe('a credential', () => {
   test('of a Per-Task rental that cannot pay the price, or has not agreed to it: low_balance [CRD-21]', async () => {
     const [renter, id] = [await participant(), await publish(PER_QUERY)];
     await rent(renter, id, { deposit_lamports: 3 * PRICE });
-    // Above what was agreed to, though the balance would do.
+    // Above the agreed price, though the balance would do.
     await changePrice(id, 2 * PRICE);
     expect(await verify(renter, id)).toMatchObject({ status: 'low_balance', valid: false });
     await indexed(async () => {
@@ -260,7 +260,7 @@ describe('the list of credentials', () => {
     };
     const everything = await idsOf('');
     expect(everything.total).toBe(3);
-    // Purchases within a second of each other have no order of their own, but a stable one.
+    // Purchases within a second of each other have no defined order, but a stable one.
     expect(new Set(everything.ids)).toEqual(new Set(ids));
     expect(await idsOf('?limit=2')).toEqual({ ids: everything.ids.slice(0, 2), total: 3 });
     expect(await idsOf('?limit=2&offset=2')).toEqual({ ids: everything.ids.slice(2), total: 3 });

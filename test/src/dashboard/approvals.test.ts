@@ -112,7 +112,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
       await page.getByRole('button', { name: `Approve up to ${price / 1e9} SOL` }).click();
       await saysIn(page, 'Approved.');
       await page.getByText(/tell it to\.$/).waitFor();
-      // The wallet's last signature is over the amount and the agent.
+      // The wallet's last signature covers the amount and the agent.
       expect(wallet.messages.at(-1)).toMatch(
         new RegExp(
           `^agent-rental: approve spending\\n[^]*up to ${price} lamports[^]*${String(body['agent_id'])}`,
@@ -293,7 +293,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     const app = await newTestApp(marketplace, { client_name: 'Budget" approved' });
     const tokens = await app.logIn(owner, { policy: { ask_above_lamports: 0 } });
     const agent = await connectMcp(tokens.access_token, {});
-    const body = { ...request, task: 'Reconcile what the app sends.' };
+    const body = { ...request, task: 'Reconcile the data of the app.' };
     const use = async () => textOf(await agent.callTool({ name: 'run_agent', arguments: body }));
     const link = linkIn(await use());
     await loggedIn(link, async (page) => {

@@ -56,7 +56,7 @@ describe.runIf(browserPath !== undefined)('on the page of API keys, a wallet of 
       await saysIn(page, 'The key was created. Copy it now');
       key = (await page.getByLabel('The new key').textContent()) ?? '';
       expect(await statusOf(key)).toBe(200);
-      // What the wallet signed names what the key may do.
+      // The signed text names the rights of the key.
       expect(wallet.messages.at(-1)).toMatch(/my <agent>[^]*"max_day_lamports":50000000/);
       await page
         .getByText(

@@ -45,7 +45,7 @@ async function visit(path: string, headers: Record<string, string> = {}) {
   return { status: answer.status, headers: answer.headers, html: await answer.text() };
 }
 
-/** What is the same in every answer: its nonce and the id of its request are not. */
+/** The part that is the same in every answer: the nonce and the id of the request are left out. */
 const lasting = (html: string) => html.replaceAll(/nonce="[^"]*"|data-nonce="[^"]*"|req_[\w-]+/g, '');
 
 function expectSafe({ status, headers, html }: Awaited<ReturnType<typeof visit>>): void {
@@ -104,7 +104,7 @@ describe.each(PAGES)('the page %s', (pattern) => {
     expect([404, 405]).toContain(posted.status);
   });
 
-  test('has a nonce of its own in each answer, where it has a script [SVC-17]', async () => {
+  test('has a new nonce in each answer, where it has a script [SVC-17]', async () => {
     const nonces = await Promise.all(
       [1, 2, 3].map(async () => {
         const { headers } = await visit(usual);

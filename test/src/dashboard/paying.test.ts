@@ -55,7 +55,7 @@ describe.runIf(browserPath !== undefined)('on the page of a rental, a wallet of 
     expect(await renter.client.verifyCredential(id)).toMatchObject({ valid: true });
   });
 
-  test('renews and tops up what is rented already, by what was chosen [SVC-19]', async () => {
+  test('renews and tops up existing rentals by the chosen amount [SVC-19]', async () => {
     const renter = await newParticipant(marketplace);
     const subscription = marketplace.listing('subscription').id;
     const perQuery = marketplace.listing('per_query').id;

@@ -44,7 +44,7 @@ const python = (() => {
 })();
 if (!python) process.stderr.write('Python on the pages of clients was NOT CHECKED: there is no python3\n');
 
-/** What reads each language; it rejects what it cannot read. */
+/** The parser of each language; it throws on invalid text. */
 const CHECKS: Readonly<Record<string, (code: string) => unknown>> = {
   json: (code) => JSON.parse(code),
   yaml: (code) => parseYaml(code),
@@ -103,7 +103,7 @@ describe.each(pages)('%s', (page) => {
     }
   });
 
-  test('imports what a program imports that was tried', () => {
+  test('imports only modules that a tested program imports', () => {
     for (const { language, code } of blocks) {
       const imports =
         language === 'js'

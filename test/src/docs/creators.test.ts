@@ -66,7 +66,7 @@ const VERIFIERS: Readonly<Record<string, (calls: string) => string>> = {
 
 describe('the guide for creators', () => {
   it.for(Object.keys(VERIFIERS))(
-    'has a verifier in %s that takes what the marketplace signs and nothing else [SDK-10]',
+    'has a verifier in %s that accepts the marketplace’s signatures and nothing else [SDK-10]',
     (language, { skip }) => {
       if (language === 'python' && !python) skip('There is no Python 3.');
       const at = (secondsAgo: number) => new Date(Date.now() - secondsAgo * 1000);

@@ -13,7 +13,7 @@ import { newParticipant, type Participant } from '../support/participant.js';
 const MANIFEST = {
   name: 'confirmed-agent',
   category: 'research',
-  description: 'Stands for a creator’s agent in the tests of confirmed changes.',
+  description: 'A creator’s agent for the tests of confirmed changes.',
   model: { provider: 'openai', model: 'none' },
   input_schema: { type: 'string' },
   output_schema: { type: 'string' },

@@ -20,7 +20,7 @@ import { rentOverHttp } from '../support/renter.js';
 const MANIFEST = {
   name: 'scoped-agent',
   category: 'research',
-  description: 'Stands for a creator’s agent in the tests of scopes.',
+  description: 'A creator’s agent for the tests of scopes.',
   model: { provider: 'openai', model: 'none' },
   system_prompt: 'Say nothing.',
   input_schema: { type: 'string' },

@@ -67,7 +67,7 @@ function expectAsTold(seen: Record<string, unknown>, expect: ExpectStatic): void
   expect(seen['result']).toBe('{"task":"slow"}');
 }
 
-// Each waits for runs of seconds with wallets of its own: together they take as long as the longest.
+// Each waits for runs of seconds with separate wallets: together they take as long as the longest.
 describe.skipIf(IS_QUICK).concurrent.each(Object.keys(OFFICIAL_CLIENTS))('%s', (name) => {
   test('searches, rents, runs, cancels and gets a late result, with no look at the list [ADP-1]', async (context) => {
     const { expect, onTestFinished } = context;

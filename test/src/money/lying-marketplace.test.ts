@@ -12,7 +12,7 @@ beforeAll(async () => {
   marketplace = await attach(inject('stateDir'));
 });
 
-/** What a proxy changes: the body of a request, and the value of an answer. */
+/** The changes of a proxy: to the body of a request, and to the value of an answer. */
 interface Lies {
   readonly request?: (path: string, body: TransactionRequest) => unknown;
   readonly answer?: (path: string, value: Record<string, unknown>) => void;
@@ -63,7 +63,7 @@ type Quote = Record<
   number
 >;
 
-/** Makes every quote look cheap; what is to be signed stays as it is. */
+/** Makes every quote look cheap; the transaction to sign is unchanged. */
 const cheapQuotes: Lies['answer'] = (path, value) => {
   if (path !== '/v1/transactions') return;
   const quote = value['quote'] as Quote;

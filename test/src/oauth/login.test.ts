@@ -69,7 +69,7 @@ describe.runIf(browserPath !== undefined)('a person who gives a client the addre
     await removeStateDir(stateDir);
   });
 
-  /** Logs in as a person does, with the real page, and calls a tool. Gives what the wallet signed. */
+  /** Logs in as a person does, with the real page, and calls a tool. Gives the texts that the wallet signed. */
   async function logIn(marketplace: Marketplace, version: 'v1' | 'v2', clientMetadataUrl?: string) {
     const person = await newParticipant(marketplace);
     const callback = await listenForCallback();

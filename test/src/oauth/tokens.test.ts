@@ -50,7 +50,7 @@ const expectRefused = ({ status, headers, body }: OAuthAnswer, error: string, co
 };
 
 describe('an access token', () => {
-  test('works at MCP alone, and is told with what it may do [ID-41]', async () => {
+  test('works at MCP alone, and is returned with its scopes [ID-41]', async () => {
     const answer = await app.redeem(await app.connect(person));
     expect(answer.status).toBe(200);
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -167,7 +167,7 @@ describe('a code', () => {
 });
 
 describe('a refresh token', () => {
-  test('is replaced at each use, and gives what was granted [ID-44]', async () => {
+  test('is replaced at each use, and gives the granted scopes [ID-44]', async () => {
     const first = await app.logIn(person, { scopes: ['run'] });
     const second = await app.refresh(first.refresh_token);
     expect(second.status).toBe(200);
@@ -266,7 +266,7 @@ test('the metadata names the endpoints, by the name that the client called the s
   expect(await poisoned.text()).not.toContain('evil.example');
 });
 
-test('the answer names its issuer and the state, beside parameters that the redirect URI has of its own [ID-47]', async () => {
+test('the answer names its issuer and the state, beside the parameters in the redirect URI [ID-47]', async () => {
   const uri = 'https://app.example/callback?tenant=7';
   const other = await newTestApp(marketplace, { redirect_uris: [uri] });
   const next = await consentOverHttp(other.authorizationUrl({ redirect_uri: uri }), person);

@@ -24,8 +24,8 @@ interface AccountNamespace {
   ): Promise<{ publicKey: PublicKey; account: Fields }[]>;
 }
 
-// On the embedded chain alone: this client confirms over the websocket, and Surfnet says nothing there of a signature
-// that landed before it was subscribed to.
+// On the embedded chain alone: this client confirms over the websocket. Surfnet says nothing there of a signature that
+// landed before it was subscribed to.
 describe.each(clients)(
   '%s, from the IDL alone',
   (name, { AnchorError, AnchorProvider, BN, Program, Wallet }) => {
@@ -160,7 +160,7 @@ describe.each(clients)(
       expect(await hasAccess(buyer.publicKey, 'no-such-agent')).toBe(false);
     });
 
-    it('reads the errors of the program and those of Anchor’s own checks [PRG-12]', async () => {
+    it('reads the errors of the program and of Anchor’s own checks [PRG-12]', async () => {
       const { buyer } = market;
       const listingId = await market.list('refusing-agent', 'one_time');
       const { escrow, listing } = market.addresses(listingId);

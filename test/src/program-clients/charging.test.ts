@@ -174,7 +174,7 @@ onEveryChain(Market.start, (at) => {
     ]);
     expect(tally(outcomes)).toEqual({ charged: 1, InsufficientBalance: 1 });
     expect(await market.balance(listingId)).toMatchObject({ balanceLamports: 0n });
-    // The other one too, once there is money for it; and what the chains are compared by is the same, in either order.
+    // After a top-up the other run is charged too. So the compared state of the chains is the same in either order.
     const { buyer } = market;
     const topup = { buyer: buyer.publicKey, listingId, amountLamports: PRICE, maxPriceLamports: PRICE };
     await market.send(topupBalance(topup), buyer);

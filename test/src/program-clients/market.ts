@@ -39,7 +39,7 @@ function keypairOf(name: string): Keypair {
   return Keypair.fromSeed(createHash('sha256').update(`program-clients: ${name}`).digest());
 }
 
-/** An initialised protocol on a chain of its own, and the wallets that deal there. */
+/** An initialised protocol on a new chain, and the wallets that deal there. */
 export class Market {
   readonly chain: TestChain;
   readonly sender: TransactionSender;

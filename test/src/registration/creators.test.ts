@@ -47,7 +47,7 @@ const errorOf = async (call: Promise<unknown>) => {
   if (!isApiError(error)) throw new Error('It was not refused by the API.', { cause: error });
   return { status: error.status, code: error.code };
 };
-/** Runs once, and gives what the model was asked with. */
+/** Runs once, and gives the model's prompt and key. */
 async function asked(): Promise<{ system: unknown; key: string }> {
   const running = run(agentId);
   const call = await model.nextCall();
@@ -76,7 +76,7 @@ afterAll(async () => {
 });
 
 describe('an update of an agent', () => {
-  test('runs from the next run on, with what it did not name kept [REG-17, REG-24]', async () => {
+  test('applies from the next run on, and keeps the fields that it does not name [REG-17, REG-24]', async () => {
     expect(await asked()).toEqual({ system: 'The first prompt.', key: 'first-key' });
     const accepted = await creator.client.updateAgent(agentId, {
       system_prompt: 'The second prompt.',
@@ -144,7 +144,7 @@ describe('an update of an agent', () => {
     expect(await asked()).toMatchObject({ system: 'The second prompt.' });
   });
 
-  test('of what the chain holds is rejected by the job, which says what changes it [REG-70]', async () => {
+  test('of on-chain terms is rejected by the job, which names the call that changes them [REG-70]', async () => {
     const accepted = await creator.client.updateAgent(agentId, { listing: { price_lamports: 300_000 } });
     const job = await jobEnd(creator.client, accepted.job_id);
     expect(job.error?.details).toMatchObject([
@@ -243,7 +243,7 @@ test('a webhook secret is replaced without a gap: both sign for a while [REG-16]
   });
 });
 
-test('earnings are what the escrows hold after the fee, by listing and in all, and go down by a withdrawal [TXN-1]', async () => {
+test('earnings equal the escrows’ after the fee, by listing and in all, and go down by a withdrawal [TXN-1]', async () => {
   const runs = (await renter.client.getListing(agentId)).run_count;
   expect(runs).toBeGreaterThan(0);
   const own = async () =>

@@ -11,7 +11,7 @@ const MANIFEST_MAX_BYTES = 64 * 1024;
 const MANIFEST = {
   name: 'registered-agent',
   category: 'research',
-  description: 'Stands as a draft in the tests of registration.',
+  description: 'A draft that the tests of registration use.',
   model: { provider: 'openai', model: 'none' },
   system_prompt: 'Say nothing of the CANARY-PROMPT.',
   input_schema: { type: 'string' },
@@ -81,7 +81,7 @@ describe('a registration', () => {
     expect(proposal.body).toMatchObject({ payer: creator.wallet.publicKey.toBase58() });
   });
 
-  test('of a bare manifest completes, and names what is missing [REG-5]', async () => {
+  test('of a bare manifest completes, and names the missing values [REG-5]', async () => {
     const job = await jobOf(MANIFEST);
     expect(job).toMatchObject({
       status: 'completed',

@@ -16,7 +16,7 @@ export interface RunScope {
   readonly maySkip: boolean;
 }
 
-/** What a test run says about the requirements. */
+/** The result of a test run for the requirements. */
 export interface Verdict {
   /** Each fails the run. */
   readonly problems: string[];

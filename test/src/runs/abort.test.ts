@@ -22,7 +22,7 @@ const BOUND_MS = 500;
  * looks by itself every 5 s.
  */
 const BOUND_ON_A_BUSY_MACHINE_MS = 2_500;
-/** What else the machine does may make one abort late, and not every one: what is left must be gone each time. */
+/** Other work of the machine may make one abort late, but not every one. Each time, nothing may be left. */
 const TRIES = 6;
 /** Longer than any abort may take. Its agent counts as reached, and the run as paid, after a quarter of it. */
 const WORK_MS = 12_000;
@@ -75,7 +75,7 @@ async function goneAfter(abortedAt: number): Promise<Gone> {
 
 const task = () => ({ agent_id: agentId, task: slowTask(WORK_MS, randomUUID()) });
 
-/** Begins a run by a request of its own, and ends it. */
+/** Begins a run by a separate request, and ends it. */
 const byRequest =
   (
     path: '/v1/execute' | '/v1/execute/stream',
@@ -122,7 +122,7 @@ test.each<[string, () => Promise<Gone>]>([
     },
   ],
   [
-    'its time is over',
+    'its timeout passes',
     async () => {
       // Earlier than its time begins: that is when its agent does.
       const sentAt = performance.now();

@@ -61,7 +61,7 @@ describe('a run', () => {
     },
   );
 
-  test('has an id of its own, under which its wallet alone finds it [EXE-9, RUN-1]', async () => {
+  test('has a new id, under which its wallet alone finds it [EXE-9, RUN-1]', async () => {
     const request = await marketplace.request('one_time');
     const [first, second] = [await execute(request), await execute(request)];
     expect(first.body['run_id']).not.toBe(second.body['run_id']);

@@ -107,7 +107,7 @@ describe('a run that takes a while', () => {
 });
 
 describe('a cancel', () => {
-  test('stops the run, and the request that waits for it says so; the charge stands [RUN-11]', async () => {
+  test('stops the run, and the request that waits for it says so; the charge is kept [RUN-11]', async () => {
     const key = newKey();
     const before = await balance();
     const waiting = execute({ input: ENDLESS }, { 'idempotency-key': key });
@@ -157,7 +157,7 @@ describe('a cancel', () => {
     expect(answer.status).toBe(400);
   });
 
-  test('is what an abort of the sdk does', async () => {
+  test('follows from an abort of the sdk', async () => {
     const abort = new AbortController();
     const key = newKey();
     const before = await balance();

@@ -37,7 +37,7 @@ describe.runIf(surfnetRunsHere)('docs/devnet.md', () => {
   let server: ChildProcess | undefined;
   const ends: (() => unknown)[] = [];
   let env: Record<string, string>;
-  /** What is devnet's, or the reader's own, and what stands for it here. */
+  /** Values of devnet or of the reader, and their replacements in this test. */
   let replacements: [written: string, here: string][];
 
   beforeAll(async () => {

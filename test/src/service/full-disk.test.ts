@@ -8,7 +8,7 @@ import { startMarketplace, type OwnMarketplace } from '../support/marketplace.js
 
 const MEGABYTE = 1_048_576;
 
-/** A disk of its own, which only root can have. */
+/** A separate disk, which only root can mount. */
 async function mountDisk(megabytes: number): Promise<string | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-rental-disk-'));
   const { status } = spawnSync('mount', [

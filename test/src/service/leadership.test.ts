@@ -32,7 +32,7 @@ describe.runIf(hasRedis)('of three servers on one database', () => {
     await database?.close();
   }, 60_000);
 
-  /** What a server's metrics say of itself; undefined where it does not answer. */
+  /** The metrics of a server; undefined where it does not answer. */
   async function metricsOf(server: OwnServer) {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), 1_000);

@@ -77,7 +77,7 @@ describe('a server that is up', () => {
     });
   });
 
-  test('counts what it does, and names no user [OPS-1]', async () => {
+  test('counts its work, and names no user [OPS-1]', async () => {
     model.always(OUTPUT);
     expect((await execute()).body).toMatchObject({ status: 'completed', output: OUTPUT });
     model.always(undefined);
@@ -116,7 +116,7 @@ describe('a server that is up', () => {
     expect(modelCall.key).toBe(MODEL_KEY);
     expect(modelCall.body).toContain(PROMPT);
     expect(modelCall.body).toContain(TASK);
-    // A vendor that repeats what it was sent.
+    // A vendor that repeats the request in its error.
     modelCall.refuse(401, `Incorrect key ${modelCall.key} for ${modelCall.body}`);
     const answer = await running;
     expect(answer.status).toBe(503);
@@ -198,7 +198,7 @@ describe('a server that is told to stop', () => {
     const log = await readFile(join(stateDir, 'server.log'), 'utf8');
     expect(log).toContain(String(last.headers.get('x-request-id')));
     expect(await running).toBeInstanceOf(TypeError);
-    // What it left behind is cleared by the next start.
+    // The next start clears the leftovers of this stop.
     await start();
   }, 60_000);
 });

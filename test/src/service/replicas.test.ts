@@ -99,7 +99,7 @@ describe.runIf(hasRedis)('two servers on one PostgreSQL and one Redis', () => {
     const token = await login(there, Keypair.generate());
     const run = (server: OwnServer) =>
       call(server, 'POST', '/v1/execute', { token, body: { agent_id: agentId, task: 'x' } });
-    // A stranger to the agent: what is counted is refused afterwards.
+    // A stranger to the agent: a counted request is refused afterwards.
     expect((await ask(80, run)).all).toEqual({ 403: 60, 429: 20 });
   });
 

@@ -81,7 +81,7 @@ describe('secrets', () => {
       const looked = seen.filter((found) => found !== undefined);
       if (looked.length < others.length - 2) skip('this machine does not let us look into memory');
       for (const key of CREATORS) expect(looked.filter((found) => found.has(key))).toEqual([]);
-      // Each input is in one sandbox, and in no other's: so we do see what is there.
+      // Each input is in one sandbox, and in no other: so the search does find the inputs.
       for (const input of [CANARIES.firstInput, CANARIES.secondInput]) {
         expect(looked.filter((found) => found.has(input))).toEqual([new Set([input])]);
       }
@@ -98,7 +98,7 @@ describe('secrets', () => {
       const answers = await Promise.all([
         begin(first, declarative, slowTask(0, CANARIES.output), CANARIES.firstInput).answer,
         begin(first, connected, slowTask(0, 'three'), CANARIES.firstInput, '/v1/execute/stream').answer,
-        // Model and agent that repeat what they were sent in an error.
+        // Model and agent that repeat the request in an error.
         begin(second, declarative, '<refuse>', CANARIES.secondInput).answer,
         begin(second, connected, '<refuse>', CANARIES.secondInput, '/v1/execute/stream').answer,
       ]);

@@ -55,7 +55,7 @@ const PUBLIC = new Set([
   'GET /dashboard/rent/:listing_id',
   'OPTIONS *',
 ]);
-/** Routes on which a resource of another wallet may be named: they show what is public, or one's own standing. */
+/** Routes with a resource of another wallet in the path: they show public data, or the caller's own data. */
 const FOR_EVERYBODY = new Set([
   'GET /v1/listings/:id',
   'GET /v1/listings/:id/reviews',
@@ -99,7 +99,7 @@ let stranger: Renter;
 let resources: Record<string, string>;
 /** Bearers that must not pass, each with the code of its refusal. */
 let bearers: [what: string, bearer: string | undefined, code: string][];
-/** What an operation takes, by method and path: the examples of the API's own description. */
+/** The example input of an operation, by method and path, from the API's description. */
 let examples: Map<string, unknown>;
 
 beforeAll(async () => {
@@ -180,7 +180,7 @@ async function badBearers({ token, wallet }: Renter, revokedKey: string): Promis
   const rs256 = unsigned('RS256', claims);
   const [header, , signature] = token.split('.');
 
-  // The tokens below fail for what is wrong with them, and not because this test cannot make a good one.
+  // The tokens below fail for their faults, and not because this test cannot make a good one.
   const good = await call(marketplace, 'GET', '/v1/credentials', { token: eddsa(claims) });
   expect(good.status).toBe(200);
 
@@ -211,7 +211,7 @@ async function badBearers({ token, wallet }: Renter, revokedKey: string): Promis
 function pathOf({ path }: Route): string {
   return path.replaceAll(/:(\w+)/g, (_, name: string) => {
     const resource = resources[name];
-    if (resource === undefined) throw new Error(`Say in this test what a ${name} of another wallet is.`);
+    if (resource === undefined) throw new Error(`Add the ${name} of another wallet to this test.`);
     return resource;
   });
 }
@@ -265,7 +265,7 @@ function expectError(answer: Raw, status: number, codes: string[]): void {
   expect(answer.text).not.toMatch(INTERNALS);
 }
 
-test('the routes are those of the running server, and the public ones are all known', () => {
+test('the routes equal the running server’s, and the public ones are all known', () => {
   expect(closed.length).toBeGreaterThan(10);
   const names = new Set(routes.map(nameOf));
   // `OPTIONS *` is the preflight's.
@@ -301,7 +301,7 @@ describe.each(named.filter((route) => !FOR_EVERYBODY.has(nameOf(route))))('$rout
 });
 
 describe.each(named.filter((route) => FOR_EVERYBODY.has(nameOf(route))))('$route', (route) => {
-  test('shows what is public, or the own standing, and no more [ID-38]', async () => {
+  test('shows public data, or the caller’s own data, and no more [ID-38]', async () => {
     const answer = await send(route, stranger.token, undefined);
     expect(answer.status).toBe(200);
     expect(answer.text).not.toContain(owner.wallet.publicKey.toBase58());
@@ -423,7 +423,7 @@ describe.each(withBody)('a body for $route', (route) => {
       body: Buffer.from(text, 'latin1'),
     });
     const answer = { status: response.status, headers: response.headers, text: await response.text() };
-    // What a manifest holds is judged by its job, and a file may hold anything.
+    // The job judges the content of a manifest, and a file may hold anything.
     if (nameOf(route) === 'POST /v1/agents' && answer.status === 202) return;
     if (ANY_BYTES.has(nameOf(route)) && answer.status === 201) return;
     expect(answer.status, `${what}: ${answer.text}`).toBeGreaterThanOrEqual(400);

@@ -107,7 +107,7 @@ describe('a server with a collector', () => {
       expect(JSON.stringify(result.content)).toContain(name === 'program' ? 'done' : slowAnswer(SECRET));
       await client.close();
     }
-    // What is not exported yet is exported by the stop.
+    // The stop exports the remaining spans.
     expect(await marketplace.stop()).toBe(0);
     spans = collector.bodies.flatMap((body) =>
       (

@@ -10,7 +10,7 @@ interface Surfnet {
   readonly rpcUrl: string;
   readonly wsUrl: string;
   deploy(program: { programId: string; soPath: string }): string;
-  /** Hands out what it has queued; its runtime stands still once the queue is full. */
+  /** Returns the queued events; its runtime stops once the queue is full. */
   drainEvents(): unknown[];
   fundSol(address: string, lamports: number): void;
   timeTravelToTimestamp(unixMs: number): unknown;
