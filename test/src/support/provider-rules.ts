@@ -66,9 +66,11 @@ export function openAiBreaches(parameters: Schema): string[] {
  * Anthropic, `input_schema` of a tool.
  *
  * - https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use
- * - https://platform.claude.com/docs/en/managed-agents/self-hosted-sandboxes:
- *   "rejects reference keywords such as $ref anywhere in a custom tool's input_schema ... top-level oneOf, anyOf, and allOf,
- *   and property names outside letters, digits, underscores, dots, and hyphens (1-64 characters)"
+ * - https://platform.claude.com/docs/en/managed-agents/self-hosted-sandboxes
+ *
+ * The second page: "rejects reference keywords such as $ref anywhere in a custom tool's input_schema". It also names
+ * "top-level oneOf, anyOf, and allOf, and property names outside letters, digits, underscores, dots, and hyphens (1-64
+ * characters)".
  */
 export function anthropicBreaches(parameters: Schema): string[] {
   return breaches(parameters, function* ({ path, schema }) {

@@ -98,7 +98,7 @@ export async function publishProgram(
   return publishAgent(creator, {
     name: `test-agent-${randomUUID().slice(0, 4)}`,
     category: 'research',
-    description: 'Runs the program of a test.',
+    description: 'Does the work of a test.',
     ...(await offlineModel(marketplace)),
     system_prompt: `Call run_javascript with this program.\n\`\`\`js\n${program}\n\`\`\``,
     tools: [{ name: 'run_javascript', scope: 'input_only' }, ...tools],
@@ -117,7 +117,7 @@ export async function publishIdleListing(
   const id = await register(creator, {
     name: 'transaction-example',
     category: 'research',
-    description: 'A listing for the tests of transactions.',
+    description: 'A listing that the tests of transactions use.',
     model: { provider: 'openai', model: 'none' },
     system_prompt: 'Say nothing.',
     input_schema: { type: 'string' },

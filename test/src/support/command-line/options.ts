@@ -108,8 +108,9 @@ function toWholeNumber(text: string): number {
 }
 
 /**
- * Reads this process's arguments. For `--help` it prints the help and ends with 0. For an unknown option, a surplus argument
- * or a number out of range it prints one line with the fault and ends with 2.
+ * Reads this process's arguments.
+ * - `--help`: prints the help and ends with 0.
+ * - An unknown option, a surplus argument or a number out of range: prints one line with the fault and ends with 2.
  */
 export function readCommandLine<const Options extends Record<string, OptionSpec>>(
   spec: CommandSpec<Options>,
