@@ -31,7 +31,7 @@ export async function npmTool(
       .replaceAll(/[@/]/g, '-')}`,
   );
   if (!existsSync(folder)) {
-    // Appears at once and complete, so that runs side by side do not meet half of it.
+    // Renamed when complete, so that parallel runs never see a partial folder.
     const draft = await mkdtemp(`${folder}-`);
     try {
       const options = ['--prefix', draft, '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock'];

@@ -140,7 +140,7 @@ describe('Ledger', () => {
     expect(sum(outcome?.preBalances) - sum(outcome?.postBalances)).toBe(5_000n);
   });
 
-  it('refuses a transaction that is there already, across restarts', async () => {
+  it('refuses a transaction that has already landed, across restarts', async () => {
     const first = open();
     first.airdrop(alice.publicKey.toBytes(), 10 ** 10);
     const payment = pay(first, alice, bob.publicKey, 1_000_000);
@@ -221,7 +221,7 @@ describe('Ledger', () => {
     expect(contents).toMatchObject([{ now: { lamports: 10n ** 10n } }, { now: null }]);
   });
 
-  it('never goes back in time, whatever the wall clock does', async () => {
+  it('never goes back in time, for any change of the wall clock', async () => {
     const first = open();
     passSlots(10);
     const { slot, unixMs } = first.now();
@@ -246,7 +246,7 @@ describe('Ledger', () => {
     expect(second.now().slot).toBe(slot + 2);
   });
 
-  it('warps to the first slot that begins at the time asked for or later', () => {
+  it('warps to the first slot that begins at the requested time or later', () => {
     const ledger = open();
     for (const aheadMs of [1, SLOT_TIME_MS - 1, SLOT_TIME_MS, 86_400_123]) {
       const target = ledger.now().unixMs + aheadMs;

@@ -87,7 +87,7 @@ describe('subscriptions over the websocket', () => {
     other.close();
   });
 
-  it('tells of a signature once, also one that was confirmed before', async () => {
+  it('notifies of a signature once, also of an earlier confirmed one', async () => {
     const signature = await send(memo('early'));
     const { result: subscription } = await client.call('signatureSubscribe', signature, confirmed);
     expect(await client.next()).toMatchObject({

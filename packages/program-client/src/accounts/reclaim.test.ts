@@ -134,7 +134,7 @@ describe('the pauses that count towards a reclaim', () => {
     expect(later).toBeGreaterThan(50);
   });
 
-  it('of a listing from before they were counted are those since it was paused [PRG-31]', () => {
+  it('of a listing from before they were counted begin with its present pause [PRG-31]', () => {
     const { market, chain, listingId, isAllowed } = rented();
     market.updateListing(listingId, { status: 'paused' });
     const state = market.listing(listingId);
@@ -170,7 +170,7 @@ describe('reclaimReason and reclaimableAt', () => {
     expect(reclaimReason({ ...longPaused, pausedAt: now - 604_799n }, balance, now)).toBeNull();
   });
 
-  it('give the present where it is allowed, and null where no time brings it', () => {
+  it('give the present time where a reclaim is allowed, and null where it never will be', () => {
     expect(reclaimableAt({ ...listing, status: 'closed' }, balance, now)).toBe(now);
     expect(reclaimableAt(listing, balance, now)).toBeNull();
     const paused = { ...listing, status: 'paused', pausedAt: now } as const;

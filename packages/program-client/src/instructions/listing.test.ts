@@ -249,7 +249,7 @@ describe('update_listing', () => {
     expect(market.listing(id)).toMatchObject({ status: 'active', pausedAt: null });
   });
 
-  it('is the creator’s, also while the protocol is paused', () => {
+  it('is for the creator alone, also while the protocol is paused', () => {
     const market = new Market();
     const id = market.list('one_time');
     for (const creator of [market.authority, market.admin, market.buyer]) {
@@ -259,7 +259,7 @@ describe('update_listing', () => {
     market.updateListing(id, { priceLamports: 2n * PRICE });
   });
 
-  it('keeps the rules of the values', () => {
+  it('checks the values by the same rules', () => {
     const market = new Market();
     const id = market.list('per_query');
     const send = (changes: object) =>
@@ -384,7 +384,7 @@ describe('withdraw_earnings', () => {
     expect(chain.lamports(market.addresses(id).escrow)).toBe(chain.rent(ACCOUNT_SIZES.Escrow) + 10n ** 9n);
   });
 
-  it('is the creator’s, whatever is paused', () => {
+  it('is for the creator alone, also while listing and protocol are paused', () => {
     const market = new Market();
     const id = market.list('subscription');
     market.rent(id, market.buyer, MONTH);

@@ -55,7 +55,7 @@ function stateOf({ market, listingId, renters, chain }: ReturnType<typeof setup>
 }
 
 describe('consume_queries', () => {
-  it('does what as many consume_query in one transaction do, refusals included [MON-9]', () => {
+  it('has the effects of as many consume_query in one transaction, refusals included [MON-9]', () => {
     const [together, apart] = [setup(), setup()];
     for (const { market, listingId, chain } of [together, apart]) {
       const changedAt = chain.now();
@@ -112,7 +112,7 @@ describe('consume_queries', () => {
     expect(market.balance(listingId, renters[0]).balanceLamports).toBe(0n);
   });
 
-  it('is refused as a whole for one charge, and says which and why [MON-9]', () => {
+  it('is refused as a whole for one bad charge, and names the charge and the reason [MON-9]', () => {
     const given = setup();
     const { market, chain, charge, listingId, renters } = given;
     market.updateListing(listingId, { priceLamports: 2n * PRICE, minDepositLamports: 2n * PRICE });

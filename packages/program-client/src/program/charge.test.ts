@@ -65,7 +65,7 @@ describe('consume_query', () => {
     expect(market.balance(listingId)).toMatchObject({ balanceLamports: DEPOSIT, highestSequence: 0n });
   });
 
-  it('moves exactly the price, fee out of it [PRG-7]', () => {
+  it('moves exactly the price, with the fee out of it [PRG-7]', () => {
     const { market, listingId, chain, at } = setup();
     const fee = protocolFeeLamports(PRICE, 250);
     const before = [at.balance, at.escrow, market.treasury, market.buyer].map((key) => chain.lamports(key));
@@ -115,7 +115,7 @@ describe('consume_query', () => {
     ]);
   });
 
-  it('is the authority’s alone [PRG-13]', () => {
+  it('is for the authority alone [PRG-13]', () => {
     const { market, listingId, chain } = setup();
     for (const authority of [market.admin, market.creator, market.buyer, chain.wallet()]) {
       const instruction = consumeQuery({
@@ -172,7 +172,7 @@ describe('consume_query', () => {
     });
   });
 
-  it('agrees with the client’s reading of the window over jumps and late ones [PRG-37]', () => {
+  it('agrees with the client’s reading of the window, over jumps and late sequences [PRG-37]', () => {
     const { market, listingId, chain } = setup(400n * PRICE);
     const charged = new Set<bigint>();
     const random = pseudoRandom(2_024);
@@ -213,7 +213,7 @@ describe('consume_query', () => {
     expect(market.balance(listingId).balanceLamports).toBe(DEPOSIT - PRICE + 1n);
   });
 
-  it('charges the price that a run was admitted at, for 15 minutes after a change [PRG-10]', () => {
+  it('charges the price at which a run was admitted, for 15 minutes after a change [PRG-10]', () => {
     const { market, listingId, chain, at } = setup();
     const [lower, higher] = [PRICE / 2n, PRICE];
     market.updateListing(listingId, { priceLamports: lower });
@@ -284,7 +284,7 @@ describe('consume_query', () => {
     expect(charged()).toEqual([b]);
   });
 
-  it('tells a sequence that landed before it looks at the price, and the price before the balance [PRG-10]', () => {
+  it('checks the sequence before the price, and the price before the balance [PRG-10]', () => {
     const { market, listingId, chain } = setup();
     const charge = (sequence: bigint, price: bigint) =>
       chain.send(market.charge(listingId, sequence, market.buyer, price));
@@ -298,7 +298,7 @@ describe('consume_query', () => {
     chain.succeed(market.charge(listingId, 2n));
   });
 
-  it('of a run in flight is refused once the buyer reclaimed, and what landed before is not returned', () => {
+  it('of a run in flight is refused once the buyer reclaimed, and earlier charges are not returned', () => {
     const { market, listingId, chain } = setup();
     chain.succeed(market.charge(listingId, 1n));
     market.updateListing(listingId, { priceLamports: 2n * PRICE, minDepositLamports: 2n * PRICE });
@@ -345,7 +345,7 @@ describe('consume_query', () => {
     }
   });
 
-  it('takes the fee that holds when it is charged', () => {
+  it('takes the protocol fee at the time of the charge', () => {
     const { market, listingId, chain } = setup();
     market.updateProtocol({ feeBps: 1_000 });
     const before = chain.lamports(market.treasury);

@@ -98,7 +98,7 @@ describe('compute units', () => {
     );
   });
 
-  it('of a charge stay below 1,500, whichever way the window moves', () => {
+  it('of a charge stay below 1,500, for every move of the window', () => {
     const market = new Market();
     const id = market.list('per_query');
     market.rent(id);

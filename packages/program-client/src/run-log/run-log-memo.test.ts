@@ -30,7 +30,7 @@ describe('the memo of a batch', () => {
     );
   });
 
-  it('with one character more, less or changed is none, or says something else', () => {
+  it('with one character more, less or changed is no memo, or has another meaning', () => {
     fc.assert(
       fc.property(batch, fc.nat(250), fc.constantFrom('', ' ', '0', 'x', '\n', 'é'), (one, at, put) => {
         const text = formatRunLogMemo(one);

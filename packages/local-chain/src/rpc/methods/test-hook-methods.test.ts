@@ -60,7 +60,7 @@ describe('a fork', () => {
     block: (await connection.getBlockSignatures((await connection.getSlot()) - 1)).signatures,
   });
 
-  it('takes a confirmed transaction back with all it did, also for a chain started again', async () => {
+  it('takes a confirmed transaction back with all its changes, also after a restart', async () => {
     const bob = Keypair.generate().publicKey;
     const before = await connection.getBalance(alice.publicKey);
     const signature = await pay(alice, bob, LAMPORTS_PER_SOL);
@@ -163,7 +163,7 @@ describe('a fork', () => {
   });
 });
 
-it('memory is told once the collector has run', async () => {
+it('memory is told after a garbage collection', async () => {
   const folder = temporaryFolder();
   const fixture = await startFixture({ stateDir: folder.path, testHooks: true });
   try {
