@@ -16,7 +16,7 @@ import { startSlowAgents, type SlowAgents } from './agents/slow-agents.js';
 /** Price of a run of the agents here, in lamports. */
 export const RUN_PRICE = 250_000;
 
-/** A marketplace of one's own that works hard, and can be looked into: its database, its processes, its heap. */
+/** A separate marketplace under load, with access to its database, its processes and its heap. */
 export interface BusyMarketplace {
   readonly server: OwnMarketplace;
   readonly agents: SlowAgents;
@@ -52,7 +52,7 @@ export async function startBusyMarketplace(
   const databaseUrl = findRunningPostgres(stateDir);
   if (databaseUrl === undefined) throw new Error('The marketplace runs without its PostgreSQL.');
   const database = new Pool({ connectionString: databaseUrl, max: 4 });
-  // Whatever ends it early is told by the server's own end.
+  // The server's end reports an early end of the database.
   database.on('error', () => undefined);
   const inspector = await inspect(server.output, server.process);
   const callers = new Set<Socket>();
@@ -126,7 +126,7 @@ async function hasWarmSandboxes({ server }: BusyMarketplace): Promise<boolean> {
   return counts.length > 0 && counts.every(([, state, count]) => state === 'idle' || count === '0');
 }
 
-/** The census once nothing is left that was not there before, or when it ought to have been so for long. */
+/** The census once nothing is left behind since `before`, or at the end of the waiting time. */
 export async function censusAfter(market: BusyMarketplace, before: Census): Promise<Census> {
   const deadline = performance.now() + SETTLE_MS;
   for (;;) {
@@ -136,7 +136,7 @@ export async function censusAfter(market: BusyMarketplace, before: Census): Prom
   }
 }
 
-/** An answer, as far as it came. */
+/** An answer, as far as it was received. */
 export interface SentRun {
   /** Undefined when the connection broke first. */
   status: number | undefined;

@@ -113,7 +113,7 @@ export async function startMarketplace(
   return { ...(await startServer(stateDir, env)), ...(await attach(stateDir)) };
 }
 
-/** Starts a server, on whatever parts the environment names, and waits until it is ready. */
+/** Starts a server on the parts that the environment names, and waits until it is ready. */
 export async function startServer(stateDir: string, env: Record<string, string>): Promise<OwnServer> {
   const child = spawnServer(stateDir, env);
   let output = '';

@@ -11,7 +11,7 @@ export interface GivingUp {
   readonly how: 'ignore' | 'cut';
 }
 
-/** A session of protocol 2025-11-25 without a library: gives up on calls as no library can be told to. */
+/** A session of protocol 2025-11-25 without a library: it can abandon calls in ways that no library offers. */
 export interface RawMcpSession {
   /** @param meta `_meta` of the request */
   call(name: string, args: object, givingUp?: GivingUp, meta?: object): Promise<CallText>;

@@ -11,7 +11,7 @@ import type { Participant } from '../participant.js';
 type Job = Awaited<ReturnType<RentalClient['getJob']>>;
 type Registration = Parameters<RentalClient['registerAgent']>[0];
 
-/** On what terms a listing is for sale. */
+/** The terms of a listing on sale. */
 export type Terms = NonNullable<PublishTerms['listing']>;
 
 /** How long a job may take on a busy machine. */
@@ -56,7 +56,7 @@ export function textAgent(modelUrl: string, fields: Record<string, unknown> = {}
     system_prompt: 'You answer.',
     input_schema: { type: 'object' },
     output_schema: { type: 'string' },
-    // With a sample, or its review would run it.
+    // The sample is needed: without one, the review would run the agent.
     listing: { rental_model: 'per_query', price_lamports: PRICE, sample_output: ['An answer.'] },
     ...fields,
   };
@@ -126,7 +126,7 @@ export async function publishIdleListing(
   // The publish request carries the terms: the wallet sees them when it signs.
   await publish(creator.client, creator.signer, id, {
     connection,
-    // Its model is not there.
+    // Its model cannot be reached.
     unverified: true,
     listing: { sample_output: ['An answer.'], ...terms },
   });

@@ -12,7 +12,7 @@ export interface SlowAgents {
   readonly open: number;
   /** Resolves once an agent has the held task of that name. */
   reached(name: string): Promise<void>;
-  /** Has the held task of that name answered, now and whenever it comes again. */
+  /** Lets the held task of that name end, now and at each later call. */
   release(name: string): void;
   close(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export async function startSlowAgents(
   };
 }
 
-/** What happens to held tasks, by name. Each happens once, before or after it is waited for. */
+/** The events of held tasks, by name. Each happens once, before or after a test waits for it. */
 class Events {
   readonly #events = new Map<string, { promise: Promise<void>; happen: () => void }>();
 
@@ -137,7 +137,7 @@ function streamCompletion(
     );
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const size = Math.ceil(text.length / PIECES);
-  // One after the other: timers of several lengths that are due together do not fire in their order.
+  // One timer after the other: timers of several lengths that are due together may fire in another order.
   const send = (part: number) =>
     later(1, () => {
       chunk({ role: 'assistant', content: text.slice((part - 1) * size, part * size) }, null);

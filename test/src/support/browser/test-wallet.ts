@@ -16,7 +16,7 @@ export interface AskedWallet {
 }
 
 /**
- * Gives a page a wallet by the Wallet Standard, which signs in this process. To be called before the page is opened.
+ * Gives a page a wallet by the Wallet Standard, which signs in this process. Call it before the page is opened.
  *
  * @param chain as `solana:localnet`
  * @param options.signsIn whether it offers `solana:signIn`

@@ -4,7 +4,7 @@ import type { Served } from '../marketplace.js';
 import type { Participant } from '../participant.js';
 import { consentOverHttp } from './consent.js';
 
-/** Where the app of the tests has the login end. */
+/** The redirect URI of the tests' app. */
 export const REDIRECT_URI = 'https://app.example/callback';
 
 /** An answer of an endpoint of OAuth. */

@@ -23,7 +23,7 @@ export interface Census {
 /** The counts from the database. */
 type Rows = Pick<Census, 'slots' | 'inLine' | 'runsRunning' | 'chargesReserved'>;
 
-/** Whose leftovers are counted. */
+/** The server and the connections whose leftovers are counted. */
 export interface Counted {
   readonly pid: number;
   readonly database: Pool;
@@ -60,7 +60,7 @@ export async function takeCensus(counted: Counted): Promise<Census> {
   ]);
   const { sockets, pipes } = descriptors;
   const { connections, ...left } = rows[0] as { connections: number } & Rows;
-  // A connection whose other end is open may be a client's that keeps it; none was sent a run on but `callers`.
+  // An open connection may be a client's that keeps it alive. Of these, only `callers` were sent runs.
   const halfClosed = sockets.filter(
     ({ local, state }) => local === serverPort && state !== ESTABLISHED && state !== LISTENING,
   );
@@ -74,7 +74,7 @@ export async function takeCensus(counted: Counted): Promise<Census> {
   };
 }
 
-/** What there is now and was not before, in words; nothing where nothing was left behind. */
+/** The leftovers since the census `before`, in words; empty where nothing is left behind. */
 export function leftBehind(before: Census, after: Census): string[] {
   return (Object.keys(before) as (keyof Census)[]).flatMap((what) => {
     const [was, is] = [before[what], after[what]];

@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 export interface Inspector {
   /** Collects garbage, then gives the memory that the process still uses. */
   heapAfterCollection(): Promise<{ heapUsed: number; external: number; arrayBuffers: number; rss: number }>;
-  /** What keeps the event loop of the process alive, counted by kind. */
+  /** The resources that keep the event loop of the process alive, counted by kind. */
   activeResources(): Promise<Record<string, number>>;
   /** The value of an expression in the process, as JSON. */
   evaluate<T>(expression: string): Promise<T>;

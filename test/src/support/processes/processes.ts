@@ -7,7 +7,7 @@ export interface ProcessIdentity {
   command: string;
 }
 
-/** What Linux tells of a process. */
+/** The data of a process from Linux. */
 export interface ProcessRow extends ProcessIdentity {
   parent: number;
   session: string;
@@ -48,7 +48,7 @@ async function allProcesses(): Promise<ProcessRow[]> {
   return rows.filter((row) => row !== undefined);
 }
 
-/** Everything that a process has started, its children's children included. */
+/** All descendants of a process. */
 export async function descendants(pid: number): Promise<ProcessIdentity[]> {
   const rows = await allProcesses();
   const found: ProcessRow[] = [];

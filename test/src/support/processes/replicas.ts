@@ -37,7 +37,7 @@ export async function startReplicas(
     METRICS_TOKEN: METRICS_TOKEN,
     REVIEW: 'automatic',
     SANDBOX_POOL_SIZE: '1',
-    // Empty values are as if they were not there.
+    // Empty values count as absent.
     RATE_LIMIT_PER_MINUTE: '',
     EXECUTIONS_PER_MINUTE: '',
   };

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Served } from '../marketplace.js';
 import type { Replica } from './replica.js';
 
-/** Between two looks at whether each replica is ready. */
+/** Time between two readiness checks of each replica, in milliseconds. */
 const LOOK_EVERY_MS = 100;
 
 /** A load balancer in front of replicas. */

@@ -76,7 +76,7 @@ export async function askChain<T>(
   return result;
 }
 
-/** Beyond the blocks within which a transaction can land, and those after which none is taken back. */
+/** More slots than a transaction has to land in, and more than a landed one needs to become final. */
 const SLOTS_UNTIL_FINAL = 220;
 
 /** Lets a chain go on until confirmed transactions are final, and unseen ones can land no more. */

@@ -32,7 +32,7 @@ async function openOwnDatabase(): Promise<TemporaryDatabase> {
   return database;
 }
 
-/** Headers of a request that comes from an address that no other one has come from. */
+/** Headers that give a request a client address of which no other request comes. */
 export function elsewhere(): Record<string, string> {
   return { 'x-forwarded-for': `10.${randomBytes(3).join('.')}` };
 }
@@ -41,9 +41,9 @@ export function elsewhere(): Record<string, string> {
 export interface MarketOptions {
   /** How many replicas start. */
   readonly replicas: number;
-  /** Of every replica, beside what production has. */
+  /** The environment of every replica, beside production's. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Of another release. */
+  /** Compiled code of another release. */
   readonly serverFolder?: string;
   /** The server in front of the replicas, if there is one. */
   readonly front?: Served;
@@ -60,9 +60,9 @@ export class ReplicaMarket {
   declare readonly database: TemporaryDatabase;
   declare readonly redis: OwnRedis;
   declare readonly agents: SlowAgents;
-  /** Of every replica. */
+  /** The environment of every replica. */
   declare readonly env: Readonly<Record<string, string>>;
-  /** All that were started, in order. */
+  /** All started replicas, in order. */
   readonly replicas: Replica[] = [];
   /** Rentals per task, whose payments the listings and the treasury have. */
   readonly rentals: Rental<MarketListing>[] = [];
@@ -166,7 +166,7 @@ export class ReplicaMarket {
     return (await this.database.pool.query<T>(text, values)).rows;
   }
 
-  /** Makes a wallet that is logged in, with what acts for it. */
+  /** Makes a wallet that is logged in, with its signer and its client. */
   async participant(): Promise<Participant> {
     const renter = await newRenter(this.served, elsewhere());
     const signer = keypairSigner(renter.wallet);

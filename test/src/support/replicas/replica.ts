@@ -17,7 +17,7 @@ export interface Replica extends Served {
   readonly isUp: boolean;
   /** Ends it at once, as a crash does. */
   kill(): Promise<void>;
-  /** Has it drain, as a supervisor does (SIGTERM); gives its exit code. */
+  /** Drains it, as a supervisor does (SIGTERM); gives its exit code. */
   drain(): Promise<number | null>;
   /** The last part of its output. */
   output(): string;
@@ -32,7 +32,7 @@ export interface LoadedServer {
   start(message: StartMessage): Promise<string>;
   /** Ends the process; gives its exit code. */
   end(signal: NodeJS.Signals): Promise<number | null>;
-  /** The last of its output. */
+  /** The last part of its output. */
   output(): string;
 }
 

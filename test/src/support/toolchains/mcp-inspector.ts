@@ -15,7 +15,7 @@ export interface InspectorAnswer {
 /**
  * Installs the protocol's Inspector and a Node that it runs on.
  *
- * @returns what calls its command line.
+ * @returns a function that calls its command line
  * @throws Error when npm cannot install one of them
  */
 export async function mcpInspector(): Promise<(...args: string[]) => Promise<InspectorAnswer>> {

@@ -47,7 +47,7 @@ export function pythonInFullForm(requirements: string): Promise<PythonEnvironmen
   return Promise.resolve({ missing: 'CI=true npm test runs it' });
 }
 
-/** Appears at once and complete, so that runs side by side do not meet half an environment. */
+/** Renames the folder when it is complete, so that parallel runs never see a partial environment. */
 async function install(requirements: string, folder: string): Promise<void> {
   const draft = await mkdtemp(`${folder}-`);
   try {
