@@ -251,7 +251,7 @@ describe('a creator with the command line alone', () => {
     expect(await run()).toMatchObject({ code: 1 });
   });
 
-  it('is told what to do without SOL, with the wrong wallet, and where the marketplace is away [REG-61]', async () => {
+  it('is told the next step without SOL, with the wrong wallet, and when the marketplace is down [REG-61]', async () => {
     const { folder, cli } = await openWorkshop(marketplace.dev);
     const agent = join(folder, 'poor-agent');
     await cli(folder, 'init', 'poor-agent');
@@ -335,7 +335,7 @@ describe('a creator with the command line alone', () => {
     expect(agents).toMatchObject([{ listing_id: id, status: 'active', unreachable: null }]);
   });
 
-  it('is told everything that is wrong with an agent, and where to look [REG-61]', async () => {
+  it('is told every fault of an agent, and its place [REG-61]', async () => {
     const { folder, cli } = await openWorkshop(marketplace.dev);
     expect(await cli(folder, 'publish')).toMatchObject({
       code: 1,

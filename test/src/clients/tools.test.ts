@@ -226,7 +226,7 @@ describe('the rentals of a wallet as tools', () => {
     expect(called[0]?.['tools']).toEqual((await get('?format=openai')).body['tools']);
   });
 
-  test('come with what their listings are called with, where that is asked for [CRD-37]', async () => {
+  test('come with the call data of their listings, on request [CRD-37]', async () => {
     const list = async (query: string) =>
       (await call(marketplace, 'GET', `/v1/credentials${query}`, { token: renter.token })).body[
         'credentials'
@@ -241,7 +241,7 @@ describe('the rentals of a wallet as tools', () => {
     expect(refused.status).toBe(400);
   });
 
-  test('of a wallet that rents nothing are none', async () => {
+  test('of a wallet that rents nothing are an empty list', async () => {
     const stranger = await newParticipant(marketplace);
     for (const format of FORMATS) {
       const { body } = await get(`?format=${format}`, stranger.token);

@@ -99,7 +99,7 @@ describe('a credential', () => {
     expect(rented.get(model)).toEqual(body);
   });
 
-  test('that is not there is told in four fields [CRD-9]', async () => {
+  test('that does not exist is answered in four fields [CRD-9]', async () => {
     const stranger = await login(marketplace, Keypair.generate());
     const { id } = marketplace.listing('subscription');
     const { status, body } = await get(`/v1/credentials/${id}`, stranger);

@@ -203,7 +203,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     },
   );
 
-  test('over HTTP is refused with the page, and the same request goes on once it is approved [ID-70]', async () => {
+  test('over HTTP is refused with the address of its page, and the same request works once it is approved [ID-70]', async () => {
     const { key, body } = await askingKey();
     const send = (changes: object = {}) =>
       call(marketplace, 'POST', '/v1/execute', {
@@ -304,7 +304,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     expect(await use()).toContain('totals');
   });
 
-  test('over stdio with an API key is linked, too; the client cannot ask [ID-79]', async () => {
+  test('over stdio with an API key gets the link, too, because the client cannot ask [ID-79]', async () => {
     const { key, body } = await askingKey();
     const agent = new ClientV1({ name: 'an-agent', version: '1.0.0' });
     const env = { AGENT_RENTAL_URL: marketplace.dev.base_url, AGENT_RENTAL_API_KEY: key };

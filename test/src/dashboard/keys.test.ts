@@ -109,7 +109,7 @@ describe.runIf(browserPath !== undefined)('on the page of API keys, a wallet of 
     );
   });
 
-  test('that refuses, and a limit that is none, create no key and say why [ID-40]', async () => {
+  test('that refuses, and an invalid limit, create no key and tell the reason [ID-40]', async () => {
     const before = (await owner.client.listApiKeys()).api_keys.length;
     await loggedIn(async (page, wallet) => {
       await page.getByLabel('Label').fill('never');

@@ -126,7 +126,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
     expect(withoutNonce(await html(earner)).replaceAll(earner, other)).toBe(withoutNonce(await html(other)));
   });
 
-  test('sees in charts and tables the numbers that the API has [SVC-30]', async () => {
+  test('sees the API’s numbers in charts and tables [SVC-30]', async () => {
     await visiting(pageOf(earner), async (page) => {
       await logIn(page);
       for (const window of ['24h', '7d', '30d'] as const) {

@@ -87,7 +87,7 @@ describe.each(PAGES)('the page %s', (pattern) => {
     for (const query of HOSTILE_QUERIES) expectSafe(await visit(`${usual}?${query}`));
   });
 
-  test('knows no cookie, so that there is no session to fix, and takes no form from elsewhere [SVC-17]', async () => {
+  test('uses no cookie, so that there is no session to fix, and takes no form from another site [SVC-17]', async () => {
     const plain = await visit(usual);
     expectSafe(plain);
     const given = await visit(usual, {

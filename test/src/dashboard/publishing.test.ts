@@ -133,7 +133,7 @@ describe.runIf(browserPath !== undefined)('on the page for publishing, a wallet 
     expect((await creator.client.listAgents()).agents).toMatchObject([{ listing_id: id, status: 'active' }]);
   });
 
-  test('is told everything that is wrong, beside the fields, and loses nothing that was typed [SVC-30]', async () => {
+  test('is told every fault, beside its field, and keeps the typed values [SVC-30]', async () => {
     const creator = await visiting(async (page, wallet) => {
       await logIn(page);
       await page.getByLabel('Name, in kebab-case').fill('Not Kebab');

@@ -90,7 +90,7 @@ describe.runIf(browserPath !== undefined)('the login of a tab', () => {
     );
   });
 
-  test('is asked for anew once the service does not take it any more [SVC-21]', async () => {
+  test('is asked for again once the service refuses it [SVC-21]', async () => {
     await loggedIn(async (page, wallet) => {
       const spoil = `sessionStorage.setItem('agent-rental-login', JSON.stringify({
         ...JSON.parse(sessionStorage.getItem('agent-rental-login')), token: 'of-another-time' }))`;

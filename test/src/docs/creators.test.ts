@@ -99,7 +99,7 @@ describe('the guide for creators', () => {
     },
   );
 
-  it('names every field of a manifest and of its terms, every tool and provider, and the limits that hold', () => {
+  it('names every field of a manifest and of its terms, every tool and provider, and the limits', () => {
     const { model, ...fields } = manifest.shape;
     const named = [
       ...Object.keys(fields),

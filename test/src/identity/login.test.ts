@@ -53,7 +53,7 @@ describe('a login', () => {
     expect(signature).toBeTruthy();
   });
 
-  test('with a signature over something else is refused [ID-13]', async () => {
+  test('with a signature over another text is refused [ID-13]', async () => {
     const { challenge } = await challengeOf();
     const { status, body } = await exchange(challenge, signed(`${challenge} `));
     expect(status).toBe(401);

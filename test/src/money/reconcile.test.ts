@@ -114,7 +114,7 @@ test.skipIf(IS_QUICK)(
 );
 
 test.skipIf(IS_QUICK)(
-  'database and chain agree after runs, and each way in which they can differ is found, and repaired where that is safe [MON-22]',
+  'database and chain agree after runs, and each kind of difference is found, and repaired where that is safe [MON-22]',
   async () => {
     const agreed = await reconcile();
     expect([agreed.code, agreed.open, agreed.repaired], agreed.text).toEqual([0, [], []]);

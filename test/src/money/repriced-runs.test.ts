@@ -71,7 +71,7 @@ async function takenOnChain(): Promise<Map<string, bigint>> {
   return taken;
 }
 
-test('whatever is repriced while runs are admitted, charged and read: answer, receipt, record and chain name one price [PRG-10]', async () => {
+test('when prices change while runs are admitted, charged and read, then answer, receipt, record and chain name one price [PRG-10]', async () => {
   const answered = new Map<string, number>();
   const run = async (client: RentalClient, limit: number) => {
     try {

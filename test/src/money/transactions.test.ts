@@ -177,7 +177,7 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
     expect(await renter.client.verifyCredential(id)).toMatchObject({ status: 'active', valid: true });
   });
 
-  test('a Per-Task rental: ended by its creator, all of it back with the buyer, and no run after it [TXN-1, TXN-12]', async () => {
+  test('a Per-Task rental: ended by its creator, all of it returned to the buyer, and no run after it [TXN-1, TXN-12]', async () => {
     const [creator, renter] = await Promise.all([participant(), participant()]);
     const [selling, renting] = [verbsOf(creator), verbsOf(renter)];
     const id = await publishListing(creator, { rental_model: 'per_query', price_lamports: PRICE });
@@ -327,7 +327,7 @@ describe('a wallet with an RPC endpoint alone', () => {
     },
   });
 
-  test('is not asked to sign what cannot work', async () => {
+  test('is not asked to sign a transaction that cannot work', async () => {
     const [creator, renter] = await Promise.all([participant(), participant()]);
     const id = await publishListing(creator, { rental_model: 'one_time', price_lamports: PRICE });
     const signTransaction = vi.fn(renter.signer.signTransaction);

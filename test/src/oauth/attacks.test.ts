@@ -224,7 +224,7 @@ describe('consent', () => {
     return { response, again: send, request };
   }
 
-  test('with everything as it was signed connects the app, once [ID-47]', async () => {
+  test('with every value unchanged since the signature connects the app, once [ID-47]', async () => {
     const { response, again } = await signedConsent();
     expect(response.status).toBe(201);
     expect(response.headers.get('set-cookie')).toBeNull();

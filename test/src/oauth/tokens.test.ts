@@ -89,7 +89,7 @@ describe('an access token', () => {
     expect(await use('run_agent', request)).not.toMatchObject({ isError: true });
   });
 
-  test('is none at another service, nor one that was changed [ID-41]', async () => {
+  test('is refused at another service, and after a change [ID-41]', async () => {
     const { access_token: token } = await app.logIn(person);
     for (const wrong of [
       `${token.slice(0, -1)}_`,
@@ -157,7 +157,7 @@ describe('a code', () => {
     expect(await statusAtMcp(String(good[0]?.body['access_token']))).toBe(401);
   });
 
-  test('of one client is none for another that was mixed up with it [ID-44]', async () => {
+  test('of one client is refused from another client [ID-44]', async () => {
     const other = await newTestApp(marketplace, { client_name: 'Another app' });
     const code = await app.connect(person);
     expectRefused(await other.redeem(code), 'invalid_grant');
@@ -181,7 +181,7 @@ describe('a refresh token', () => {
     expect((await app.refresh(String(second.body['refresh_token']), { scope: 'run' })).status).toBe(200);
   });
 
-  test('that is used again ends the app, with the tokens of who used it first [ID-44]', async () => {
+  test('that is used again ends the app, with the tokens of its first use [ID-44]', async () => {
     const first = await app.logIn(person);
     const second = await app.refresh(first.refresh_token);
     expectRefused(await app.refresh(first.refresh_token), 'invalid_grant');
@@ -196,7 +196,7 @@ describe('a refresh token', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  test('of one client is none for another, which ends nothing [ID-44]', async () => {
+  test('of one client is refused from another, and that ends nothing [ID-44]', async () => {
     const other = await newTestApp(marketplace, { client_name: 'Another app' });
     const { refresh_token: token } = await app.logIn(person);
     expectRefused(await other.refresh(token), 'invalid_grant');
@@ -220,7 +220,7 @@ describe('an app is disconnected', () => {
     expect((await app.refresh(tokens.refresh_token)).status).toBe(200);
   });
 
-  test('not by another client, nor by a token that is none [ID-44]', async () => {
+  test('not by another client, nor by an invalid token [ID-44]', async () => {
     const tokens = await app.logIn(person);
     const other = await newTestApp(marketplace, { client_name: 'Another app' });
     expectRefused(await other.revoke(tokens.refresh_token), 'invalid_client', 401);

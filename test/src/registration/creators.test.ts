@@ -88,7 +88,7 @@ describe('an update of an agent', () => {
     expect(await renter.client.getListing(agentId)).toMatchObject({ description: 'Answers better.' });
   });
 
-  test('says what puts its public part on-chain, and that is no condition for it', async () => {
+  test('names the call that puts its public part on-chain, and does not require it', async () => {
     const before = await renter.client.getListing(agentId);
     const accepted = await creator.client.updateAgent(agentId, { description: 'Answers best.' });
     const { next_action: next } = await jobEnd(creator.client, accepted.job_id);
@@ -130,7 +130,7 @@ describe('an update of an agent', () => {
     expect(before).toMatchObject(after);
   });
 
-  test('that is not valid changes nothing, and says everything that is wrong [REG-17]', async () => {
+  test('that is not valid changes nothing, and names every fault [REG-17]', async () => {
     const accepted = await creator.client.updateAgent(agentId, {
       name: 'another-name',
       timeout_seconds: 301,
@@ -203,7 +203,7 @@ describe('a model key', () => {
     expect(await running).toMatchObject({ status: 'completed' });
   });
 
-  test('is the creator’s to replace, of a declarative agent', async () => {
+  test('of a declarative agent is replaced by its creator alone', async () => {
     expect(await errorOf(setModelKey(renter.client, renter.signer, agentId, 'k'))).toEqual({
       status: 404,
       code: 'listing_not_found',

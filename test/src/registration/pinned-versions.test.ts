@@ -148,7 +148,7 @@ describe('after a breaking update', () => {
     expect((await promptOf(byKey, id, { text: 'x' }, 1)).prompt).toBe('The first.');
   });
 
-  test('a pin that cannot be met is refused with what to do, and never replaced [REG-90]', async () => {
+  test('a pin that cannot be met is refused with the next step, and never replaced [REG-90]', async () => {
     const { id, parties } = await rentedAgent(1);
     const [party] = parties as [Participant];
     const stranger = await newParticipant(marketplace);

@@ -124,7 +124,7 @@ describe('a registration', () => {
     expect(JSON.stringify(larger['error'])).toContain(String(MANIFEST_MAX_BYTES));
   });
 
-  test('without samples is run once by its review, with the sample input, and shows what came of it [REG-15]', async () => {
+  test('without samples is run once by its review, with the sample input, and shows the result [REG-15]', async () => {
     const party = await newParticipant(marketplace);
     const program = 'return { got: input, twice: input.length * 2 };';
     const id = await publishProgram(marketplace, party, program, { listing: { sample_input: 'four' } });

@@ -85,7 +85,7 @@ describe('a run that takes a while', () => {
     expect((await get(`/v1/runs/${runId}`)).body).toEqual(ended.body);
   });
 
-  test('is answered with its end when that comes within the time preferred', async () => {
+  test('is answered with its result when it ends within the preferred time', async () => {
     const answer = await execute({}, { prefer: 'respond-async, wait=600' });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('preference-applied')).toBe('respond-async, wait=60');

@@ -148,7 +148,7 @@ async function jobEnd(jobId: string): Promise<void> {
 }
 
 test.skipIf(IS_QUICK)(
-  'no request of a stranger holds the event loop for 50 ms, on whatever route [ERR-33]',
+  'no request of a stranger holds the event loop for 50 ms, on any route [ERR-33]',
   { timeout: 600_000 },
   async () => {
     const routes = marketplace.routes.filter(({ method }) => method !== 'HEAD' && method !== 'OPTIONS');

@@ -107,7 +107,7 @@ describe('a server that is up', () => {
     expect(text).not.toContain(renter.wallet.publicKey.toBase58());
   });
 
-  test('logs a request under its id in every line, and no secret of anybody in any [ERR-3, OPS-9, REG-16]', async () => {
+  test('logs a request under its id in every line, and no secret in any line [ERR-3, OPS-9, REG-16]', async () => {
     const token = await login(marketplace, renter.wallet);
     expect((await call(marketplace, 'GET', '/v1/credentials', { token })).status).toBe(200);
     const running = execute();
@@ -161,7 +161,7 @@ describe('a server that is told to stop', () => {
     expect(await end).toBe(0);
   });
 
-  test('makes good a run that it cannot wait for: 503, and the next run is free [MON-5, OPS-4]', async () => {
+  test('credits a run that it cannot wait for: 503, and the next run is free [MON-5, OPS-4]', async () => {
     await start({ DRAIN_TIMEOUT_SECONDS: '0' });
     const before = (await renter.client.verifyCredential(agentId)).balance_lamports ?? 0;
     const running = execute('drained');
@@ -184,7 +184,7 @@ describe('a server that is told to stop', () => {
     model.always(undefined);
   }, 90_000);
 
-  test('ends at once when it is told so twice, with all that it logged on disk [OPS-4]', async () => {
+  test('ends at once on the second signal, with its whole log on disk [OPS-4]', async () => {
     const running = execute().catch((error: unknown) => error);
     await model.nextCall();
     const end = exited();
@@ -203,7 +203,7 @@ describe('a server that is told to stop', () => {
   }, 60_000);
 });
 
-test('a stopped server’s state folder is a backup: a copy of it elsewhere goes on where it was [OPS-79]', async () => {
+test('a stopped server’s state folder is a backup: a server continues from a copy of it [OPS-79]', async () => {
   model.always(OUTPUT);
   const before = await execute('before-the-backup');
   expect(before.body).toMatchObject({ status: 'completed' });

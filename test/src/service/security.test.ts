@@ -309,8 +309,8 @@ describe.each(named.filter((route) => FOR_EVERYBODY.has(nameOf(route))))('$route
   });
 });
 
-describe('what another wallet has', () => {
-  test('is still there after all that a stranger tried [ID-38]', async () => {
+describe('another wallet’s data', () => {
+  test('still exists after all attempts of a stranger [ID-38]', async () => {
     const read = async (path: string) =>
       (await call(marketplace, 'GET', path, { token: owner.token })).status;
     expect(await read(`/v1/runs/${resources['run_id']}`)).toBe(200);
@@ -341,7 +341,7 @@ describe('what another wallet has', () => {
     expectError(answer, answer.status, ['credential_not_found', 'listing_not_found']);
   });
 
-  test('is not paid for by a transaction that another wallet signed [ID-38]', async () => {
+  test('includes its signed transactions: no other wallet can submit them [ID-38]', async () => {
     const { body } = await call(marketplace, 'POST', '/v1/transactions', {
       token: owner.token,
       body: {
