@@ -15,7 +15,7 @@ import {
 } from '../support/marketplace.js';
 import { CLI, freePort, MODULES, openWorkshop } from '../support/workshop.js';
 
-/** Time in which a creator with nothing but the README has a paid run. */
+/** Limit of the time until a creator, with the README alone, has a paid run. */
 const TWO_MINUTES_MS = 120_000;
 
 let stateDir: string;
@@ -123,7 +123,7 @@ describe('a creator with the command line alone', () => {
       };
       expect((await cli(folder, 'init', 'tried-agent', '--template', template)).code).toBe(0);
       await symlink(MODULES, join(agent, 'node_modules'));
-      // The ports of the templates may be in use on the machine that tests.
+      // The templates' ports may be in use on the machine that runs the tests.
       const file = join(agent, 'agent.json');
       const text = await readFile(file, 'utf8');
       await writeFile(file, text.replace(':8788', `:${agentPort}`).replace(':8789', `:${modelPort}`));

@@ -21,7 +21,7 @@ let input: ScenarioInput;
 
 beforeAll(async () => {
   marketplace = await attach(inject('stateDir'));
-  // Paid by subscription: these runs cost the ready-made renter nothing.
+  // A subscription pays for these runs: they cost the prepared renter nothing.
   const request = (await marketplace.request('subscription')) as ScenarioInput['request'] & object;
   input = { base_url: marketplace.dev.base_url, api_key: marketplace.apiKey, request };
 });

@@ -11,7 +11,7 @@ type Fields = Record<string, unknown>;
 
 let marketplace: Marketplace;
 let renter: Renter;
-/** What submitting each rental answered. */
+/** The answer to the submission of each rental. */
 const rented = new Map<string, Fields>();
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ const list = async (query = '') => {
 const keysOf = (value: Fields | undefined) => Object.keys(value ?? {}).toSorted();
 const BALANCE = { one_time: [], subscription: [], per_query: ['balance_lamports'] };
 
-/** By the specification's seeds, with nothing of ours. */
+/** Derived from the specification's seeds, without code of this project. */
 function credentialAddress(model: (typeof MODELS)[number]): string {
   const program = new PublicKey(marketplace.dev.program_id);
   const id = Buffer.from(marketplace.listing(model).id);

@@ -324,7 +324,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
       };
       const visit = async (page: Page) => {
         await logIn(page);
-        // Everything that opens is open, and something is wrong.
+        // Every collapsible part is open, and the form has errors.
         if (name === 'publish') {
           await page.getByRole('button', { name: 'Register this agent' }).click();
           await says(page, 'It was not registered.');

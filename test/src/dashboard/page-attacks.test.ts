@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { attach, type Marketplace } from '../support/marketplace.js';
 
 const BROWSER = 'text/html,application/xhtml+xml,*/*;q=0.8';
-/** As the router has them: a page that is added is attacked, too. */
+/** The pages of the router: a new page is attacked, too. */
 const PAGES = inject('routes')
   .filter(({ method, path }) => method === 'GET' && /^\/(?:dashboard(?:\/|$)|$)/.test(path))
   .map(({ path }) => path)
@@ -18,10 +18,10 @@ const HOSTILE_SEGMENTS = [
   '\u0000',
   'x'.repeat(190),
 ];
-/** Names that servers redirect, look up or merge by. */
+/** Parameter names by which servers redirect, look up or merge. */
 const HOSTILE_QUERIES = [
   'next=https://evil.example/&redirect=//evil.example&return_to=https:evil.example&url=javascript:alert(1)',
-  // Each by itself: a page refuses the whole address for one member that it does not take.
+  // Each by itself: a page refuses the whole address for one unknown parameter.
   ...['q', 'category', 'status', 'agent_id', 'job', 'state', 'client_id', 'redirect_uri'].flatMap((name) =>
     ['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>'].map(
       (words) => `${name}=${encodeURIComponent(words)}`,

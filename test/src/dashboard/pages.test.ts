@@ -141,7 +141,7 @@ describe.runIf(browserPath !== undefined)('in a browser, the public pages', () =
             await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
           ).toBeLessThanOrEqual(0);
           expect(await page.title()).not.toBe('taken');
-          // Its own script is the one thing that a test brings in: the page’s policy allows none.
+          // The test adds only axe's script: the page’s policy allows none.
           const context = await browser.newContext({ ...LOOKS[look], bypassCSP: true });
           const judged = await context.newPage();
           await judged.goto(addressOf(path));

@@ -84,7 +84,7 @@ describe.runIf(browserPath !== undefined)('on the page for publishing, a wallet 
       id = await registeredId(page);
       expect(id).toMatch(/^form-made-[a-z2-7]{6}$/);
       expect(wallet.transactions).toBe(0);
-      // The key is in the field no more, and in nothing that the page shows.
+      // The key is no longer in the field, nor anywhere else on the page.
       expect(await page.content()).not.toContain('a-key-of-the-form');
       expect(await page.locator('[data-path=model_key]').first().inputValue()).toBe('');
       await page.getByRole('button', { name: 'Publish', exact: true }).click();

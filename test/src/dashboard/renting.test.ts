@@ -243,7 +243,7 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
       const output = JSON.parse((await page.getByLabel('Output').textContent()) ?? '') as object;
       expect(output).toMatchObject({ said: 'line 1\nline 2', count: 7 });
       await page.getByText(`It cost ${PRICE / 1e9} SOL.`).waitFor();
-      // One that goes on is cancelled there.
+      // A running run is cancelled there.
       await page.getByLabel('Input wait_ms').fill('60000');
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await page.getByRole('button', { name: 'Cancel the run' }).click();

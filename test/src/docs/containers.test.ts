@@ -7,7 +7,7 @@ const DOCKERFILE = readText('Dockerfile');
 const COMPOSE = 'deploy/compose';
 const FILES = ['compose.yaml', 'compose.bubblewrap.yaml', 'compose.localnet.yaml'] as const;
 const OWN_IMAGE = '${IMAGE:-agent-rental:0.1.0}';
-/** What `agent-rental` reads. */
+/** The variables that `agent-rental` reads. */
 const OF_COMMAND_LINE = ['AGENT_RENTAL_URL', 'AGENT_RENTAL_RPC_URL'];
 
 interface Part {

@@ -39,7 +39,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What each verifier says to the same calls, which it reads as JSON from its standard input. */
+/** The answers of each verifier to the same calls, which it reads as JSON from its standard input. */
 const VERIFIERS: Readonly<Record<string, (calls: string) => string>> = {
   ts: (calls) => {
     const file = join(folder, 'verify.mts');

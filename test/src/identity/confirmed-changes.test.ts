@@ -58,7 +58,7 @@ describe('a stolen token of an hour', () => {
       'x-wallet-challenge': challenge,
       'x-wallet-signature': bs58.encode(nacl.sign.detached(bytes, owner.wallet.secretKey)),
     };
-    // Seen on the way, it is of use for nothing else, and for this once.
+    // An intercepted signature works for no other request, and for this one once.
     expect((await patch(headers, { ...ELSEWHERE, description: 'x' })).status).toBe(401);
     const other = await call(marketplace, 'PATCH', `/v1/agents/${connected}`, {
       token: owner.token,

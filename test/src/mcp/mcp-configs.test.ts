@@ -129,7 +129,7 @@ describe('the MCP configurations of the examples', () => {
       version,
     ]);
     expect(entry.packages[0]?.identifier).toBe(PACKAGE);
-    // The registry takes no longer one.
+    // The registry accepts no longer text.
     expect(entry.description.length).toBeLessThanOrEqual(100);
 
     const { server } = manifest;

@@ -17,7 +17,7 @@ import {
   type SlowAgents,
 } from '../support/agents/slow-agents.js';
 
-/** When the clients give up by themselves: their defaults. */
+/** The clients' default timeouts. */
 const CLIENT_TIMEOUT_MS = 60_000;
 const DEFAULT_WAIT_MS = 45_000;
 const CLIENTS = Object.keys(OFFICIAL_CLIENTS);

@@ -18,7 +18,7 @@ interface Lies {
   readonly answer?: (path: string, value: Record<string, unknown>) => void;
 }
 
-/** Forwards to the marketplace and changes what passes through. */
+/** Forwards to the marketplace and changes requests and answers. */
 function proxied({ request: change = (_path, body) => body, answer: rewrite }: Lies): typeof fetch {
   return async (input, init) => {
     const path = new URL(new Request(input, init).url).pathname;
@@ -125,7 +125,7 @@ describe('a marketplace that lies about amounts takes nothing past the policy', 
             ? { ...body, max_price_lamports: 9_000_000, deposit_lamports: 9_000_000 }
             : body,
         answer: (path, value) => {
-          // The model is told, too: nothing about a run's price would be looked at.
+          // The rental model is false, too: a check by that model would skip the price of a run.
           if (path === `/v1/listings/${id}`) value['rental_model'] = 'one_time';
         },
       },

@@ -30,7 +30,7 @@ let stateDir: string;
 let marketplace: OwnMarketplace;
 let connection: Connection;
 
-/** The verbs, whichever way they go. */
+/** The actions of a wallet, through the API or directly on the chain. */
 type Verbs = Pick<
   api.MarketplaceWallet,
   'renew' | 'reclaim' | 'update' | 'pause' | 'resume' | 'close' | 'withdraw' | 'revoke' | 'rent' | 'topUp'

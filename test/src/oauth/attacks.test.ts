@@ -260,7 +260,7 @@ describe('consent', () => {
     expect(asked.response.status).toBe(400);
     const published = await signedConsent({}, { scopes: ['run', 'publish'] });
     expect(published.response.status).toBe(400);
-    // A scope that there is none of for apps is left out.
+    // A scope that apps cannot have is left out.
     const wide = await open(app.authorizationUrl({ scope: 'publish offline_access run' }));
     expect(readConsentPage(wide.html).request.scope).toBe('publish offline_access run');
     expect(wide.html).not.toContain('id="publish"');
@@ -308,7 +308,7 @@ describe('consent', () => {
   });
 });
 
-/** Names that try to be something else than a name. */
+/** Names that hold markup, control characters or other text. */
 const HOSTILE_NAMES = [
   '<script>alert(1)</script>',
   '"><img src=x onerror=alert(1)>',

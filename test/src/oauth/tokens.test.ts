@@ -16,7 +16,7 @@ beforeAll(async () => {
   [person, app] = [await newParticipant(marketplace), await newTestApp(marketplace)];
 });
 
-/** The status with which `/mcp` meets a bearer. */
+/** The status of `/mcp` for a bearer. */
 async function statusAtMcp(bearer: string): Promise<number> {
   const response = await fetch(marketplace.dev.mcp_url, {
     method: 'POST',

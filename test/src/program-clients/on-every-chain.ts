@@ -85,7 +85,7 @@ function withoutTimes(data: object): unknown {
   );
 }
 
-/** The bytes with zeros where there are times: every signed number of the program's accounts is one, and pauses are. */
+/** The bytes with zeros in place of times: every signed number of the program's accounts, and the pauses. */
 function withoutTimeBytes(data: Buffer): Buffer {
   const name = accountName(data);
   const def = MARKETPLACE_IDL.types.find((type) => type.name === name)?.type;

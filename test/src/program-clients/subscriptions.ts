@@ -17,7 +17,7 @@ export class Notifications<T> {
     return this.#received.length;
   }
 
-  /** Waits until so many that satisfy the predicate have come. */
+  /** Waits until `count` notifications that satisfy the predicate have arrived. */
   async matching(predicate: (notification: T) => boolean, count: number): Promise<T[]> {
     for (;;) {
       const found = this.#received.filter(predicate);

@@ -24,17 +24,17 @@ export interface Landed {
   error: ProgramError | null;
 }
 
-/** What came of a transaction. */
+/** The outcome of a transaction. */
 export interface Outcome extends Landed {
   logs: string[];
   events: MarketplaceEvent[];
   units: number;
   feeLamports: number;
-  /** Of the accounts that the transaction names, in its order, afterwards. */
+  /** Balances of the transaction's accounts after it, in its order. */
   postBalances: number[];
 }
 
-/** A signed transaction and until when it may land. */
+/** A signed transaction and the limit of its lifetime. */
 export interface SignedTransaction {
   wire: Buffer;
   signature: string;
@@ -53,7 +53,7 @@ const PREFLIGHT_FAILURE = -32_002;
 /** The most signatures that one `getSignatureStatuses` takes. */
 const MAX_STATUSES = 256;
 
-/** Sends through a chain's JSON-RPC with web3.js as it is, and keeps what came of each transaction. */
+/** Sends through a chain's JSON-RPC with unmodified web3.js, and keeps the outcome of each transaction. */
 export class TransactionSender {
   readonly #chain: TestChain;
   /** The outcomes of the transactions in their order, for comparison with another chain's. */

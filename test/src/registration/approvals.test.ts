@@ -49,7 +49,7 @@ test('an agent that is swapped between approval and publication runs as it was a
   const unseen: string[] = [];
   model.answerOthers(async (request) => {
     const body = await request.text();
-    // Whether it is there is asked of every version.
+    // Every version is probed.
     if (!body.includes('Are you there?')) unseen.push(body);
     return new Response(null, { status: 500 });
   });

@@ -229,7 +229,7 @@ test('a webhook secret is replaced without a gap: both sign for a while [REG-16]
   const rotated = await rotateWebhookSecret(creator.client, creator.signer, id);
   expect(rotated.webhook_secret).not.toBe(first);
   expect(new Date(rotated.previous_valid_until).getTime()).toBeGreaterThan(Date.now());
-  // Not changed over yet, then changed over.
+  // Before the change of the secret, then after it.
   expect(await run(id)).toMatchObject({ status: 'completed' });
   serve(rotated.webhook_secret);
   expect(await run(id)).toMatchObject({ status: 'completed' });

@@ -62,7 +62,7 @@ async function sell(mode: Mode): Promise<void> {
   agents.set(mode, { creator, renter: await newParticipant(marketplace), id });
 }
 
-/** Sells one that is never reached, and says so. */
+/** Sells an agent that is never reached, as an unverified one. */
 async function sellUnreachable(mode: Mode): Promise<void> {
   const creator = await newParticipant(marketplace);
   const { system_prompt, ...manifest } = textAgent('https://agent.invalid/v1');
@@ -92,7 +92,7 @@ afterAll(async () => {
   await removeStateDir(stateDir);
 });
 
-/** A value as text, without what differs between any two listings, runs and wallets. */
+/** A value as text, without the parts that differ between any two listings, runs and wallets. */
 function alike(mode: Mode, value: unknown): string {
   const { id, renter, creator } = agentOf(mode);
   return (

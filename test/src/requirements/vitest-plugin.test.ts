@@ -16,7 +16,7 @@ interface Fixture {
   args?: string[];
   /** The configuration leaves files out. */
   isPart?: boolean;
-  /** Set where the run is to be CI's. */
+  /** Set for a run as in CI. */
   ci?: string;
 }
 

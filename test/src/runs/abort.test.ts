@@ -18,8 +18,8 @@ import { stalledSoFarMs } from '../support/processes/stalled.js';
 /** On a quiet server. */
 const BOUND_MS = 500;
 /**
- * On a busy machine the time does not count in which work waited for a processor. Never so long: a run that is not told
- * looks by itself every 5 s.
+ * On a busy machine, time in which work waited for a processor does not count. The bound is below 5 s: a run that is not
+ * told of its abort checks by itself every 5 s.
  */
 const BOUND_ON_A_BUSY_MACHINE_MS = 2_500;
 /** Other work of the machine may make one abort late, but not every one. Each time, nothing may be left. */
@@ -50,7 +50,7 @@ const underWay = (): Promise<string> =>
     return market.agents.open > 0 && rows[0]?.id;
   });
 
-/** How long an abort took, and how much of that something waited for a processor. */
+/** The time of an abort, and the part of it in which work waited for a processor. */
 interface Gone {
   tookMs: number;
   stalledMs: number;
@@ -124,7 +124,7 @@ test.each<[string, () => Promise<Gone>]>([
   [
     'its timeout passes',
     async () => {
-      // Earlier than its time begins: that is when its agent does.
+      // Earlier than the start of its timeout, which is the start of its agent.
       const sentAt = performance.now();
       const { answer } = sendRun(market, '/v1/execute', renter, {
         ...task(),

@@ -141,7 +141,7 @@ afterAll(async () => {
   await removeStateDir(stateDir);
 });
 
-/** What differs between two runs of the same agent, too. */
+/** Headers that differ between two runs of the same agent, too. */
 const CHANGING = new Set(['date', 'content-length', 'x-ratelimit-remaining', 'x-ratelimit-reset']);
 
 const alike = (text: string): string =>
@@ -219,7 +219,7 @@ const absent = (form: Form): Behaviour => ({
   events: never,
 });
 
-/** What agents do, and what of it every renter reads. */
+/** The agents' behaviours, with the text that every renter reads. */
 const BEHAVIOURS = {
   'answers in text': [
     {
@@ -286,7 +286,7 @@ const BEHAVIOURS = {
   ],
 } satisfies Record<string, [behaviour: Behaviour, shown: string]>;
 
-/** However the agent is made, its renter sees the same, and this in it. */
+/** For each mode of the agent, its renter sees the same answer, with this text in it. */
 async function expectAlike(behaviour: Behaviour, path: string, shown: string): Promise<void> {
   const seen: Partial<Record<Mode, Seen[]>> = {};
   for (const mode of MODES) seen[mode] = await seenOf(behaviour, mode, path);

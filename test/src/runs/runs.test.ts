@@ -6,7 +6,7 @@ import { call, type Answer } from '../support/http.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 
-/** Works for as long as the input says, so that a test can do something to a run that goes on. */
+/** Works as long as the input says, so that a test can act on a running run. */
 const PROGRAM = `
 await new Promise((resolve) => setTimeout(resolve, input?.wait_ms ?? 0));
 return { task };

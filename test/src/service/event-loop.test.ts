@@ -105,7 +105,7 @@ const BODIES: Record<string, string | Uint8Array<ArrayBuffer>> = {
   'zeros in gzip': new Uint8Array(gzipSync(Buffer.alloc(8 * MEGABYTE, '['))),
 };
 
-/** What comes with requests that have no body. */
+/** Queries of requests without a body. */
 const QUERIES: Record<string, string> = {
   'many parameters': `?${repeated('a&', 12_000)}`,
   'one parameter again and again': `?${repeated('q=a&', 12_000)}`,

@@ -15,7 +15,7 @@ import { newRenter, type Renter } from '../support/renter.js';
 
 const OPERATOR = fileURLToPath(new URL('../../../server/dist/operator/main.js', import.meta.url));
 
-/** With the limits and the review that production has. */
+/** A server with the limits and the review of production. */
 let marketplace: OwnMarketplace;
 let stateDir: string;
 let creator: Renter;

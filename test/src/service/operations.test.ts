@@ -112,7 +112,7 @@ describe('a server that is up', () => {
     expect((await call(marketplace, 'GET', '/v1/credentials', { token })).status).toBe(200);
     const running = execute();
     const modelCall = await model.nextCall();
-    // All of it has been where it belongs.
+    // The agent's model got all of it.
     expect(modelCall.key).toBe(MODEL_KEY);
     expect(modelCall.body).toContain(PROMPT);
     expect(modelCall.body).toContain(TASK);
@@ -132,7 +132,7 @@ describe('a server that is up', () => {
       .poll(async () => (await readLog()).filter((line) => line['reqId'] === id).map((line) => line['msg']))
       .toEqual(['an agent could not be reached', expect.any(String), 'request']);
     const lines = await readLog();
-    // What speaks of one run, and is not the background's, speaks of its request.
+    // Each line about one run, except for lines of background work, names its request.
     for (const line of lines.filter((entry) => entry['msg'] === 'an agent could not be reached')) {
       expect(line).toHaveProperty('reqId');
     }

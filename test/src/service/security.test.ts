@@ -18,7 +18,7 @@ import { call, login } from '../support/http.js';
 import { attach, type Marketplace, type Route } from '../support/marketplace.js';
 import { newRenter, rentOverHttp, type Renter } from '../support/renter.js';
 
-/** Routes that need no authentication. Whatever is not named here has to refuse everybody who is not known. */
+/** Routes that need no authentication. Every other route has to refuse an unknown caller. */
 const PUBLIC = new Set([
   'GET /v1/auth/challenge',
   'POST /v1/auth/token',
@@ -67,9 +67,9 @@ const CONDITIONAL = new Set(['POST /v1/listings/:id/reviews']);
 const JSON_RPC = new Set(['GET /mcp', 'POST /mcp', 'DELETE /mcp']);
 /** Answer and refuse in the form of OAuth; `test/src/oauth` attacks them. */
 const OAUTH = new Set(['POST /oauth/register', 'POST /oauth/token', 'POST /oauth/revoke']);
-/** Takes bytes of any form as they are: only their number is judged. */
+/** Takes bytes of any form: only their number is checked. */
 const ANY_BYTES = new Set(['POST /v1/files']);
-/** A body larger than any route takes, but for the routes that say here how much they take. */
+/** Bytes of a body that is too large: by route, and by default. */
 const TOO_LARGE_BYTES: Record<string, number> = {
   default: 2_000_000,
   'POST /v1/files': 10_500_000,
@@ -157,7 +157,7 @@ async function readExamples(): Promise<Map<string, unknown>> {
 
 const base64url = (value: string | Buffer) => Buffer.from(value).toString('base64url');
 
-/** Makes tokens of every wrong kind, from the server's own key where that takes it. */
+/** Makes tokens of every wrong kind, with the server's key where the kind needs it. */
 async function badBearers({ token, wallet }: Renter, revokedKey: string): Promise<typeof bearers> {
   const master = await readFile(join(marketplace.stateDir, 'keys', 'master-key'), 'utf8');
   const seed = hkdfSync('sha256', Buffer.from(master, 'base64'), new Uint8Array(), 'agent-rental/jwt/v1', 32);
@@ -239,7 +239,7 @@ function envelopeOf(body: Envelope & { jsonrpc?: unknown }): Envelope {
   return body.jsonrpc === undefined ? body : { error: body.error['data'] as Envelope['error'] };
 }
 
-/** An error in the form that every error has, which tells nothing of the inside. */
+/** Expects an error in the form of all errors, without internal data. */
 function expectError(answer: Raw, status: number, codes: string[]): void {
   expect(answer.status, answer.text).toBe(status);
   expect(answer.headers.get('x-request-id')).toMatch(/^req_[0-9a-f-]{36}$/);
@@ -372,7 +372,7 @@ describe('a challenge', () => {
     for (const answer of answers.filter(({ status }) => status !== 200)) {
       expectError(answer, 401, ['invalid_signature']);
     }
-    // Neither for another wallet, nor to make a key.
+    // It works neither for another wallet, nor for making a key.
     const thief = Keypair.generate();
     const stolen = { ...body, wallet: thief.publicKey.toBase58() };
     expectError(await send(route, undefined, stolen), 401, ['invalid_signature']);
@@ -386,7 +386,7 @@ describe('a challenge', () => {
   });
 });
 
-/** Who sends bodies: a stranger; to a route that looks at the sender's rentals first, a wallet with one. */
+/** The sender of bodies: a stranger, or a wallet with a rental for a route that checks rentals first. */
 const senderOf = (route: Route) => (ANY_BYTES.has(nameOf(route)) ? owner : stranger).token;
 
 describe.each(withBody)('a body for $route', (route) => {
@@ -419,7 +419,7 @@ describe.each(withBody)('a body for $route', (route) => {
     const response = await fetch(marketplace.dev.base_url + pathOf(route), {
       method: route.method,
       headers: { authorization: `Bearer ${senderOf(route)}`, 'content-type': 'application/json' },
-      // As Latin-1, so that the one character beyond ASCII is a byte that UTF-8 does not know.
+      // As Latin-1, so that the one character beyond ASCII is a byte that is invalid in UTF-8.
       body: Buffer.from(text, 'latin1'),
     });
     const answer = { status: response.status, headers: response.headers, text: await response.text() };
@@ -428,7 +428,7 @@ describe.each(withBody)('a body for $route', (route) => {
     if (ANY_BYTES.has(nameOf(route)) && answer.status === 201) return;
     expect(answer.status, `${what}: ${answer.text}`).toBeGreaterThanOrEqual(400);
     expect(answer.status, `${what}: ${answer.text}`).toBeLessThan(500);
-    // Where the resource is looked at before the body, or no field of the body is a text, that it is another's.
+    // A route that checks the resource before the body, or has no text field, answers that it belongs to another wallet.
     const codes = [
       'invalid_request',
       'invalid_signature',

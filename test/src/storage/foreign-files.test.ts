@@ -20,10 +20,10 @@ const text = typeof input === 'string' ? input : JSON.stringify(input);
 return { length: text.length, beginning: text.slice(0, 60) };
 `;
 
-/** What IPFS's own importer made, by hash. */
+/** The blocks that IPFS's importer made, by hash. */
 const blocks = new Map<string, Uint8Array>();
 let asked = 0;
-/** Gives everything with a byte changed. */
+/** Serves every block with a changed byte. */
 let liar: Server;
 let gateway: Server;
 let stateDir: string;

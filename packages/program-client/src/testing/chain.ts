@@ -15,7 +15,7 @@ export interface AccountState {
   owner: PublicKey;
 }
 
-/** What came of a transaction. */
+/** The outcome of a transaction. */
 export interface Outcome {
   /** Null on success, else the custom code, or the runtime's word for another failure. */
   error: number | string | null;

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const CHART = 'deploy/helm/agent-rental';
 const besideThis = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 const tools = await pythonInFullForm(besideThis('requirements.txt'));
-/** The oldest that the chart takes, and the newest that the schemas are there for. */
+/** The oldest version that the chart supports, and the newest version with schemas. */
 const KUBERNETES_VERSIONS = ['1.30', '1.37'];
 const SECRETS = /(?:^|_)(?:KEY|KEYS|TOKEN|PASSWORD|URLS?)$/;
 

@@ -38,7 +38,7 @@ interface EmptySurfnet extends TestChain {
   deploy(program: { programId: string; soPath: string; upgradeAuthority: string }): Promise<void>;
 }
 
-/** Another team's implementation of a Solana node, in this process and offline: the second opinion. */
+/** Surfpool, another implementation of a Solana node, in this process and offline. It checks the embedded chain. */
 export const surfnet: TestChainKind = {
   name: 'surfnet',
   async start(upgradeAuthority) {
