@@ -16,11 +16,11 @@
 //! }
 //! ```
 //!
-//! An address is checked in one of three ways, all of them sound, the latter two for what every run calls:
+//! An address is checked in one of three ways. All of them are sound; the latter two are for every charge:
 //! - `pda`: derived anew, from the seeds and the bump that the account stores;
 //! - `inline_pda`: the same, without the call: faster, larger;
-//! - `repeats`: the account's fields of the seeds' names hold the seeds. An account of ours with its discriminator was
-//!   created by this program, at the canonical address of what those fields hold.
+//! - `repeats`: the account's fields of the seeds' names hold the seeds. An account with our discriminator was
+//!   created by this program, at the canonical address of its fields.
 
 use pinocchio::{AccountView, Address};
 

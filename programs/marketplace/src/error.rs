@@ -138,7 +138,7 @@ impl Refusal {
     }
 }
 
-/// What every step of the program returns.
+/// The result of every step of the program.
 pub type Outcome<T = ()> = Result<T, Refusal>;
 
 impl From<Error> for Refusal {

@@ -51,7 +51,7 @@ impl<T: IdlName> IdlName for Option<T> {
     }
 }
 
-/// A bool in an account: one byte, of which any value may be read without harm.
+/// A bool in an account: one byte, and every value of it is safe to read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Flag(u8);
@@ -78,7 +78,7 @@ macro_rules! byte_enum {
         impl $name {
             $($(#[doc = $vdoc])+ pub const $variant: Self = $name($value);)+
 
-            /// The value of a borsh tag, if there is such a one.
+            /// The value of a borsh tag, if it exists.
             #[inline(always)]
             pub const fn from_tag(tag: u8) -> Option<Self> {
                 match tag {

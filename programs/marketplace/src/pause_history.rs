@@ -90,7 +90,7 @@ mod tests {
     const UNIT: i64 = PAUSE_UNIT_SECONDS as i64;
     const WINDOW: i64 = PAUSE_WINDOW_SECONDS as i64;
 
-    /// The plain rule: every pause of a listing, for ever.
+    /// The simple rule: every pause of a listing, for ever.
     #[derive(Default)]
     struct EveryPause(Vec<(i64, i64)>);
 
@@ -121,7 +121,7 @@ mod tests {
         .max(0)
     }
 
-    /// What holds between the history and the plain rule at any time.
+    /// The relation between the history and the plain rule at any time.
     fn check(history: PauseHistory, every: &EveryPause, paused_at: Option<i64>, now: i64) {
         let counted = history.counted(paused_at, now) as i64;
         let least = every.seconds(paused_at, now - WINDOW, now);

@@ -1,4 +1,4 @@
-/** Why bytes are not the account they were taken for. */
+/** The reason why bytes are not an account of the expected type. */
 export type AccountDecodeReason = 'too_short' | 'wrong_discriminator' | 'unsupported_version' | 'malformed';
 
 const marker: unique symbol = Symbol.for('@agent-rental/program-client/AccountDecodeError');

@@ -210,7 +210,7 @@ export const ACCESS_CREDENTIAL_OFFSETS = offsetsOf('AccessCredential', {
 /** Byte offsets of a balance's searchable fields, for `memcmp`. */
 export const PER_QUERY_BALANCE_OFFSETS = offsetsOf('PerQueryBalance', { buyer: 'buyer', listing: 'listing' });
 
-/** The account type that bytes begin like, or null. Says nothing about who owns the account. */
+/** The account type by the first eight bytes, or null. The caller checks the account's owner. */
 export function accountName(data: Uint8Array): AccountName | null {
   const names: AccountName[] = ['Protocol', 'Listing', 'Escrow', 'AccessCredential', 'PerQueryBalance'];
   return names.find((name) => hasDiscriminator(data, [...ACCOUNT_DISCRIMINATORS[name]])) ?? null;

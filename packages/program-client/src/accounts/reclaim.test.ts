@@ -15,7 +15,7 @@ import { Market, PRICE } from '../testing/market.js';
 
 const NEVER_PAUSED = { units: 0n, latest: 0, remainderSeconds: 0 };
 
-/** Every pause of a listing, for ever: the rule without any economy. */
+/** Every pause of a listing, for ever: the rule in its simplest form. */
 class EveryPause {
   readonly #pauses: { from: bigint; to: bigint }[] = [];
   #pausedAt: bigint | null = null;
@@ -41,7 +41,7 @@ class EveryPause {
   }
 }
 
-/** Seconds that pass: moments, hours, days, and what lies beside the unit and the window. */
+/** Steps of time in seconds: moments, hours, days, and values near the unit and the window. */
 const passing = fc.oneof(
   fc.bigInt(0n, 100n),
   fc.bigInt(0n, 30_000n),
@@ -143,7 +143,7 @@ describe('the pauses that count towards a reclaim', () => {
     expect(isAllowed()).toBe(false);
     chain.setTime(chain.now() + 1n);
     expect(isAllowed()).toBe(true);
-    // The fields lie in bytes that older layouts left zero, in front of the texts.
+    // The fields use bytes that older layouts left zero, before the strings.
     const data = chain.data(market.addresses(listingId).listing);
     const later = data.subarray(LISTING_OFFSETS.listingId - 32, LISTING_OFFSETS.listingId);
     expect(later.every((byte) => byte === 0)).toBe(true);

@@ -11,7 +11,7 @@ import { decodeInstruction } from '../decoding/decode-instruction.js';
 import { buildInstruction, type ProgramOption } from './build.js';
 
 interface AccessInput extends ProgramOption {
-  /** Whose access it is. */
+  /** The buyer whose access it is. */
   buyer: PublicKey;
   listingId: string;
 }
@@ -22,9 +22,9 @@ export interface ConsumeQueryInput extends AccessInput {
   authority: PublicKey;
   /** The protocol's treasury, as its account names it. */
   treasury: PublicKey;
-  /** Unique per balance; what makes the charge happen at most once. */
+  /** Unique per balance: the program charges each sequence at most once. */
   sequence: bigint;
-  /** 16 bytes that name the run, so that a landed charge can be told from another with the same sequence. */
+  /** 16 bytes that name the run. They tell a landed charge apart from another one with the same sequence. */
   runId: Uint8Array;
   /**
    * The price at which the run was admitted, in lamports; it is the charged amount. It is the listing's present price, or
@@ -76,11 +76,11 @@ export function consumeQuery(input: ConsumeQueryInput): TransactionInstruction {
   );
 }
 
-/** Bytes of an instruction's data that say which instruction it is. */
+/** The length of an instruction's discriminator, in bytes. */
 const DISCRIMINATOR_BYTES = 8;
 
 /**
- * Makes one instruction of the `consume_query` of several runs of one listing. It charges each as its own would, in their
+ * Makes one instruction from several `consume_query` of one listing. It makes the same charges as they would, in their
  * order: all of them, or none. Each logs its own `QueryConsumed`. A balance may be charged several times. Signer: the
  * protocol's authority.
  *
@@ -108,7 +108,7 @@ export function consumeQueries(charges: readonly TransactionInstruction[]): Tran
   instruction.data = Buffer.concat([
     instruction.data.subarray(0, DISCRIMINATOR_BYTES),
     count,
-    // The arguments of one, as they are.
+    // The encoded arguments of one charge.
     ...charges.map(({ data }) => data.subarray(DISCRIMINATOR_BYTES)),
   ]);
   for (const { accessCredential, perQueryBalance } of decoded) {

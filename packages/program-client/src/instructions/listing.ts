@@ -7,7 +7,7 @@ import { buildInstruction, type ProgramOption } from './build.js';
 export interface CreateListingInput extends ProgramOption {
   /** Owns the listing; signs and pays the rent of the listing and its escrow. */
   creator: PublicKey;
-  /** The protocol's authority (or next authority); co-signs what passed the review. */
+  /** The protocol's authority (or next authority); co-signs a listing that passed the review. */
   authority: PublicKey;
   /** 1 to 32 UTF-8 bytes; can never be used again. */
   listingId: string;

@@ -168,7 +168,7 @@ describe('initialize_protocol', () => {
       });
       return chain.simulate(initializeProtocol({ ...input }));
     };
-    // Up to the bound it is the treasury that falls short, above it the program does not calculate.
+    // Up to the bound the treasury is below the rent; above it the program refuses to calculate.
     expectRefusal(withRate(2n ** 40n), 'ConstraintRentExempt');
     expectRefusal(withRate(2n ** 40n + 1n), 'ArithmeticOverflow');
   });

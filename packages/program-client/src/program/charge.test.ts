@@ -35,7 +35,7 @@ function shuffled(values: bigint[], seed: number): bigint[] {
     .map(({ value }) => value);
 }
 
-/** What charging the usual price should come to, by the client's own reading of the window. */
+/** The expected result of a charge at the usual price, by the client's reading of the window. */
 function expectedOutcome(balance: PerQueryBalance, sequence: bigint): string {
   const state = sequenceState(balance, sequence);
   if (state === 'free') {
@@ -54,7 +54,7 @@ describe('consume_query', () => {
   it('is refused without a price, as older clients write it, and with anything behind it [PRG-10]', () => {
     const { market, listingId, chain } = setup();
     const charge = market.charge(listingId, 1n);
-    // Discriminator, sequence and run id: an older client leaves the price to the moment of the charge.
+    // Discriminator, sequence and run id: an older client sends no price.
     const without = charge.data.subarray(0, 8 + 8 + 16);
     for (let length = 8; length < 40; length += 1) {
       const cut = Buffer.concat([without, Buffer.alloc(8)]).subarray(0, length);
@@ -147,7 +147,7 @@ describe('consume_query', () => {
   it('charges 1,000 sequences in random order once each [PRG-37]', () => {
     const { market, listingId, chain } = setup(1_000n * PRICE);
     const sequences: bigint[] = [];
-    // Shuffled within runs of 128, so that none ever falls out of the window.
+    // Shuffled within groups of 128, so that no sequence falls out of the window.
     for (let start = 1n; start <= 1_000n; start += 128n) {
       const block = Array.from({ length: 128 }, (_, index) => start + BigInt(index));
       sequences.push(
@@ -275,7 +275,7 @@ describe('consume_query', () => {
     expect(charged()).toEqual([b, c]);
     chain.setTime(first + 600n + PREVIOUS_PRICE_SECONDS - 1n);
     expect(charged()).toEqual([b, c]);
-    // Back to the price before: the two change places, and the time begins anew.
+    // Back to the previous price: the two prices change places, and the time starts again.
     market.updateListing(listingId, { priceLamports: b });
     expect(charged()).toEqual([b, c]);
     chain.setTime(chain.now() + PREVIOUS_PRICE_SECONDS - 1n);
@@ -291,7 +291,7 @@ describe('consume_query', () => {
     chain.succeed(market.charge(listingId, 1n));
     expectRefusal(charge(1n, PRICE + 1n), 'RunAlreadyConsumed');
     expectRefusal(charge(2_000n, PRICE + 1n), 'SequenceTooFar');
-    // Above the agreed maximum and above the balance, but first of all not the price.
+    // The price is above the agreed maximum and the balance, but the check of the present price comes first.
     expectRefusal(charge(2n, 2n * DEPOSIT), 'PriceChanged');
     expectRefusal(charge(2n, PRICE - 1n), 'PriceChanged');
     expect(market.balance(listingId)).toMatchObject({ highestSequence: 1n, totalSpentLamports: PRICE });

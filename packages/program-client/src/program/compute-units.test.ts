@@ -13,14 +13,14 @@ import { Market, PRICE } from '../testing/market.js';
 import { SCENARIOS } from '../testing/scenarios.js';
 
 /**
- * What each instruction costs. Addresses are fixed, so are the figures: the table is committed and compared.
- * `npx vitest run packages/program-client/src/program/compute-units.test.ts -u` writes it anew.
+ * The cost of each instruction. Addresses are fixed, and so are the figures: the table is committed and compared.
+ * `npx vitest run packages/program-client/src/program/compute-units.test.ts -u` rewrites it.
  */
 
 const SYSTEM_INVOKE = 'Program 11111111111111111111111111111111 invoke [2]';
 /** Compute units of the System program per instruction. */
 const SYSTEM_PROGRAM_UNITS = 150n;
-/** Instructions that search a bump cost more the further it is; these many sets of addresses are tried. */
+/** The number of address sets. Instructions that search a bump cost more when it is lower, so several sets are measured. */
 const SEEDS = Array.from({ length: 24 }, (_, seed) => seed);
 
 interface Cost {
@@ -108,7 +108,7 @@ describe('compute units', () => {
     const changedAt = market.chain.now();
     market.updateListing(id, { priceLamports: PRICE / 2n });
     market.chain.setTime(changedAt + PREVIOUS_PRICE_SECONDS - 1n);
-    // The previous price costs a look at the clock.
+    // For the previous price, the program reads the clock.
     for (const price of [PRICE, PRICE / 2n]) {
       for (const jump of [1n, 2n, 63n, 64n, 65n, 127n, 128n, 193n, 201n, 1_024n]) {
         const charge = market.charge(id, 2_434n + jump, market.buyer, price);

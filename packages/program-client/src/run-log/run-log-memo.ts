@@ -19,11 +19,11 @@ const MAX_BATCH_NUMBER = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** One batch of the run log, as its memo says it on-chain. */
 export interface RunLogBatch {
-  /** Counts from 1; each batch has the number after the one before. */
+  /** Counts from 1, without gaps. */
   batch: bigint;
   /** Runs in it, 1 to {@link MAX_RUN_LOG_BATCH}. */
   count: number;
-  /** The root of the batch before in 64 hexadecimal digits; {@link NO_PREVIOUS_ROOT} for the first one. */
+  /** The root of the previous batch in 64 hexadecimal digits; {@link NO_PREVIOUS_ROOT} for the first one. */
   previousRoot: string;
   /** The root of the Merkle tree over the batch's runs, in 64 hexadecimal digits. */
   root: string;

@@ -91,7 +91,7 @@ impl<T: State> New<T> {
     }
 }
 
-/// What [`create_account`] needs, as one argument: the target has five registers for them.
+/// The inputs of [`create_account`], as one argument: the target has five registers for arguments.
 struct NewAccount {
     payer: AccountView,
     account: AccountView,

@@ -73,7 +73,7 @@ fn require(holds: bool, error: Error) -> Outcome {
     }
 }
 
-/// As `AccountView::owned_by`, by words.
+/// As `AccountView::owned_by`, but it compares words.
 #[inline(always)]
 fn is_owned_by(view: &AccountView, program_id: &Address) -> bool {
     // SAFETY: the header is part of the runtime's input, and the owner is read while nothing writes it.

@@ -41,7 +41,7 @@ impl QueryCharge {
     }
 }
 
-/// What every charge of a listing is judged by, and where its price goes.
+/// The accounts that every charge of a listing is checked against, and that receive its price.
 pub struct Till<'a> {
     pub protocol: &'a Existing<Protocol>,
     pub listing: &'a Existing<Listing>,

@@ -1,4 +1,4 @@
-//! What buying a credential and extending one have in common.
+//! The common steps of buying a credential and extending one.
 
 use crate::{
     accounts::{pay, AccountKind, ExistingMut, New, Payee, Payer},
