@@ -18,7 +18,7 @@ const REPORTS = 10;
 const MAX_RESTART_MS = 5_000;
 /** Limit of the history index's memory per 100,000 transactions, measured after a collection, before and after the restart. */
 const MAX_RETAINED_MEBIBYTES_PER_100K = 32;
-/** How far the collector may let the running process swing above where it was when warm. */
+/** How far the collector may let the running process's resident memory swing above its warm level. */
 const MAX_SWING_MEBIBYTES = 64;
 
 interface Answer {

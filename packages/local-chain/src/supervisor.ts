@@ -6,7 +6,7 @@ import { fromChildSchema, type ToChild } from './child-messages.js';
 import { isLocalChainErrorCode, LocalChainError } from './errors.js';
 import { parseOptions, type ChainConfig, type LocalChainOptions, type LogEntry } from './options.js';
 
-/** Why a chain is no longer there. */
+/** The reason why a chain has ended. */
 export interface ClosedReason {
   /** `closed` after {@link LocalChain.close}; otherwise what happened, in words. */
   reason: string;
@@ -78,7 +78,7 @@ class Supervisor implements LocalChain {
 
   async start(): Promise<void> {
     const child = fork(CHILD_MODULE, [], {
-      // Nothing of the parent's flags and secrets is the chain's business.
+      // The chain gets none of the parent's flags and secrets.
       execArgv: [],
       env: {},
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -89,7 +89,7 @@ class Supervisor implements LocalChain {
     const ready = this.#whenReady(child, output);
     tell(child, { type: 'start', config: this.#config });
     const started = await ready;
-    // Replacements must answer where clients look for them.
+    // Replacements must answer on the same port.
     this.#config.rpcPort = started;
     child.once('exit', (code, signal) => {
       void this.#replace(`exit code ${code ?? 'none'}, signal ${signal ?? 'none'}: ${output()}`);
@@ -176,7 +176,7 @@ async function stopChild(child: ChildProcess): Promise<void> {
 }
 
 function tell(child: ChildProcess, message: ToChild): void {
-  // A child that is gone is noticed by its exit.
+  // The exit event reports a child that is gone.
   if (child.connected) child.send(message, () => undefined);
 }
 

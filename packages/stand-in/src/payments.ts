@@ -13,14 +13,14 @@ import type { StandInListing } from './listing.js';
 /** The rent of a rental's accounts, and the network's fee for a signature. */
 export const STAND_IN_LAMPORTS = { credentialRent: 1_753_920, balanceRent: 2_129_760, networkFee: 5_000 };
 
-/** Any account will do for a chain that there is none of. */
+/** A placeholder account: the stand-in has no chain. */
 const TREASURY = 'SysvarRent111111111111111111111111111111111';
 
 /** The paid lamports, and the faults of the next payment. */
 export interface PaymentState {
   /** Lamports paid for rentals, deposits and top-ups so far. */
   paid: number;
-  /** Loses the answer to the next payment, which is made all the same. */
+  /** Loses the answer to the next payment; the payment is still made. */
   loseNextPayment: boolean;
   /** Refuses the next payment with this message. */
   refuseNextPayment: string | undefined;

@@ -3,7 +3,7 @@ import bs58 from 'bs58';
 
 /** DER header of an ed25519 private key. */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
-/** There is no money behind it. */
+/** The key holds no funds. */
 const SEED = Buffer.alloc(32, 'agent-rental stand-in');
 
 /** A signer, as a wallet offers it. */

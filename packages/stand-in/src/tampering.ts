@@ -12,7 +12,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 
-/** How a proposal is tampered with. */
+/** The kinds of tampering with a proposal. */
 export type Tampering =
   /** A priority fee of 84,000 lamports. */
   | 'priority fee'
@@ -48,7 +48,7 @@ export function tamperedTransaction(base64: string, how: Tampering): string {
 export interface Outflow {
   /** Id of the listing that it pays for; `unknown` for anything else in it. */
   readonly listing: string;
-  /** Whether it rents: of all that rent one listing for one wallet, the program lets one land. */
+  /** Whether it rents. Of several transactions that rent one listing for one wallet, the program accepts one. */
   readonly isRent: boolean;
   readonly lamports: number;
   /** The most that it agrees to for each run. */

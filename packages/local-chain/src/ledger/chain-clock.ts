@@ -1,6 +1,6 @@
 import type { SlotAnchor } from '../storage/genesis.js';
 
-/** What time it is on the chain. Block height equals slot: no slot is ever skipped. */
+/** The time on the chain. Block height equals slot: no slot is ever skipped. */
 export interface ChainMoment {
   slot: number;
   /** The newest finalized slot. */
@@ -16,7 +16,7 @@ interface ChainClockOptions {
   unixMs: number;
   /** How far warps have moved the chain ahead of the wall clock. */
   offsetMs: number;
-  /** The wall clock; `Date.now` unless a test turns the hands. */
+  /** The wall clock; `Date.now` unless a test sets another one. */
   wallMs?: () => number;
 }
 

@@ -34,7 +34,7 @@ export interface LedgerOptions {
   wallMs?: () => number;
 }
 
-/** Told what happens on the chain. A transaction is only mentioned once it is on the disk. */
+/** Receives the chain's changes. A transaction is reported once it is on the disk. */
 export interface LedgerListener {
   committed: (landed: LandedTransaction) => void;
   finalized: (transactionNumbers: readonly number[]) => void;
@@ -70,8 +70,8 @@ interface SimulatedCost {
 /**
  * The chain: runs transactions on the bank, records them before it publishes them, and answers queries about the past and the present.
  *
- * All that is executed is in the journal before the event loop gets a turn. It is on the disk when {@link settled}
- * resolves, which everyone who tells the outside world about the chain awaits first.
+ * Every executed transaction is in the journal before the event loop gets a turn. It is on the disk when {@link settled}
+ * resolves. Every caller that reports the chain's state to the outside awaits it first.
  */
 export class Ledger {
   readonly history: TransactionHistory;
@@ -219,7 +219,7 @@ export class Ledger {
     const moment = this.now();
     const accounts = resolveAccounts(transaction.message, (address) => this.#bank.account(address));
     const refused = this.#refusal(transaction, moment, checks.blockhash);
-    // Bad signatures are told before everything else.
+    // Bad signatures are reported before every other error.
     if (refused !== null && (!checks.verifySignatures || this.#bank.verifies(transaction))) {
       return {
         moment,
@@ -248,7 +248,7 @@ export class Ledger {
     const changes = before
       .map(({ address, account }) => ({ address, before: account, after: this.#bank.account(address) }))
       .filter((change) => !sameAccount(change.before, change.after));
-    // Whatever lands pays its fee at least.
+    // Every landed transaction pays at least its fee.
     if (changes.length === 0) return { landed: false, err: result.err ?? 'SanitizeFailure' };
     this.#record(transaction, moment, changes, {
       ...result,

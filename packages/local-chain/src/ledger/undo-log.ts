@@ -19,7 +19,7 @@ const MAX_SHARED_OWNERS = 1_000;
 const NO_DATA = new Uint8Array();
 
 /**
- * Remembers, for the slots that are not finalized yet, what every changed account held before. That answers reads at
+ * Keeps, for the slots that are not finalized yet, the earlier state of every changed account. That answers reads at
  * commitment `finalized` exactly, and lets a fork take transactions back. Holds the last ~32 slots and no more.
  */
 export class UndoLog {

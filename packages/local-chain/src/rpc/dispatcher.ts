@@ -34,7 +34,7 @@ export function rpcMethod<S extends z.ZodType>(schema: S, handle: (params: z.out
 
 interface DispatcherOptions {
   methods: RpcMethods;
-  /** Awaited before every answer: nothing is said about the chain that a crash could take back. */
+  /** Awaited before every answer: a crash cannot take back an answered change. */
   settled: () => Promise<void>;
   onInternalError: (method: string, error: unknown) => void;
 }

@@ -58,7 +58,7 @@ export class Journal {
   #end: number;
   #durableEnd: number;
   #syncing = false;
-  /** From then on memory is ahead of the disk, and nothing may be promised. */
+  /** From then on memory is ahead of the disk, and no answer may leave. */
   #failed = false;
   #waiting: { end: number; resolve: () => void }[] = [];
 
@@ -192,7 +192,7 @@ export class Journal {
   }
 }
 
-/** Makes a created or renamed file's directory entry survive a power cut. */
+/** Syncs the folder, so that a created or renamed file survives a power cut. */
 export function syncFolder(dir: string): void {
   // Windows cannot open a folder; its file systems order these changes themselves.
   if (process.platform === 'win32') return;

@@ -8,7 +8,7 @@ import { encodeFrame, readFrames } from './frames.js';
 import type { HistoryDump } from './history-index.js';
 import { syncFolder } from './journal.js';
 
-/** The chain as it was when everything before `position` of the journal had been executed, and nothing after. */
+/** The state of the chain after all records before `position` of the journal, and no later ones. */
 interface SnapshotHeader {
   position: number;
   /** Chain time in milliseconds. */

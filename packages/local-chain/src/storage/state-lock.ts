@@ -9,7 +9,7 @@ import { LocalChainError } from '../errors.js';
 
 /** The right to write to a state folder. */
 interface StateLock {
-  /** Tells later comers where the holder's RPC is. */
+  /** Tells later processes the RPC address of the holder. */
   announce(rpcPort: number): void;
   release(): Promise<void>;
 }

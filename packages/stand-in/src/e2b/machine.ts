@@ -16,7 +16,7 @@ export interface MachineCommand {
 
 interface MachineOptions {
   metadata: Record<string, string>;
-  /** Without it Node's own connections end at this machine. That is no wall: it shows that it was asked for. */
+  /** Without internet access, Node's connections end at this machine. This is no isolation: it shows that the option was set. */
   internet: boolean;
 }
 

@@ -42,7 +42,7 @@ export interface VendorProtocol {
   error(error: VendorError): unknown;
 }
 
-/** An error in the vendor's own words. */
+/** An error with the vendor's message. */
 export interface VendorError {
   status: number;
   type: string;

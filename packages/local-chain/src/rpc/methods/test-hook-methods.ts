@@ -55,7 +55,7 @@ export function testHookMethods(ledger: Ledger): RpcMethods {
       },
     ),
 
-    /** Bytes that the process holds once the collector has run: without it they tell when it ran last, and no leak. */
+    /** Bytes in use after a garbage collection: without it, the number depends on the last collection. */
     localchain_memory: rpcMethod(z.tuple([]), () => {
       setFlagsFromString('--expose-gc');
       const collect = runInNewContext('gc') as () => void;
