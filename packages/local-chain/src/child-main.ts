@@ -23,11 +23,11 @@ const loading = import('./chain-node.js').catch((cause: unknown) => {
     { cause },
   );
 });
-// Told when the start is asked for.
+// A failure is reported when the start message arrives.
 loading.catch(() => undefined);
 
 process.on('disconnect', () => process.exit(0));
-// Ctrl-C and a terminal's hang-up reach the whole process group: the supervisor decides when the chain stops, because a
+// Ctrl-C and a terminal's hang-up reach the whole process group. The supervisor decides when the chain stops, because a
 // server that drains still needs it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.on('uncaughtException', fail);
@@ -65,6 +65,6 @@ function fail(cause: unknown): void {
 }
 
 function tell(message: FromChild): void {
-  // The supervisor may go at any moment: `disconnect` ends this process.
+  // The supervisor may end at any moment: `disconnect` ends this process.
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }

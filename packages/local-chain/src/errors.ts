@@ -1,5 +1,5 @@
 /**
- * Why a local chain could not start or go on.
+ * The reasons why a local chain could not start or go on.
  * - `invalid_options`: an option has the wrong form.
  * - `port_in_use`: another program listens on the RPC port or the websocket port after it.
  * - `state_in_use`: a live chain already writes to this state folder.

@@ -9,7 +9,7 @@ export interface LogEntry {
   [field: string]: unknown;
 }
 
-/** A program that is there from the start, as if it had been deployed with the upgradeable loader. */
+/** A program on the chain from the start, in the state after a deployment with the upgradeable loader. */
 export interface ProgramOption {
   /** Base58 address of the program. */
   programId: string;

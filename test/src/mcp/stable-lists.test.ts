@@ -11,7 +11,7 @@ import { IS_QUICK } from '../support/form.js';
 
 const FORMATS = ['openai', 'anthropic', 'gemini', 'mcp'] as const;
 
-/** The lists of a renter of three agents, byte for byte as they are sent. */
+/** The lists of a renter of three agents, as the bytes of the answers. */
 async function lists({ dev, apiKey }: OwnMarketplace): Promise<Record<string, string>> {
   const headers = {
     authorization: `Bearer ${apiKey}`,

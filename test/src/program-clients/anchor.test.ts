@@ -10,7 +10,7 @@ import { Notifications, untilSubscribed } from './subscriptions.js';
 // Anchor is CommonJS, and `BN` is not among the names that an ES import finds in it.
 const require = createRequire(import.meta.url);
 
-/** The same client under its present name and under the one that most programs still use. */
+/** The same client under its present name and under its old name, which most programs still use. */
 const clients = ['@anchor-lang/core', '@coral-xyz/anchor'].map(
   (name) => [name, require(name) as typeof Anchor] as const,
 );

@@ -262,7 +262,7 @@ test('earnings equal the escrows’ after the fee, by listing and in all, and go
   );
   await withdraw(creator.client, creator.signer, agentId);
   await expect.poll(own).toMatchObject({ earned_lamports: runs * EARNED, withdrawable_lamports: 0 });
-  // A wallet without listings has no earnings, and sees none of others.
+  // A wallet without listings has no earnings, and does not see others' earnings.
   expect(await renter.client.getEarnings()).toMatchObject({
     earnings: [],
     total: 0,

@@ -144,7 +144,7 @@ describe('a registration', () => {
   });
 
   test('keeps its key and prompt out of every answer and the log [REG-16]', async () => {
-    // With a sample, or the review would call the vendor with this key.
+    // The sample is needed: without one, the review would call the vendor with this key.
     const listing = { ...TERMS, sample_output: ['A sample.'] };
     const job = await jobOf({ ...MANIFEST, listing, model_key: KEY });
     const { listing_id: id } = job['result'] as { listing_id: string };

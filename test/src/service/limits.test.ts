@@ -21,7 +21,7 @@ let stateDir: string;
 let creator: Renter;
 beforeAll(async () => {
   stateDir = await newStateDir();
-  // Empty values are as if they were not there.
+  // Empty values count as absent.
   const env = { EXAMPLES: 'off', REVIEW: 'operator', RATE_LIMIT_PER_MINUTE: '', EXECUTIONS_PER_MINUTE: '' };
   marketplace = await startMarketplace(stateDir, env);
   creator = await newRenter(marketplace);

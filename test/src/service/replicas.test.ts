@@ -92,7 +92,7 @@ describe.runIf(hasRedis)('two servers on one PostgreSQL and one Redis', () => {
       system_prompt: 'Do nothing.',
       input_schema: {},
       output_schema: { type: 'string' },
-      // With a sample, or its review would run it.
+      // The sample is needed: without one, the review would run the agent.
       listing: { rental_model: 'one_time', price_lamports: 5000, sample_output: ['Nothing.'] },
     };
     const agentId = await publishAgent(creator, agent, { unverified: true });

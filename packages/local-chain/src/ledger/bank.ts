@@ -25,14 +25,14 @@ interface BankMoment {
 }
 
 const SYSTEM_PROGRAM = new Uint8Array(32);
-/** As every rent-exempt account of a real cluster has it. */
+/** The rent epoch of every rent-exempt account of a real cluster. */
 const RENT_EXEMPT_EPOCH = 2n ** 64n - 1n;
 
 /**
  * The Solana runtime: accounts and execution, nothing else. Blockhashes, repeated signatures, history and time are the
  * ledger's.
  *
- * Uses LiteSVM's native class directly: it takes the wire bytes as they are, where the public wrapper would decode
+ * Uses LiteSVM's native class directly: it takes the wire bytes unchanged. The public wrapper would decode
  * and encode them with another library.
  */
 export class Bank {

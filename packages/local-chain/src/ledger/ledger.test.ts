@@ -10,7 +10,7 @@ import { parseWireTransaction, type WireTransaction } from './transactions/wire-
 
 const SLOT_TIME_MS = 400;
 
-/** Everything that a restart must bring back, for a set of addresses. */
+/** The state that a restart must restore, for a set of addresses. */
 function contentsOf(ledger: Ledger, addresses: readonly Uint8Array[]): unknown {
   const page = { limit: 1_000, maxSlot: Infinity };
   const shown = (account: AccountState | null): unknown =>
@@ -98,13 +98,13 @@ describe('Ledger', () => {
     for (let index = 0; index < 300; index += 1) {
       const recipient = recipients[index % recipients.length] ?? bob;
       pay(withSnapshots, alice, recipient.publicKey, 10_000_000 + index);
-      // Accounts also go: half of the recipients send all they have back.
+      // Accounts are closed, too: half of the recipients send all their lamports back.
       if (index % 2 === 0) {
         const all = Number(lamportsOf(withSnapshots, recipient.publicKey)) - 5_000;
         pay(withSnapshots, recipient, alice.publicKey, all);
       }
       passSlots(1);
-      // Lets a snapshot that is being written get a turn: most copies are taken in the middle of one.
+      // Lets a running snapshot continue: most copies are taken in the middle of one.
       if (index % 3 === 0) await withSnapshots.settled();
       if (index % 23 !== 0) continue;
       const copy = join(folder.path, `copy-${index}`);
@@ -200,7 +200,7 @@ describe('Ledger', () => {
     ledgers = [];
     const restarted = open();
     check(restarted);
-    // Rebroadcast, it lands after all.
+    // After a second broadcast, it lands.
     expect(restarted.submit(dropped, true)).toEqual({ landed: true, err: null });
     expect(lamportsOf(restarted, bob.publicKey)).toBe(7_000_000n);
     // Finalized transactions cannot be taken back.

@@ -319,7 +319,7 @@ export class Ledger {
     this.#clockFile.close();
   }
 
-  /** Why a transaction cannot land, whichever instructions it has: its blockhash is unknown or too old, or it is there already. */
+  /** Why a transaction with any instructions cannot land: its blockhash is unknown or too old, or it has already landed. */
   #refusal(
     transaction: WireTransaction,
     moment: ChainMoment,

@@ -13,7 +13,7 @@ interface RestoreOptions {
   journal: Omit<JournalOptions, 'fromPosition' | 'replay'>;
 }
 
-/** The chain as it is stored in the state folder. */
+/** The stored chain of a state folder. */
 interface RestoredState {
   journal: Journal;
   history: TransactionHistory;

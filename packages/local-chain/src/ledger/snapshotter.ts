@@ -7,7 +7,7 @@ interface SnapshotterOptions {
   dir: string;
   /** A snapshot is due when the journal has grown by this much since the last one. */
   intervalBytes: number;
-  /** The ledger as it is at the moment of the call. */
+  /** The ledger's state at the moment of the call. */
   capture: () => {
     position: number;
     unixMs: number;

@@ -8,7 +8,7 @@ export interface UndoEntry {
   before: AddressedAccount[];
 }
 
-/** An entry as it is kept: thousands of them a second must not pin the buffers that their bytes came in. */
+/** A stored entry. It copies its bytes: thousands of entries a second must not keep their read buffers in memory. */
 interface KeptEntry {
   slot: number;
   number: number;
@@ -26,7 +26,7 @@ export class UndoLog {
   #entries: KeptEntry[] = [];
   /** Per changed account its earlier states, oldest first. */
   readonly #earlier = new Map<string, (AccountState | null)[]>();
-  /** Most accounts have one of a few owners. */
+  /** Shared owner bytes: most accounts have one of a few owners. */
   readonly #owners = new Map<string, Uint8Array>();
 
   /** The number of the newest transaction that is not finalized. */
@@ -83,7 +83,7 @@ export class UndoLog {
     return finalized.map(({ number }) => number);
   }
 
-  /** Takes off the newest transaction, to undo it. */
+  /** Removes the newest transaction, to undo it. */
   pop(): UndoEntry | undefined {
     const entry = this.#entries.pop();
     for (const { key } of entry?.before ?? []) this.#removeEarlier(key, 'newest');

@@ -162,7 +162,7 @@ describe('JSON-RPC over HTTP', () => {
       postTokenBalances: [],
       loadedAddresses: { writable: [], readonly: [] },
     });
-    // What fails still pays.
+    // A failed transaction still pays.
     expect(await simulate([transfer(alice.publicKey, bob, 10 ** 15)])).toMatchObject({
       err: { InstructionError: [0, { Custom: 1 }] },
       fee: 5_000,
@@ -201,7 +201,7 @@ describe('JSON-RPC over HTTP', () => {
     const refused = await fixture.rpc('sendTransaction', base64(unfunded), { encoding: 'base64' });
     expect(refused.error).toMatchObject({ code: -32002, data: { err: 'AccountNotFound', logs: [] } });
 
-    // Without a preflight unfundedPayer is told, and nothing lands.
+    // Without a preflight, unfundedPayer gets the error, and nothing lands.
     const skipped = await fixture.rpc('sendTransaction', base64(forged), {
       encoding: 'base64',
       skipPreflight: true,

@@ -81,7 +81,7 @@ export function readContext(moment: ChainMoment, config: ContextConfig | null | 
   return { slot, finalized };
 }
 
-/** History is never told at `processed`. */
+/** History has no commitment `processed`. */
 export function historyContext(moment: ChainMoment, config: ContextConfig | null | undefined): ReadContext {
   if (config?.commitment === 'processed') {
     throw new RpcError('invalidParams', 'Method does not support commitment below `confirmed`');

@@ -205,7 +205,7 @@ export class BorshReader {
     }
     if ('vec' in type) {
       const values: BorshValue[] = [];
-      // Ends with the bytes at the latest, whatever length they claim.
+      // Ends at the last byte, for any claimed length.
       for (let left = this.#view.getUint32(this.#take(4), true); left > 0; left -= 1) {
         values.push(this.read(type.vec));
       }

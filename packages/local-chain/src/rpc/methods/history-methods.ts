@@ -19,7 +19,7 @@ import { memoOf, statusJson, transactionJson } from '../views/transaction-view.j
 
 const MAX_STATUSES = 256;
 const MAX_SIGNATURES = 1_000;
-/** Older statuses are only found when the caller asks for the transaction history. */
+/** Older statuses are found only with `searchTransactionHistory`. */
 const RECENT_STATUS_SLOTS = 300;
 
 const transactionConfig = z

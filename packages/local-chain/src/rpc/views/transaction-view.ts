@@ -56,7 +56,7 @@ export function blockTransactionJson(
           }
         : encodedTransaction(transaction, landed, encoding),
     meta: encoding === 'accounts' ? balancesJson(landed) : metaJson(landed, encoding),
-    // Only told to callers who know that versions exist.
+    // Only for callers that know versions.
     ...(maxSupportedVersion === null ? {} : { version }),
   };
 }
