@@ -1,6 +1,6 @@
 /**
  * Rents and runs with the client that \@hey-api/openapi-ts makes of `/openapi.json`. Copied beside the generated
- * `client/`, compiled and run by `test/src/clients/generated-clients.test.ts`: a job in, what it saw out, as JSON.
+ * `client/`, compiled and run by `test/src/clients/generated-clients.test.ts`: reads a job and writes its results, as JSON.
  */
 import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';

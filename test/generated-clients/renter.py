@@ -1,5 +1,5 @@
 """Rents and runs with the client that openapi-python-client makes of `/openapi.json`, and solders to sign. Run by
-`test/src/clients/generated-clients.test.ts`: a job on stdin, what it saw on stdout, both JSON."""
+`test/src/clients/generated-clients.test.ts`: reads a job on stdin and writes its results on stdout, both JSON."""
 
 import base64
 import io

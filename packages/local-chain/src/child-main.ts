@@ -1,6 +1,6 @@
 /**
- * The chain's own process. It lives exactly as long as the channel to its supervisor: when that closes, because the
- * supervisor ended in whatever way, the process ends at once. It needs no goodbye: the journal is always complete.
+ * The chain's process. It ends at once when the channel to its supervisor closes, for example after a crash of the
+ * supervisor. It needs no shutdown message: the journal is always complete.
  */
 import type { ChainNode } from './chain-node.js';
 import { toChildSchema, type FromChild } from './child-messages.js';
@@ -11,23 +11,23 @@ const FATAL_EXIT_CODE = 1;
 
 let node: ChainNode | null = null;
 
-/** Loaded apart from this module: it needs a native build, which npm may not have for the machine, and that is to be said. */
+/** Loaded dynamically: the native build may be missing on this machine, and then the start fails with a clear error. */
 const loading = import('./chain-node.js').catch((cause: unknown) => {
   const { platform, arch } = process;
   const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
   throw new LocalChainError(
     'start_failed',
-    `the local chain cannot be loaded on ${platform}, ${arch} (${reason}). Where LiteSVM, which runs it, has no build that npm ci ` +
-      'installs, "npm install --no-package-lock" installs what its maker publishes; with SOLANA_RPC_URLS and the other production ' +
-      'parts the server does without.',
+    `the local chain cannot be loaded on ${platform}, ${arch} (${reason}). npm ci may find no build of LiteSVM, its runtime. ` +
+      'Then run "npm install --no-package-lock", which installs the published build. With SOLANA_RPC_URLS and the other ' +
+      'production parts the server needs no local chain.',
     { cause },
   );
 });
-// Told when the start is asked for.
+// A failure is reported when the start message arrives.
 loading.catch(() => undefined);
 
 process.on('disconnect', () => process.exit(0));
-// Ctrl-C and a terminal's hang-up reach the whole process group: the supervisor decides when the chain stops, because a
+// Ctrl-C and a terminal's hang-up reach the whole process group. The supervisor decides when the chain stops, because a
 // server that drains still needs it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.on('uncaughtException', fail);
@@ -65,6 +65,6 @@ function fail(cause: unknown): void {
 }
 
 function tell(message: FromChild): void {
-  // The supervisor may go at any moment: `disconnect` ends this process.
+  // The supervisor may end at any moment: `disconnect` ends this process.
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }

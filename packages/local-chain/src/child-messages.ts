@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { chainConfigSchema } from './options.js';
 
-/** What the supervisor tells the child. */
+/** Messages from the supervisor to the child. */
 export const toChildSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('start'), config: chainConfigSchema }),
   z.object({ type: z.literal('stop') }),
 ]);
 
-/** What the child tells the supervisor. */
+/** Messages from the child to the supervisor. */
 export const fromChildSchema = z.discriminatedUnion('type', [
   /** The chain answers on this port, and the websocket on the one after it. */
   z.object({ type: z.literal('ready'), rpcPort: z.int() }),

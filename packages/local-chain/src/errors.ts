@@ -1,5 +1,5 @@
 /**
- * Why a local chain could not start or go on.
+ * The reasons why a local chain could not start or go on.
  * - `invalid_options`: an option has the wrong form.
  * - `port_in_use`: another program listens on the RPC port or the websocket port after it.
  * - `state_in_use`: a live chain already writes to this state folder.
@@ -24,7 +24,7 @@ const CODES: readonly string[] = [
   'start_failed',
 ] satisfies LocalChainErrorCode[];
 
-/** A failure with one line that tells a user what is in the way. */
+/** A failure with a message of one line that names the cause. */
 export class LocalChainError extends Error {
   override readonly name = 'LocalChainError';
   readonly code: LocalChainErrorCode;

@@ -2,14 +2,14 @@ import bs58 from 'bs58';
 import * as z from 'zod';
 import { LocalChainError } from './errors.js';
 
-/** What the chain and its supervisor report. */
+/** A log entry of the chain or its supervisor. */
 export interface LogEntry {
   level: 'info' | 'warn' | 'error';
   msg: string;
   [field: string]: unknown;
 }
 
-/** A program that is there from the start, as if it had been deployed with the upgradeable loader. */
+/** A program on the chain from the start, in the state after a deployment with the upgradeable loader. */
 export interface ProgramOption {
   /** Base58 address of the program. */
   programId: string;
@@ -42,7 +42,7 @@ const MAX_RPC_PORT = 65_534;
 
 const addressText = z.string().refine(isAddress, 'not a base58 address of 32 bytes');
 
-/** The options with their defaults: what the child process is given. */
+/** The configuration of the child process: the options with their defaults. */
 export const chainConfigSchema = z.object({
   stateDir: z.string().min(1),
   rpcPort: z.int().min(0).max(MAX_RPC_PORT).default(8899),

@@ -1,6 +1,6 @@
 /**
- * A long run against a real chain process: transfers over HTTP, its memory on the way, then `kill -9` and the time until
- * it answers again with everything there. Prints one JSON line per step and exits non-zero when a bound is broken.
+ * A long run against a real chain process: transfers over HTTP, then `kill -9` and a restart. It measures memory and the
+ * time of the restart. It prints one JSON line per step and exits non-zero when a bound is broken.
  *
  * `node dist/soak.js [transactions]`, default 100,000. Linux only: memory is read from `/proc`.
  */
@@ -16,9 +16,9 @@ const RECIPIENTS = 500;
 const CONCURRENCY = 8;
 const REPORTS = 10;
 const MAX_RESTART_MS = 5_000;
-/** What may stay per 100,000 transactions, the history's index: seen once the collector has run, before and after the restart. */
+/** Limit of the history index's memory per 100,000 transactions, measured after a collection, before and after the restart. */
 const MAX_RETAINED_MEBIBYTES_PER_100K = 32;
-/** How far the collector may let the running process swing above where it was when warm. */
+/** How far the collector may let the running process's resident memory swing above its warm level. */
 const MAX_SWING_MEBIBYTES = 64;
 
 interface Answer {
@@ -72,8 +72,8 @@ function residentMebibytes(pid: number): number {
 }
 
 /**
- * Memory that stays: resident, and of it what JavaScript holds. Without what the collector has not come to yet, nor what
- * is kept to take back the transactions of the last slots, of which there are as many as the machine is fast.
+ * Memory that stays: the resident memory, and the part of it on the JavaScript heap. It leaves out garbage, and also the undo
+ * log of the last slots, whose length depends on the speed of the machine.
  */
 async function heldMebibytes(chain: LocalChain): Promise<{ resident: number; heap: number }> {
   await call(chain, 'localchain_warp', [{ slots: 64 }]);

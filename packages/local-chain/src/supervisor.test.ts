@@ -103,7 +103,7 @@ describe('kill -9', () => {
           const { value } = await connection.getSignatureStatuses(page, { searchTransactionHistory: true });
           expect(value.map((status) => status?.err)).toEqual(page.map(() => null));
         }
-        // Some may have landed whose answer never arrived: the chain's own list says which.
+        // Some may have landed without an answer: the chain's list names them.
         const landed = await connection.getSignaturesForAddress(bob, { limit: 1_000 }, 'confirmed');
         expect(landed.length).toBeGreaterThanOrEqual(confirmed.length - 1);
         let total = 0;

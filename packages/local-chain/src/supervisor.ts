@@ -6,7 +6,7 @@ import { fromChildSchema, type ToChild } from './child-messages.js';
 import { isLocalChainErrorCode, LocalChainError } from './errors.js';
 import { parseOptions, type ChainConfig, type LocalChainOptions, type LogEntry } from './options.js';
 
-/** Why a chain is no longer there. */
+/** The reason why a chain has ended. */
 export interface ClosedReason {
   /** `closed` after {@link LocalChain.close}; otherwise what happened, in words. */
   reason: string;
@@ -32,13 +32,13 @@ const FIRST_RESTART_DELAY_MS = 50;
 const STOP_TIMEOUT_MS = 10_000;
 const MAX_KEPT_OUTPUT_CHARACTERS = 4_000;
 
-/** The compiled child, also when this module itself runs as TypeScript: a process of its own cannot. */
+/** The compiled child, also when this module runs as TypeScript: the child process cannot. */
 const CHILD_MODULE = fileURLToPath(new URL('../dist/child-main.js', import.meta.url));
 
 /**
  * Starts the chain of a state folder, or a new one, in a child process. A crashed child is replaced by one with the same
  * state on the same port.
- * @throws LocalChainError when it cannot start; the message is one line that says what is in the way.
+ * @throws LocalChainError when it cannot start; the message is one line with the cause.
  */
 export async function startLocalChain(options: LocalChainOptions): Promise<LocalChain> {
   const supervisor = new Supervisor(parseOptions(options), options.onLog ?? (() => undefined));
@@ -78,7 +78,7 @@ class Supervisor implements LocalChain {
 
   async start(): Promise<void> {
     const child = fork(CHILD_MODULE, [], {
-      // Nothing of the parent's flags and secrets is the chain's business.
+      // The chain gets none of the parent's flags and secrets.
       execArgv: [],
       env: {},
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -89,7 +89,7 @@ class Supervisor implements LocalChain {
     const ready = this.#whenReady(child, output);
     tell(child, { type: 'start', config: this.#config });
     const started = await ready;
-    // Replacements must answer where clients look for them.
+    // Replacements must answer on the same port.
     this.#config.rpcPort = started;
     child.once('exit', (code, signal) => {
       void this.#replace(`exit code ${code ?? 'none'}, signal ${signal ?? 'none'}: ${output()}`);
@@ -176,11 +176,11 @@ async function stopChild(child: ChildProcess): Promise<void> {
 }
 
 function tell(child: ChildProcess, message: ToChild): void {
-  // A child that is gone is noticed by its exit.
+  // The exit event reports a child that is gone.
   if (child.connected) child.send(message, () => undefined);
 }
 
-/** Keeps the end of what the child printed: a crash of the native runtime explains itself there. */
+/** Keeps the end of the child's output: it explains a crash of the native runtime. */
 function collectOutput(child: ChildProcess): () => string {
   let kept = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -286,7 +286,7 @@ describe('an unmodified web3.js Connection', () => {
       commitment: 'confirmed',
     });
     expect(limited).toEqual([slot - 2, slot - 1]);
-    // More may come into the slot that is now: a block is only shown whole.
+    // The present slot may get more transactions: a block is shown only when complete.
     const current = await connection.getSlot('confirmed');
     await expect(connection.getBlock(current + 1, config)).rejects.toThrow(
       `Block not available for slot ${current + 1}`,
@@ -307,7 +307,7 @@ describe('an unmodified web3.js Connection', () => {
     expect(await connection.getBlockTime(slot)).toBeGreaterThanOrEqual(inAMonth);
     const clock = new PublicKey('SysvarC1ock11111111111111111111111111111111');
     const data = (await connection.getAccountInfo(clock))?.data;
-    // Never a second less: a credential that ends then has ended.
+    // Never a second less: a credential with this end has ended.
     expect(Number(data?.readBigInt64LE(32))).toBeGreaterThanOrEqual(inAMonth);
   });
 });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { MARKETPLACE_IDL } from './idl.js';
 import { DEPOSIT, Market, MONTH, PRICE } from './testing/market.js';
 
-/** What Anchor asks of a provider, answered by the embedded chain. */
+/** An Anchor provider on the embedded chain. */
 function providerOf(market: Market) {
   const { chain } = market;
   const instructionsOf = (transaction: Transaction | VersionedTransaction) => {

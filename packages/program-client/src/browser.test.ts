@@ -10,7 +10,7 @@ describe('the main entry', () => {
       platform: 'browser',
       format: 'esm',
       write: false,
-      // web3.js brings its own `buffer`, the package that bundlers put in the place of Node's.
+      // web3.js brings the package `buffer`, which bundlers use instead of Node's.
       external: ['@solana/web3.js', 'buffer'],
       logLevel: 'silent',
     });

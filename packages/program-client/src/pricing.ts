@@ -2,13 +2,13 @@ import type { Listing } from './accounts/accounts.js';
 
 /**
  * The program's money arithmetic, exact to the lamport, so that a price can be shown before it is paid.
- * The program rounds down wherever it divides, and so does this.
+ * The program and this client round down at each division.
  */
 
 /** The protocol's fee can never be above this: 10%. */
 export const MAX_FEE_BPS = 1_000;
 
-/** The fee of a protocol that was initialised without naming one: 2.5%. */
+/** The default fee of a protocol: 2.5%. */
 export const DEFAULT_FEE_BPS = 250;
 
 /** The lowest price of any listing, in lamports. */
@@ -23,13 +23,13 @@ export const DEFAULT_MIN_QUERY_PRICE_LAMPORTS = 200_000n;
 /** The longest metadata URI in UTF-8 bytes. */
 export const MAX_METADATA_URI_BYTES = 200;
 
-/** The period that a subscription's listing price is for, in seconds. */
+/** The period of a subscription's listing price, in seconds. */
 export const SUBSCRIPTION_PERIOD_SECONDS = 2_592_000n;
 
-/** The windows that a subscription is sold in, in seconds: 30, 90 and 365 days. */
+/** The windows of a subscription, in seconds: 30, 90 and 365 days. */
 export const SUBSCRIPTION_DURATIONS_SECONDS = [2_592_000n, 7_776_000n, 31_536_000n] as const;
 
-/** How long after a change of price runs are still charged at the price before it, in seconds: 15 minutes. */
+/** The time after a change of price in which runs are still charged at the previous price, in seconds: 15 minutes. */
 export const PREVIOUS_PRICE_SECONDS = 900n;
 
 const BASIS_POINTS = 10_000n;
@@ -37,7 +37,7 @@ const BASIS_POINTS = 10_000n;
 /**
  * The part of a price that goes to the treasury; the escrow gets the rest, the renter pays the price.
  *
- * @param priceLamports what the renter pays, in lamports
+ * @param priceLamports the renter's price, in lamports
  * @param feeBps the protocol's fee in basis points, 0 to 1,000
  * @throws RangeError on a negative price or a fee outside its range
  */
@@ -52,8 +52,8 @@ export function protocolFeeLamports(priceLamports: bigint, feeBps: number): bigi
 }
 
 /**
- * Whether `consume_query` charges this price now: the listing's present one, or the one before the last change when that
- * is less than 15 minutes ago. Of several changes the last alone counts.
+ * Whether `consume_query` charges this price now: the listing's present price, or its previous one when the last change
+ * is less than 15 minutes ago. Of several changes only the last counts.
  *
  * @param now Unix seconds, by the cluster's clock
  */
@@ -72,7 +72,7 @@ export function isChargeablePrice(
 }
 
 /**
- * What a subscription window costs: the listing's price is for 30 days.
+ * The price of a subscription window: the listing's price is for 30 days.
  *
  * @param pricePer30DaysLamports the listing's price, in lamports
  * @param durationSeconds one of {@link SUBSCRIPTION_DURATIONS_SECONDS}

@@ -4,7 +4,7 @@ import { npmTool } from './npm-tool.js';
 
 const VERSION = '7.0.173';
 
-/** Version 7 of the AI SDK. Its types are those of another package, so a test casts what it uses. */
+/** Version 7 of the AI SDK. Its types belong to another package, so a test casts the values. */
 export interface AiSdk7 {
   /** Its folder, with a `package.json`. */
   readonly folder: string;

@@ -48,7 +48,7 @@ export function toListing(listing: StandInListing): unknown {
 const failingSince = ({ failing_since }: StandInListing) =>
   failing_since === undefined ? {} : { failing_since };
 
-/** A listing as it stands beside a credential. */
+/** The listing in an answer about a credential. */
 export function toRentedListing(listing: StandInListing): unknown {
   return {
     description: listing.description ?? 'Echoes its input.',

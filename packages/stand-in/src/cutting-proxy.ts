@@ -16,8 +16,8 @@ export interface ForwardedRequest {
 }
 
 /**
- * Where a response is cut: `begin`, after its first bytes; `end`, with the last ones, once the server has sent all and
- * believes that it arrived.
+ * Where a response is cut: `begin`, after its first bytes; `end`, with its last bytes, after the server has sent them
+ * all.
  */
 export type Cut = 'begin' | 'end';
 
@@ -98,7 +98,7 @@ export async function openCuttingProxy(
   };
 }
 
-/** Headers without those that are about one connection (RFC 9110, section 7.6.1). */
+/** Headers without the headers of one connection (RFC 9110, section 7.6.1). */
 function withoutConnection(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const { connection: _, 'keep-alive': __, 'transfer-encoding': ___, ...rest } = headers;
   return rest;

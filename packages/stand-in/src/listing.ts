@@ -13,7 +13,7 @@ export type StandInAgent = (request: {
   readonly signal: AbortSignal;
 }) => AsyncGenerator<string, StandInOutcome, undefined>;
 
-/** A listing; what is absent has a harmless value. */
+/** A listing; absent fields have harmless defaults. */
 export interface StandInListing {
   readonly id: string;
   readonly title?: string;

@@ -9,9 +9,9 @@ const run = promisify(execFile);
 const INSTALL_TIMEOUT_MS = 300_000;
 
 /**
- * Path of a file in a package that only tests need, installed from npm, without install scripts, into the system's
- * temporary folder, where it stays for the next run. Not a dependency: two versions of it are needed, or its own
- * dependencies are many.
+ * Path of a file in a package that only tests need. npm installs the package into the system's temporary folder, without
+ * install scripts. Later runs find it there. It is not a dependency: tests need two versions of it, or it has many
+ * dependencies.
  *
  * @param beside packages with their versions that it takes as peers, where npm would choose others
  * @throws Error when npm cannot install it
@@ -31,7 +31,7 @@ export async function npmTool(
       .replaceAll(/[@/]/g, '-')}`,
   );
   if (!existsSync(folder)) {
-    // Appears at once and complete, so that runs side by side do not meet half of it.
+    // Renamed when complete, so that parallel runs never see a partial folder.
     const draft = await mkdtemp(`${folder}-`);
     try {
       const options = ['--prefix', draft, '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock'];

@@ -10,17 +10,17 @@ import type { TransactionInstruction, VersionedMessage } from '@solana/web3.js';
 import { failure, json } from './answers.js';
 import type { StandInListing } from './listing.js';
 
-/** The rent of a rental's accounts, and what the network takes for a signature. */
+/** The rent of a rental's accounts, and the network's fee for a signature. */
 export const STAND_IN_LAMPORTS = { credentialRent: 1_753_920, balanceRent: 2_129_760, networkFee: 5_000 };
 
-/** Any account will do for a chain that there is none of. */
+/** A placeholder account: the stand-in has no chain. */
 const TREASURY = 'SysvarRent111111111111111111111111111111111';
 
-/** What is paid, and how the next payment goes wrong. */
+/** The paid lamports, and the faults of the next payment. */
 export interface PaymentState {
   /** Lamports paid for rentals, deposits and top-ups so far. */
   paid: number;
-  /** Loses the answer to the next payment, which is made all the same. */
+  /** Loses the answer to the next payment; the payment is still made. */
   loseNextPayment: boolean;
   /** Refuses the next payment with this message. */
   refuseNextPayment: string | undefined;
@@ -112,7 +112,7 @@ export function createPayments(known: ReadonlyMap<string, StandInListing>, state
   };
 }
 
-/** What a listing costs once, or for a window. */
+/** The price of a listing, once or for a window. */
 function priceOf(
   { price_lamports: price = 2_000_000, rental_model = 'per_query' }: StandInListing,
   seconds: number,

@@ -3,7 +3,7 @@ import bs58 from 'bs58';
 
 /** DER header of an ed25519 private key. */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
-/** There is no money behind it. */
+/** The key holds no funds. */
 const SEED = Buffer.alloc(32, 'agent-rental stand-in');
 
 /** A signer, as a wallet offers it. */
@@ -21,7 +21,7 @@ const privateKey = createPrivateKey({
 });
 const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32);
 
-/** The wallet that the stand-in's API key belongs to: it signs what it is given. */
+/** The wallet of the stand-in's API key. It signs the transactions that it receives. */
 export const STAND_IN_WALLET = bs58.encode(publicKey);
 
 /** A signer for the wallet of the stand-in's API key. */

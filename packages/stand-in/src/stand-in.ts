@@ -1,6 +1,6 @@
 /**
- * A small marketplace in this process, for tests of what is built on the API: it answers by the contract's
- * schemas, keeps idempotency keys and charges, and tells what it was asked.
+ * A small marketplace in this process, for tests of code that uses the API. Its answers follow the contract's schemas.
+ * It keeps idempotency keys and charges, and tells the received requests.
  */
 import {
   operations,

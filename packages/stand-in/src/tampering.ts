@@ -12,7 +12,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 
-/** How a proposal is tampered with. */
+/** The kinds of tampering with a proposal. */
 export type Tampering =
   /** A priority fee of 84,000 lamports. */
   | 'priority fee'
@@ -44,18 +44,18 @@ export function tamperedTransaction(base64: string, how: Tampering): string {
   return Buffer.from(new VersionedTransaction(made.compileToV0Message()).serialize()).toString('base64');
 }
 
-/** What a transaction takes out of the wallet that pays it, at most. */
+/** The most that a transaction takes from the wallet that pays it. */
 export interface Outflow {
   /** Id of the listing that it pays for; `unknown` for anything else in it. */
   readonly listing: string;
-  /** Whether it rents: of all that rent one listing for one wallet, the program lets one land. */
+  /** Whether it rents. Of several transactions that rent one listing for one wallet, the program accepts one. */
   readonly isRent: boolean;
   readonly lamports: number;
   /** The most that it agrees to for each run. */
   readonly perRun?: number;
 }
 
-/** Reads what a transaction takes, on its own account: a witness for tests of those who judge it. */
+/** Reads the outflow of a transaction independently: a reference for tests of code that judges transactions. */
 export function outflowOf(wire: Uint8Array, listingIds: readonly string[]): Outflow {
   const { message } = VersionedTransaction.deserialize(wire);
   const keys = message.staticAccountKeys;

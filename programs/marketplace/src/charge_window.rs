@@ -1,7 +1,7 @@
 //! Which sequences of a balance were charged: the highest one, and a bit for each of the 256 up to it.
 //!
 //! Bit `i` of the window is sequence `highest - i`. A sequence that left the window counts as charged, so that
-//! each is charged at most once whatever is resent, in whatever order.
+//! each is charged at most once, for any resends in any order.
 
 use crate::error::Error;
 
@@ -45,7 +45,7 @@ fn consume_in<const BITS: u64>(window: &mut Window, highest: u64, sequence: u64)
     Ok(highest)
 }
 
-/// Makes every bit older by `by`; what leaves the window is forgotten.
+/// Makes every bit older by `by`; bits that leave the window are dropped.
 #[inline(always)]
 fn shift<const BITS: u64>(window: &mut Window, by: u64) {
     // Four words on there is nothing left to move.
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// The rule in other words: a set of what was charged.
+    /// The same rule, written with a set of the charged sequences.
     fn oracle(charged: &BTreeSet<u64>, highest: u64, width: u64, sequence: u64) -> Result<(), Error> {
         if sequence > highest + MAX_JUMP {
             Err(Error::SequenceTooFar)

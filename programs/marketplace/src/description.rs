@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! instruction! {
-//!     /// What it does.
+//!     /// Closes a listing.
 //!     close_listing emits ListingClosed;
 //!     args {}
 //!     accounts {
@@ -16,15 +16,15 @@
 //! }
 //! ```
 //!
-//! An address is checked in one of three ways, all of them sound, the latter two for what every run calls:
+//! An address is checked in one of three ways. All of them are sound; the latter two are for every charge:
 //! - `pda`: derived anew, from the seeds and the bump that the account stores;
 //! - `inline_pda`: the same, without the call: faster, larger;
-//! - `repeats`: the account's fields of the seeds' names hold the seeds. An account of ours with its discriminator was
-//!   created by this program, at the canonical address of what those fields hold.
+//! - `repeats`: the account's fields of the seeds' names hold the seeds. An account with our discriminator was
+//!   created by this program, at the canonical address of its fields.
 
 use pinocchio::{AccountView, Address};
 
-/// What the runtime hands to the program.
+/// The instruction as the runtime passes it to the program.
 pub struct Input<'a> {
     pub program_id: &'static Address,
     pub accounts: &'a [AccountView],
@@ -125,7 +125,7 @@ macro_rules! instruction {
             $($(#[doc = $account_doc])+ pub $account: $kind,)+
         }
 
-        /// What the instruction's data begins with, as a little-endian number.
+        /// The first eight bytes of the instruction's data, as a little-endian number.
         pub const DISCRIMINATOR: u64 = $crate::discriminator::discriminator("global:", stringify!($name));
 
         /// How many accounts are named; an instruction may take further ones behind them.

@@ -1,5 +1,5 @@
-//! What the program refuses with: its own errors, and Anchor's framework codes where Anchor's own checks would
-//! give them. Each is logged in the one form that Anchor clients decode, and returned as a custom error.
+//! The program's refusals: its errors, and Anchor's framework codes where Anchor's checks would give
+//! them. Each is logged in the one form that Anchor clients decode, and returned as a custom error.
 
 use core::num::NonZeroU64;
 
@@ -120,14 +120,14 @@ errors! {
 pub struct Refusal(NonZeroU64);
 
 impl Refusal {
-    /// What the entrypoint returns.
+    /// The custom error number that the entrypoint returns.
     #[inline(always)]
     pub const fn code(self) -> u64 {
         self.0.get()
     }
 
     /// The same refusal, said of one charge among several: its place, counted from 1, is above the 16 bits of the number.
-    /// The runtime's own errors, which are larger, stay what they are.
+    /// The runtime's errors, which are larger, are not changed.
     #[cold]
     pub const fn of_charge(self, place: u16) -> Self {
         if self.0.get() > u16::MAX as u64 {
@@ -138,7 +138,7 @@ impl Refusal {
     }
 }
 
-/// What every step of the program returns.
+/// The result of every step of the program.
 pub type Outcome<T = ()> = Result<T, Refusal>;
 
 impl From<Error> for Refusal {

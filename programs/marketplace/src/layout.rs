@@ -1,6 +1,6 @@
 //! Values as they lie in accounts, events and arguments: packed, little-endian borsh.
 //!
-//! A type says here what the IDL calls it, so that layout and IDL come from the same declaration.
+//! Each type names its IDL type here, so that layout and IDL come from the same declaration.
 
 use pinocchio::Address;
 
@@ -51,7 +51,7 @@ impl<T: IdlName> IdlName for Option<T> {
     }
 }
 
-/// A bool in an account: one byte, of which any value may be read without harm.
+/// A bool in an account: one byte, and every value of it is safe to read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Flag(u8);
@@ -78,7 +78,7 @@ macro_rules! byte_enum {
         impl $name {
             $($(#[doc = $vdoc])+ pub const $variant: Self = $name($value);)+
 
-            /// The value of a borsh tag, if there is such a one.
+            /// The value of a borsh tag, if it exists.
             #[inline(always)]
             pub const fn from_tag(tag: u8) -> Option<Self> {
                 match tag {
@@ -160,7 +160,7 @@ pub fn same(a: &Address, b: &Address) -> bool {
     pinocchio::address::address_eq(a, b)
 }
 
-/// The address that stands for "none" where an account or argument may be without one.
+/// The address that means "none" where an account or argument is optional.
 pub const NO_ADDRESS: Address = Address::new_from_array([0; 32]);
 
 /// The System program.

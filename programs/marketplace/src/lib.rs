@@ -36,7 +36,7 @@ mod entrypoint {
     /// those beyond are not read.
     const MAX_ACCOUNTS: usize = 64;
 
-    /// Where the runtime enters.
+    /// The runtime's entrypoint.
     #[no_mangle]
     unsafe extern "C" fn entrypoint(input: *mut u8) -> u64 {
         let mut accounts = [const { MaybeUninit::<AccountView>::uninit() }; MAX_ACCOUNTS];
@@ -55,7 +55,7 @@ mod entrypoint {
     nostd_panic_handler!();
 }
 
-/// What LLVM calls to copy and fill more than it writes out: upstream's BPF target has no C library.
+/// The functions that LLVM calls for larger copies and fills: upstream's BPF target has no C library.
 #[cfg(target_arch = "bpf")]
 mod memory {
     use pinocchio::syscalls::{sol_memcpy_, sol_memset_};
@@ -87,7 +87,7 @@ pub fn process(mut input: Input) -> Outcome {
     };
     let discriminator = u64::from_le_bytes(*discriminator);
     input.data = rest;
-    // What every run calls comes first.
+    // The most frequent instructions come first.
     if discriminator == ix::consume_query::DISCRIMINATOR {
         return ix::consume_query::process(&input);
     }

@@ -1,6 +1,6 @@
 //! Amounts: the fee, the price of a subscription window, and moving lamports between accounts.
 //!
-//! The target has neither 128-bit arithmetic nor checked multiplication, so each product is split such that it
+//! The target has neither 128-bit arithmetic nor checked multiplication. So each product is split, and
 //! cannot overflow for the bounds that are enforced when a price or a fee is set.
 
 use pinocchio::AccountView;

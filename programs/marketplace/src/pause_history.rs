@@ -1,14 +1,14 @@
 //! How long a listing was paused within the last 30 days, in 14 bytes and at a constant cost.
 //!
-//! The paused seconds of a listing are counted one after the other; each 43,200 of them (half a day) are one unit. A
-//! unit is dated by the half day of the calendar in which its last second lies, and a bit for each of the 61 half days
-//! up to the latest says in which ones a unit was completed: a half day has room for one alone. The seconds after the
-//! last unit are kept as a number.
+//! The paused seconds of a listing are counted in order; each 43,200 of them (half a day) are one unit. A unit is
+//! dated by the half day of the calendar in which its last second lies. Each of the 61 half days up to the latest has
+//! one bit. It says whether a unit was completed in that half day: a half day has room for one unit only. The
+//! seconds after the last unit are kept as a number.
 //!
-//! At any time the count is at least the pauses of the last 30 days, and less than those of the last 30.5 days plus
-//! half a day: a second is in a unit, which is dated no earlier than the second, or in the remainder, or in the pause
-//! that goes on; and of what is counted, the oldest unit (or, where there is none, the remainder) alone can hold
-//! seconds from before the half day that 30 days ago lies in.
+//! At any time the count is at least the pauses of the last 30 days. It is less than the pauses of the last 30.5 days
+//! plus half a day. A second is in a unit (dated no earlier than the second), in the remainder, or in the pause that
+//! goes on. Only the oldest unit can hold seconds from before the half day of 30 days ago. Where there is no unit, only
+//! the remainder can.
 
 /// The time within which pauses are added up, in seconds: 30 days.
 pub const PAUSE_WINDOW_SECONDS: u64 = 2_592_000;
@@ -20,7 +20,7 @@ const WINDOW_UNITS: u64 = PAUSE_WINDOW_SECONDS / PAUSE_UNIT_SECONDS;
 /// The bits of the present half day and of those before it that count.
 const KEPT: u64 = (1 << (WINDOW_UNITS + 1)) - 1;
 
-/// The pauses that are over. All zeros: none.
+/// The ended pauses. All zeros: none.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PauseHistory {
     /// Bit `i`: a unit was completed in the half day `latest - i`.
@@ -43,7 +43,7 @@ fn since_1970(time: i64) -> u64 {
 }
 
 impl PauseHistory {
-    /// The history without what no 30 days from `now` on contain.
+    /// The history without the units that are too old for every 30 days from `now` on.
     #[inline(always)]
     fn aged(self, now: u64) -> Self {
         // A clock never goes back; where one did, the history would stay as it is.
@@ -71,7 +71,7 @@ impl PauseHistory {
         PauseHistory { units, latest, remainder: remainder as u16 }
     }
 
-    /// The paused seconds that count at `now`: those of the last 30 days, and a little more. `paused_at` is the beginning
+    /// The paused seconds that count at `now`: the pauses of the last 30 days, and a little more. `paused_at` is the start
     /// of a pause that goes on.
     pub fn counted(self, paused_at: Option<i64>, now: i64) -> u64 {
         let now = since_1970(now);
@@ -90,7 +90,7 @@ mod tests {
     const UNIT: i64 = PAUSE_UNIT_SECONDS as i64;
     const WINDOW: i64 = PAUSE_WINDOW_SECONDS as i64;
 
-    /// The plain rule: every pause of a listing, for ever.
+    /// The simple rule: every pause of a listing, for ever.
     #[derive(Default)]
     struct EveryPause(Vec<(i64, i64)>);
 
@@ -121,7 +121,7 @@ mod tests {
         .max(0)
     }
 
-    /// What holds between the history and the plain rule at any time.
+    /// The relation between the history and the plain rule at any time.
     fn check(history: PauseHistory, every: &EveryPause, paused_at: Option<i64>, now: i64) {
         let counted = history.counted(paused_at, now) as i64;
         let least = every.seconds(paused_at, now - WINDOW, now);

@@ -1,5 +1,5 @@
-//! Program-derived addresses by sha256 and a curve test, the syscalls that `find_program_address` is made of, at
-//! a fifth of its price.
+//! Program-derived addresses by sha256 and a curve test, the two syscalls inside `find_program_address`, at
+//! a fifth of its cost.
 
 use core::mem::MaybeUninit;
 
@@ -10,7 +10,7 @@ use crate::layout::same;
 const MARKER: &[u8] = b"ProgramDerivedAddress";
 const MAX_SEEDS: usize = 3;
 
-/// The address that `seeds` and `bump` give under `program_id`. Says nothing about the curve.
+/// The address that `seeds` and `bump` give under `program_id`. Does not test the curve.
 #[inline(always)]
 pub fn derive<const N: usize>(seeds: &[&[u8]; N], bump: u8, program_id: &Address) -> Address {
     const { assert!(N <= MAX_SEEDS) };
@@ -24,7 +24,7 @@ pub fn derive<const N: usize>(seeds: &[&[u8]; N], bump: u8, program_id: &Address
     parts[N].write(&bump);
     parts[N + 1].write(program_id.as_ref());
     parts[N + 2].write(MARKER);
-    // SAFETY: the first N + 3 parts were written, and `MaybeUninit` has the layout of what it holds.
+    // SAFETY: the first N + 3 parts were written, and `MaybeUninit` has the layout of its content.
     Address::new_from_array(sha256(unsafe { core::slice::from_raw_parts(parts.as_ptr().cast(), N + 3) }))
 }
 

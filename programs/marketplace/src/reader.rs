@@ -8,7 +8,7 @@ use crate::{
     layout::{IdlName, RentalModel},
 };
 
-/// What is left of the instruction's data.
+/// The unread rest of the instruction's data.
 pub struct Reader {
     rest: &'static [u8],
 }

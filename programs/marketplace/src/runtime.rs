@@ -42,8 +42,8 @@ pub fn now() -> Outcome<i64> {
 
 /// The lamports that make an account of `size` bytes rent-exempt.
 ///
-/// Clusters carry two forms of the same sysvar: 3,480 lamports per byte and year with an exemption threshold of
-/// two years, and the newer 6,960 with a threshold of one. Both are honoured, no other threshold exists.
+/// Clusters carry two forms of the same sysvar. The older has 3,480 lamports per byte and year, with an exemption
+/// threshold of two years. The newer has 6,960, with a threshold of one. Both are honoured, no other threshold exists.
 #[inline(never)]
 pub fn rent_exempt_minimum(size: u64) -> Outcome<u64> {
     const ACCOUNT_OVERHEAD: u64 = 128;

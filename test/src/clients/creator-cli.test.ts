@@ -15,7 +15,7 @@ import {
 } from '../support/marketplace.js';
 import { CLI, freePort, MODULES, openWorkshop } from '../support/workshop.js';
 
-/** Time in which a creator with nothing but the README has a paid run. */
+/** Limit of the time until a creator, with the README alone, has a paid run. */
 const TWO_MINUTES_MS = 120_000;
 
 let stateDir: string;
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const loginWith = async (file: string) => login(marketplace, await readKeypair(file));
 
-/** `agent-rental logs --follow`: the first run that it tells after those of before, and how it ends at Ctrl-C. */
+/** Runs `agent-rental logs --follow`: gives the first run that it tells after the earlier ones, and its end at Ctrl-C. */
 async function followLogs(cwd: string): Promise<{ told: Promise<object>; end: () => Promise<unknown> }> {
   const env = { PATH: process.env['PATH'], AGENT_RENTAL_URL: marketplace.dev.base_url };
   const child = spawn(process.execPath, [CLI, 'logs', '--follow', '--limit', '1', '--json'], {
@@ -58,11 +58,11 @@ async function followLogs(cwd: string): Promise<{ told: Promise<object>; end: ()
   };
 }
 
-/** Starts what a creator keeps running, and waits until it says that it listens. */
+/** Starts a program that a creator keeps running, and waits until it says that it listens. */
 async function keepRunning(cwd: string, command: string, args: string[]): Promise<void> {
   const child = spawn(command, args, {
     cwd,
-    // A group of its own: npm starts a shell, which starts the agent.
+    // A new process group: npm starts a shell, which starts the agent.
     detached: true,
     env: { PATH: process.env['PATH'], PORT: String(agentPort), NO_UPDATE_NOTIFIER: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -85,7 +85,7 @@ async function keepRunning(cwd: string, command: string, args: string[]): Promis
   });
 }
 
-/** Replaces the webhook secret of an agent that serves: what it runs next is signed with both. */
+/** Replaces the webhook secret of an agent that serves: its next run is signed with both secrets. */
 async function rotateSecret(
   agent: string,
   ok: (...args: string[]) => Promise<{ stdout: string; stderr: string }>,
@@ -123,7 +123,7 @@ describe('a creator with the command line alone', () => {
       };
       expect((await cli(folder, 'init', 'tried-agent', '--template', template)).code).toBe(0);
       await symlink(MODULES, join(agent, 'node_modules'));
-      // The ports of the templates may be in use on the machine that tests.
+      // The templates' ports may be in use on the machine that runs the tests.
       const file = join(agent, 'agent.json');
       const text = await readFile(file, 'utf8');
       await writeFile(file, text.replace(':8788', `:${agentPort}`).replace(':8789', `:${modelPort}`));
@@ -158,7 +158,7 @@ describe('a creator with the command line alone', () => {
     TWO_MINUTES_MS,
   );
 
-  it('changes, rolls back, pauses, resumes and closes what it has published, and takes the earnings [REG-61, REG-64]', async () => {
+  it('changes, rolls back, pauses, resumes and closes its published agent, and takes the earnings [REG-61, REG-64]', async () => {
     const { folder, cli } = await openWorkshop(marketplace.dev);
     const agent = join(folder, 'kept-agent');
     const ok = async (...args: string[]) => {
@@ -215,7 +215,7 @@ describe('a creator with the command line alone', () => {
 
     expect(await ok('logs', '--limit', '1')).toMatch(/^[-\d]+ [:\d]+ completed +\d+\.\d s v3 [-\w]{36}\n$/);
     const { told, end } = await followLogs(agent);
-    // The practice model answers with an empty array: not what the agent promises now.
+    // The practice model answers with an empty array, which breaks the agent's new schema.
     await edit(
       '"output_schema": { "type": "string" }',
       '"output_schema": { "type": "array", "minItems": 1 }',
@@ -251,7 +251,7 @@ describe('a creator with the command line alone', () => {
     expect(await run()).toMatchObject({ code: 1 });
   });
 
-  it('is told what to do without SOL, with the wrong wallet, and where the marketplace is away [REG-61]', async () => {
+  it('is told the next step without SOL, with the wrong wallet, and when the marketplace is down [REG-61]', async () => {
     const { folder, cli } = await openWorkshop(marketplace.dev);
     const agent = join(folder, 'poor-agent');
     await cli(folder, 'init', 'poor-agent');
@@ -267,7 +267,7 @@ describe('a creator with the command line alone', () => {
     await cli(agent, 'wallet', 'create');
     expect(await refusal('publish')).toMatch(/too little SOL.*"agent-rental wallet fund FILE"/);
     await cli(agent, 'wallet', 'fund', '--sol', '1', '--airdrop');
-    // What was registered is not registered again.
+    // A registered agent is not registered again.
     expect(await cli(agent, 'publish')).toMatchObject({ code: 0 });
     await cli(agent, 'wallet', 'create', 'other.json', '--fund', '1', '--airdrop');
     await writeFile(join(agent, 'prompt.md'), 'Sing the text.');
@@ -285,7 +285,7 @@ describe('a creator with the command line alone', () => {
     expect(away).toContain('Is it running?');
   });
 
-  it('publishes what is not there with --unverified alone, sees why, and renters are told until a run succeeds [REG-120, REG-123, REG-61, REG-127]', async () => {
+  it('publishes an unreachable agent with --unverified alone, sees the reason, and renters are told until a run succeeds [REG-120, REG-123, REG-61, REG-127]', async () => {
     const { folder, cli } = await openWorkshop(marketplace.dev);
     const agent = join(folder, 'away-agent');
     await cli(folder, 'init', 'away-agent');
@@ -335,7 +335,7 @@ describe('a creator with the command line alone', () => {
     expect(agents).toMatchObject([{ listing_id: id, status: 'active', unreachable: null }]);
   });
 
-  it('is told everything that is wrong with an agent, and where to look [REG-61]', async () => {
+  it('is told every fault of an agent, and its place [REG-61]', async () => {
     const { folder, cli } = await openWorkshop(marketplace.dev);
     expect(await cli(folder, 'publish')).toMatchObject({
       code: 1,

@@ -172,7 +172,7 @@ describe.skipIf(IS_QUICK)('agent-rental dev in a terminal', () => {
         maxBuffer: 64 * 1024 * 1024,
       });
       expect(stdout.split('\n').filter((line) => line.includes(folder))).toEqual([]);
-      // Node's and npm's own, and the cache of tsx, which the agent runs with, are none of the session.
+      // The files of Node and npm, and the cache of tsx, which runs the agent, do not belong to the session.
       const left = (await readdir(folder)).filter((name) => !/^(?:\.|tsx-|node-compile-cache)/.test(name));
       expect(left).toEqual(['tried-agent']);
     },

@@ -69,7 +69,7 @@ test.each(['one_time', 'subscription', 'per_query'] as const)(
   },
 );
 
-test('the story of the demo is as told [SVC-12]', async () => {
+test('the demo plays its whole story [SVC-12]', async () => {
   const { code, output } = await runExample(process.execPath, [`${examples}dist/story.js`]);
   expect(code, output).toBe(0);
   expect(output).toContain('Everything was as told.');

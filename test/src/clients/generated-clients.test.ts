@@ -23,7 +23,7 @@ const openapiTypescript = await npmTool('openapi-typescript', '7.13.0', 'bin/cli
   'openapi-fetch@0.17.0',
   'typescript@5.9.3',
 ]).catch((error: Error) => error);
-// It wants a newer Node than the oldest one that is supported here, and finds no compiler in TypeScript 7.
+// It needs a newer Node than the oldest supported one, and finds no compiler in TypeScript 7.
 const heyApi = await Promise.all([
   npmBinary('Node 22'),
   npmTool('@hey-api/openapi-ts', '0.99.0', 'bin/run.js', ['typescript@5.9.3']),
@@ -48,7 +48,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What a generated client is to do, for a wallet that has rented nothing. */
+/** The job of a generated client, for a wallet that has rented nothing. */
 async function newJob() {
   const { wallet } = await newRenter(marketplace);
   const { task, input } = await marketplace.request('per_query');
@@ -112,7 +112,7 @@ describe('a client generated from the OpenAPI document compiles, and goes from l
   test.runIf(onCi || hasTypes)('by openapi-typescript, for openapi-fetch [SVC-5]', async () => {
     if (openapiTypescript instanceof Error) throw openapiTypescript;
     const project = await newProject('openapi-fetch-renter.ts', { exactOptionalPropertyTypes: true });
-    // Installed beside the generator; what else the program imports is found above the project.
+    // Installed beside the generator; the program's other imports are found above the project.
     await symlink(resolve(openapiTypescript, '../../..'), join(project, 'node_modules'));
     await run(process.execPath, [openapiTypescript, document, '-o', join(project, 'schema.d.ts')], {
       timeout: TIMEOUT_MS,

@@ -16,17 +16,17 @@ import { CLI, freePort, openWorkshop } from '../support/workshop.js';
 
 const FORWARDED = ['authorization', 'content-type', 'accept', 'idempotency-key', 'prefer'];
 
-/** Stands before the API and the RPC endpoint; forwards all requests but one, which it takes and never answers. */
+/** A proxy before the API and the RPC endpoint. It forwards all requests but one, which it takes and never answers. */
 interface Proxy {
   readonly url: string;
-  /** Holds the request that comes after so many others from now on. */
+  /** Holds the request that follows `after` other requests from now on. */
   hold(after: number): void;
   /** Forwards all requests. */
   release(): void;
   close(): void;
 }
 
-/** @param held is called when the request is there that is held */
+/** @param held is called when the held request arrives */
 async function startProxy(held: () => void): Promise<Proxy> {
   let left = Number.POSITIVE_INFINITY;
   const server = createServer((request, response) => {
@@ -95,7 +95,7 @@ afterAll(async () => {
   await removeStateDir(stateDir);
 });
 
-/** A program's end, and what it told. */
+/** A program's exit code and output. */
 interface Interrupted {
   code: number | null;
   told: string;
@@ -140,8 +140,8 @@ const MOST_REQUESTS = 40;
 const SAMPLE = FORM === 'full' ? { first: 0, step: 1 } : { first: SEED % 3, step: 3 };
 
 /**
- * Interrupts a command while it waits for the answer to a request, and runs it again up to a later request, until it ends by
- * itself.
+ * Interrupts a command while it waits for the answer to a request. Then it runs the command again up to a later request,
+ * until the command ends by itself.
  *
  * @returns the number of the first request that it did not make
  */
@@ -189,7 +189,7 @@ it.skipIf(IS_QUICK)(
     const asRenter = ['--wallet', 'renter.json'];
     const rent = ['rent', id, '--deposit', '0.01', '--yes', ...asRenter];
     expect(await interruptRepeatedly(cwd, rent)).toBeGreaterThan(4);
-    // It pays again where it is asked to, and says so before.
+    // It pays again when asked to, and says so before.
     expect((await ok(...rent)).stderr).toContain('is rented already, and its balance is 0.01 SOL');
     const run = ['run', id, 'Do it.', '--input', '{"text":"a"}', ...asRenter];
     expect(await interruptRepeatedly(cwd, run)).toBeGreaterThan(1);
@@ -212,7 +212,7 @@ it.skipIf(IS_QUICK)(
     }
     const sweep = ['wallet', 'sweep', 'renter.json', '--to', '11111111111111111111111111111112'];
     expect(await interruptRepeatedly(cwd, sweep)).toBeGreaterThan(2);
-    // All of it was sent by then, and no second sweep finds any.
+    // Everything was sent by then, and a second sweep finds nothing.
     expect((await cli(cwd, ...sweep)).stderr).toContain('holds 0 lamports');
   },
   240_000,

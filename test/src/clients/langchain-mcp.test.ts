@@ -46,13 +46,13 @@ describe('LangChain’s own MCP adapter, on the marketplace’s /mcp', () => {
     );
   });
 
-  test('runs a direct tool, by the schema that it publishes', async () => {
+  test('runs a direct tool, by its published schema', async () => {
     const message = await askAgent(nameOf('one_time'), await marketplace.request('one_time'));
     expect(message.status, message.text).not.toBe('error');
     expect(message.text).toContain('[agent-rental] Run ');
   });
 
-  test('refuses by itself what breaks the published schema, so that nothing is sent', async () => {
+  test('refuses input that breaks the published schema, and sends nothing', async () => {
     const message = await askAgent(nameOf('per_query'), { task: 't' });
     expect(message.status).toBe('error');
     expect(message.text).toContain('did not match expected schema');

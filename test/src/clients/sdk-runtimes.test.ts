@@ -21,12 +21,12 @@ let input: ScenarioInput;
 
 beforeAll(async () => {
   marketplace = await attach(inject('stateDir'));
-  // Paid by subscription: these runs cost the ready-made renter nothing.
+  // A subscription pays for these runs: they cost the prepared renter nothing.
   const request = (await marketplace.request('subscription')) as ScenarioInput['request'] & object;
   input = { base_url: marketplace.dev.base_url, api_key: marketplace.apiKey, request };
 });
 
-/** Runs the scenario as a process of its own, with no more than the environment that any process has. */
+/** Runs the scenario in a new process, with only the environment that any process has. */
 async function inProcess(command: string, args: string[]): Promise<ScenarioReport> {
   const { stdout } = await run(command, [...args, MAIN, JSON.stringify(input)], {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' },

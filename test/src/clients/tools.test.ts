@@ -68,10 +68,13 @@ const parameters = z.looseObject({ type: z.literal('object'), properties: z.reco
 const described = { name: z.string().regex(/^[a-zA-Z][a-zA-Z0-9_]{0,63}$/), description: text };
 
 /**
- * `tools` of a request as the vendors document it; unknown fields are refused by them or do nothing.
- * https://platform.openai.com/docs/api-reference/chat/create, https://platform.openai.com/docs/api-reference/responses/create,
- * https://docs.anthropic.com/en/api/messages, https://ai.google.dev/api/caching#Tool,
- * https://modelcontextprotocol.io/specification/2025-11-25/schema#tool
+ * `tools` of a request as the vendors document it. Vendors refuse or ignore unknown fields.
+ *
+ * - https://platform.openai.com/docs/api-reference/chat/create
+ * - https://platform.openai.com/docs/api-reference/responses/create
+ * - https://docs.anthropic.com/en/api/messages
+ * - https://ai.google.dev/api/caching#Tool
+ * - https://modelcontextprotocol.io/specification/2025-11-25/schema#tool
  */
 const VENDORS = {
   openai: z.strictObject({
@@ -137,7 +140,7 @@ describe('the rentals of a wallet as tools', () => {
     expect(tools).toEqual(asDefault);
   });
 
-  test('are those of MCP', async () => {
+  test('equal the tools of MCP', async () => {
     const { body } = await get('?format=mcp');
     const answer = await fetch(marketplace.dev.mcp_url, {
       method: 'POST',
@@ -223,7 +226,7 @@ describe('the rentals of a wallet as tools', () => {
     expect(called[0]?.['tools']).toEqual((await get('?format=openai')).body['tools']);
   });
 
-  test('come with what their listings are called with, where that is asked for [CRD-37]', async () => {
+  test('come with the call data of their listings, on request [CRD-37]', async () => {
     const list = async (query: string) =>
       (await call(marketplace, 'GET', `/v1/credentials${query}`, { token: renter.token })).body[
         'credentials'
@@ -238,7 +241,7 @@ describe('the rentals of a wallet as tools', () => {
     expect(refused.status).toBe(400);
   });
 
-  test('of a wallet that rents nothing are none', async () => {
+  test('of a wallet that rents nothing are an empty list', async () => {
     const stranger = await newParticipant(marketplace);
     for (const format of FORMATS) {
       const { body } = await get(`?format=${format}`, stranger.token);

@@ -14,7 +14,7 @@ import { newRenter } from '../support/renter.js';
 
 const BIN = fileURLToPath(new URL('bin.js', import.meta.resolve('@agent-rental/cli')));
 
-test('a wallet that holds only its budget pays no more than that, and gives back what is left [REN-12]', async () => {
+test('a wallet that holds only its budget pays no more than that, and gives the rest back [REN-12]', async () => {
   const marketplace = await attach(inject('stateDir'));
   const owner = await newRenter(marketplace);
   const folder = await mkdtemp(join(tmpdir(), 'agent rental cli '));
@@ -36,7 +36,7 @@ test('a wallet that holds only its budget pays no more than that, and gives back
     await cli('fund', file, '--sol', '0.01', '--from', from);
     expect(await held(signer.address)).toBe(30_000_000);
 
-    // No policy stands in the way: what the wallet holds does.
+    // No policy limits the rental: only the wallet's balance does.
     const client = createClient({ baseUrl: marketplace.dev.base_url, signer });
     const { alwaysThere } = rentedToolset(client, { wallet: payingWallet(signer), policy: {} });
     const rent = alwaysThere.find(({ name }) => name === 'rent_listing');

@@ -11,7 +11,7 @@ type Fields = Record<string, unknown>;
 
 let marketplace: Marketplace;
 let renter: Renter;
-/** What submitting each rental answered. */
+/** The answer to the submission of each rental. */
 const rented = new Map<string, Fields>();
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ const list = async (query = '') => {
 const keysOf = (value: Fields | undefined) => Object.keys(value ?? {}).toSorted();
 const BALANCE = { one_time: [], subscription: [], per_query: ['balance_lamports'] };
 
-/** By the specification's seeds, with nothing of ours. */
+/** Derived from the specification's seeds, without code of this project. */
 function credentialAddress(model: (typeof MODELS)[number]): string {
   const program = new PublicKey(marketplace.dev.program_id);
   const id = Buffer.from(marketplace.listing(model).id);
@@ -99,7 +99,7 @@ describe('a credential', () => {
     expect(rented.get(model)).toEqual(body);
   });
 
-  test('that is not there is told in four fields [CRD-9]', async () => {
+  test('that does not exist is answered in four fields [CRD-9]', async () => {
     const stranger = await login(marketplace, Keypair.generate());
     const { id } = marketplace.listing('subscription');
     const { status, body } = await get(`/v1/credentials/${id}`, stranger);
@@ -127,7 +127,7 @@ describe('the list of credentials', () => {
     expect(empty).toEqual({ credentials: [], total: 0 });
   });
 
-  test('keeps those of a status [CRD-4]', async () => {
+  test('filters by status [CRD-4]', async () => {
     expect(await list('?status=active')).toHaveLength(MODELS.length);
     for (const status of ['expired', 'low_balance']) {
       const { body } = await get(`/v1/credentials?status=${status}`);

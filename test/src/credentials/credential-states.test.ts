@@ -67,7 +67,7 @@ const changePrice = (id: string, price_lamports: number) =>
     { connection },
   );
 
-/** Sends past the API. */
+/** Sends a transaction to the chain, past the API. */
 const send = (instruction: TransactionInstruction, ...signers: Keypair[]) =>
   sendAndConfirmTransaction(connection, new Transaction().add(instruction), signers);
 const key = (name: string) => readKeypair(join(stateDir, 'keys', `${name}.json`));
@@ -87,7 +87,7 @@ const execute = ({ token }: Participant, agent_id: string) =>
   call(marketplace, 'POST', '/v1/execute', { token, body: { agent_id, task: 'nothing' } });
 const errorOf = ({ body }: Answer) => body['error'] as Record<string, unknown>;
 
-/** The index follows the chain: what was sent past the API is there a moment later. */
+/** The index follows the chain: a transaction sent past the API is in the index a moment later. */
 const indexed = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 20_000, interval: 100 });
 
 /** The address of a credential, derived as the specification gives it. */
@@ -141,7 +141,7 @@ describe('a credential', () => {
       on_chain_verified: true,
       balance_lamports: 0,
     });
-    // What verify has seen on the chain, the index knows too.
+    // The index has the state that verify has read from the chain.
     expect((await listed(renter, '?status=low_balance')).credentials).toMatchObject([
       { listing_id: id, status: 'low_balance', balance_lamports: 0, expires_at: null },
     ]);
@@ -157,7 +157,7 @@ describe('a credential', () => {
   test('of a Per-Task rental that cannot pay the price, or has not agreed to it: low_balance [CRD-21]', async () => {
     const [renter, id] = [await participant(), await publish(PER_QUERY)];
     await rent(renter, id, { deposit_lamports: 3 * PRICE });
-    // Above what was agreed to, though the balance would do.
+    // Above the agreed price, though the balance would do.
     await changePrice(id, 2 * PRICE);
     expect(await verify(renter, id)).toMatchObject({ status: 'low_balance', valid: false });
     await indexed(async () => {
@@ -169,7 +169,7 @@ describe('a credential', () => {
     expect(errorOf(dearer)['message']).toMatch(prices);
     await topUp(renter, id, 0, 4 * PRICE);
     expect(await verify(renter, id)).toMatchObject({ status: 'active', valid: true });
-    // Agreed to, but more than is left.
+    // The agreed price, but more than the balance.
     await changePrice(id, 4 * PRICE);
     expect(await verify(renter, id)).toMatchObject({
       status: 'low_balance',
@@ -260,13 +260,13 @@ describe('the list of credentials', () => {
     };
     const everything = await idsOf('');
     expect(everything.total).toBe(3);
-    // Purchases within a second of each other have no order of their own, but a stable one.
+    // Purchases within a second of each other have no defined order, but a stable one.
     expect(new Set(everything.ids)).toEqual(new Set(ids));
     expect(await idsOf('?limit=2')).toEqual({ ids: everything.ids.slice(0, 2), total: 3 });
     expect(await idsOf('?limit=2&offset=2')).toEqual({ ids: everything.ids.slice(2), total: 3 });
     expect(await idsOf('?offset=3')).toEqual({ ids: [], total: 3 });
 
-    // From the end of a page on: the same rest, and no more where it ends.
+    // From the end of a page on: the same remaining rentals, and none after the end.
     const cursorOf = async (query: string) => (await list(renter, query)).body['next_cursor'] as string;
     const cursor = await cursorOf('?limit=2');
     expect(await idsOf(`?limit=2&cursor=${cursor}`)).toEqual({ ids: everything.ids.slice(2), total: 3 });
@@ -367,7 +367,7 @@ describe('a subscription, on a server that finds itself a month later', () => {
   });
 });
 
-/** Options that make a Node process believe it is later than it is. The chain keeps its own time. */
+/** Options that set the clock of a Node process forward. The chain keeps its time. */
 function clockAhead(seconds: number): string {
   const shift = `const Real=Date;const ahead=${seconds * 1000};globalThis.Date=class extends Real{constructor(...given){
     if(given.length===0)super(Real.now()+ahead);else super(...given)}static now(){return Real.now()+ahead}}`;

@@ -41,7 +41,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
   });
   afterAll(() => browser?.close());
 
-  /** A key that asks about each run, and a call of the agent with a task that no other test has. */
+  /** A key whose policy asks about each run, and a call of the agent with a unique task. */
   async function askingKey(
     label = 'my phone agent',
   ): Promise<{ key: string; body: Record<string, unknown> }> {
@@ -112,7 +112,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
       await page.getByRole('button', { name: `Approve up to ${price / 1e9} SOL` }).click();
       await saysIn(page, 'Approved.');
       await page.getByText(/tell it to\.$/).waitFor();
-      // The wallet's last signature is over the amount and the agent.
+      // The wallet's last signature covers the amount and the agent.
       expect(wallet.messages.at(-1)).toMatch(
         new RegExp(
           `^agent-rental: approve spending\\n[^]*up to ${price} lamports[^]*${String(body['agent_id'])}`,
@@ -137,7 +137,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
       await page.getByRole('button', { name: 'Refuse' }).click();
       await saysIn(page, 'Refused.');
       expect(await page.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
-      // It is no yes, so the login alone was signed.
+      // It is no approval, so only the login was signed.
       expect(wallet.messages).toHaveLength(1);
     });
     const refused = await agent.callTool({ name: 'run_agent', arguments: body });
@@ -186,7 +186,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
         const url = 'url' in params ? params.url : linkIn(params.message);
         asked.push(params.mode ?? 'form');
         if (isApproved) await approveOn(url);
-        // A client that declines is not waited for.
+        // The server does not wait for a client that declines.
         return isApproved
           ? { action: 'accept' as const, content: mode === 'form' ? { answered: true } : undefined }
           : { action: 'decline' as const, content: { answered: true, approve: true } };
@@ -203,7 +203,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     },
   );
 
-  test('over HTTP is refused with the page, and the same request goes on once it is approved [ID-70]', async () => {
+  test('over HTTP is refused with the address of its page, and the same request works once it is approved [ID-70]', async () => {
     const { key, body } = await askingKey();
     const send = (changes: object = {}) =>
       call(marketplace, 'POST', '/v1/execute', {
@@ -226,7 +226,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     const first = await send();
     expect([first.status, (await send()).body['run_id']]).toEqual([200, first.body['run_id']]);
     expect(await runs()).toBe(before + 1);
-    // By the wallet's own login nothing is asked.
+    // With the wallet's login, no approval is asked.
     expect((await call(marketplace, 'POST', '/v1/execute', { token: owner.token, body })).status).toBe(200);
   });
 
@@ -257,7 +257,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
       },
       { ...PHONE, as: stranger },
     );
-    // The page alone, without a login, says nothing of it.
+    // Without a login, the page shows nothing of the payment.
     expect(await (await fetch(url)).text()).not.toContain(String(body['agent_id']));
   });
 
@@ -293,7 +293,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     const app = await newTestApp(marketplace, { client_name: 'Budget" approved' });
     const tokens = await app.logIn(owner, { policy: { ask_above_lamports: 0 } });
     const agent = await connectMcp(tokens.access_token, {});
-    const body = { ...request, task: 'Reconcile what the app sends.' };
+    const body = { ...request, task: 'Reconcile the data of the app.' };
     const use = async () => textOf(await agent.callTool({ name: 'run_agent', arguments: body }));
     const link = linkIn(await use());
     await loggedIn(link, async (page) => {
@@ -304,7 +304,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     expect(await use()).toContain('totals');
   });
 
-  test('over stdio with an API key is linked, too; the client cannot ask [ID-79]', async () => {
+  test('over stdio with an API key gets the link, too, because the client cannot ask [ID-79]', async () => {
     const { key, body } = await askingKey();
     const agent = new ClientV1({ name: 'an-agent', version: '1.0.0' });
     const env = { AGENT_RENTAL_URL: marketplace.dev.base_url, AGENT_RENTAL_API_KEY: key };

@@ -61,7 +61,7 @@ describe.runIf(browserPath !== undefined)('a newcomer without a wallet', () => {
     await context.close();
   });
 
-  test('has none where the network is another one than the local one [SVC-21]', async () => {
+  test('has no development wallet on another network than the local one [SVC-21]', async () => {
     const page = await browser.newPage();
     await sayDevnet(page);
     await page.goto(addressOf('/dashboard/keys'));

@@ -56,7 +56,7 @@ describe.runIf(browserPath !== undefined)('on the page of API keys, a wallet of 
       await saysIn(page, 'The key was created. Copy it now');
       key = (await page.getByLabel('The new key').textContent()) ?? '';
       expect(await statusOf(key)).toBe(200);
-      // What the wallet signed names what the key may do.
+      // The signed text names the rights of the key.
       expect(wallet.messages.at(-1)).toMatch(/my <agent>[^]*"max_day_lamports":50000000/);
       await page
         .getByText(
@@ -109,7 +109,7 @@ describe.runIf(browserPath !== undefined)('on the page of API keys, a wallet of 
     );
   });
 
-  test('that refuses, and a limit that is none, create no key and say why [ID-40]', async () => {
+  test('that refuses, and an invalid limit, create no key and tell the reason [ID-40]', async () => {
     const before = (await owner.client.listApiKeys()).api_keys.length;
     await loggedIn(async (page, wallet) => {
       await page.getByLabel('Label').fill('never');

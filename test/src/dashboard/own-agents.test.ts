@@ -53,7 +53,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
     { owner = creator, ...options }: BrowserContextOptions & { owner?: Participant } = {},
   ) => withWallet(browser, { marketplace, owner, path }, visit, options);
 
-  /** Publishes an agent whose model is never asked, with a creator of its own. */
+  /** Publishes an agent whose model is never asked, with a new creator. */
   const listed = async (fields: Record<string, unknown> = {}) => {
     const owner = await newParticipant(marketplace);
     const manifest = textAgent('https://agent.invalid/v1', fields);
@@ -119,14 +119,14 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
       },
       { owner },
     );
-    // What the service sends is the same for every caller and every id.
+    // The service sends the same page to every caller and for every id.
     const html = async (id: string) => (await fetch(new URL(pageOf(id), marketplace.dev.base_url))).text();
     const other = 'nothing-aaaaaa';
     const withoutNonce = (text: string) => text.replace(/nonce="[^"]*"/, '');
     expect(withoutNonce(await html(earner)).replaceAll(earner, other)).toBe(withoutNonce(await html(other)));
   });
 
-  test('sees in charts and tables the numbers that the API has [SVC-30]', async () => {
+  test('sees the API’s numbers in charts and tables [SVC-30]', async () => {
     await visiting(pageOf(earner), async (page) => {
       await logIn(page);
       for (const window of ['24h', '7d', '30d'] as const) {
@@ -209,7 +209,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
         const description = changes.getByLabel('Changes of description');
         expect(await description.locator('del').allTextContents()).toEqual([`- ${SCRIPT}`]);
         expect(await description.locator('ins').allTextContents()).toEqual(['+ Another line.']);
-        // A character that reorders text is seen as what it is.
+        // A character that reorders text is shown as an escape.
         expect(await description.innerText()).toContain('Line \\u{202e}three.');
         expect(await changes.getByLabel('Changes of output_schema').innerText()).toContain(
           '+   "maxLength": 100',
@@ -324,7 +324,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
       };
       const visit = async (page: Page) => {
         await logIn(page);
-        // Everything that opens is open, and something is wrong.
+        // Every collapsible part is open, and the form has errors.
         if (name === 'publish') {
           await page.getByRole('button', { name: 'Register this agent' }).click();
           await says(page, 'It was not registered.');

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { attach, type Marketplace } from '../support/marketplace.js';
 
 const BROWSER = 'text/html,application/xhtml+xml,*/*;q=0.8';
-/** As the router has them: a page that is added is attacked, too. */
+/** The pages of the router: a new page is attacked, too. */
 const PAGES = inject('routes')
   .filter(({ method, path }) => method === 'GET' && /^\/(?:dashboard(?:\/|$)|$)/.test(path))
   .map(({ path }) => path)
@@ -18,10 +18,10 @@ const HOSTILE_SEGMENTS = [
   '\u0000',
   'x'.repeat(190),
 ];
-/** Names that servers redirect, look up or merge by. */
+/** Parameter names by which servers redirect, look up or merge. */
 const HOSTILE_QUERIES = [
   'next=https://evil.example/&redirect=//evil.example&return_to=https:evil.example&url=javascript:alert(1)',
-  // Each by itself: a page refuses the whole address for one member that it does not take.
+  // Each by itself: a page refuses the whole address for one unknown parameter.
   ...['q', 'category', 'status', 'agent_id', 'job', 'state', 'client_id', 'redirect_uri'].flatMap((name) =>
     ['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>'].map(
       (words) => `${name}=${encodeURIComponent(words)}`,
@@ -45,7 +45,7 @@ async function visit(path: string, headers: Record<string, string> = {}) {
   return { status: answer.status, headers: answer.headers, html: await answer.text() };
 }
 
-/** What is the same in every answer: its nonce and the id of its request are not. */
+/** The part that is the same in every answer: the nonce and the id of the request are left out. */
 const lasting = (html: string) => html.replaceAll(/nonce="[^"]*"|data-nonce="[^"]*"|req_[\w-]+/g, '');
 
 function expectSafe({ status, headers, html }: Awaited<ReturnType<typeof visit>>): void {
@@ -87,7 +87,7 @@ describe.each(PAGES)('the page %s', (pattern) => {
     for (const query of HOSTILE_QUERIES) expectSafe(await visit(`${usual}?${query}`));
   });
 
-  test('knows no cookie, so that there is no session to fix, and takes no form from elsewhere [SVC-17]', async () => {
+  test('uses no cookie, so that there is no session to fix, and takes no form from another site [SVC-17]', async () => {
     const plain = await visit(usual);
     expectSafe(plain);
     const given = await visit(usual, {
@@ -104,7 +104,7 @@ describe.each(PAGES)('the page %s', (pattern) => {
     expect([404, 405]).toContain(posted.status);
   });
 
-  test('has a nonce of its own in each answer, where it has a script [SVC-17]', async () => {
+  test('has a new nonce in each answer, where it has a script [SVC-17]', async () => {
     const nonces = await Promise.all(
       [1, 2, 3].map(async () => {
         const { headers } = await visit(usual);

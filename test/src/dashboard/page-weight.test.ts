@@ -5,12 +5,12 @@ import { browserPath, openBrowser } from '../support/browser/browser.js';
 import { addTestWallet } from '../support/browser/test-wallet.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 
-/** Notes when the script has shown the part of the page that it is for. */
+/** Records the time at which the script has shown its part of the page. */
 const NOTE_READY = `new MutationObserver(() => {
   const part = document.querySelector('section[data-chain]');
   if (part && !part.hidden) globalThis.readyMs ??= performance.now();
 }).observe(document, { subtree: true, childList: true, attributeFilter: ['hidden'] })`;
-/** Since the navigation began; of a page without a script, when its HTML was there. */
+/** Milliseconds since the navigation began; for a page without a script, until its HTML was loaded. */
 const READY_MS = `globalThis.readyMs ?? performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd`;
 /** With PAGE_FIGURES the figures are printed, of as many visits. */
 const VISITS = process.env['PAGE_FIGURES'] === undefined ? 1 : 9;
@@ -30,7 +30,7 @@ describe.runIf(browserPath !== undefined)('the pages', () => {
   });
   afterAll(() => browser?.close());
 
-  /** Opens a page in a browser that has nothing of it, or has the script already. */
+  /** Opens a page in a browser with an empty cache, or with the script in its cache. */
   async function weigh(path: string, { isWarm }: { isWarm: boolean }): Promise<Weight> {
     const context = await browser.newContext();
     const page = await context.newPage();

@@ -90,11 +90,11 @@ describe('the public pages', () => {
     const refused = await ask('/?sort=best', BROWSER);
     expect(refused.status).toBe(400);
     expect(await refused.text()).toContain('sort: ');
-    // A form sends what was left empty, and links from elsewhere have members of their own.
+    // A form sends its empty fields, and links from elsewhere have unknown parameters.
     expect((await ask('/?q=&category=&utm_source=x', BROWSER)).status).toBe(200);
   });
 
-  test('tell a link’s preview what it leads to, in the service’s words [SVC-17]', async () => {
+  test('describe the page to a link’s preview, in the service’s words [SVC-17]', async () => {
     const html = await (await ask(`/dashboard/rent/${hostile}`, BROWSER)).text();
     expect(html).toContain(`<meta property="og:title" content="Rent ${hostile}"/>`);
     expect(html).toContain('<meta property="og:description" content="It costs 0.00025 SOL, per task');
@@ -141,7 +141,7 @@ describe.runIf(browserPath !== undefined)('in a browser, the public pages', () =
             await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
           ).toBeLessThanOrEqual(0);
           expect(await page.title()).not.toBe('taken');
-          // Its own script is the one thing that a test brings in: the page’s policy allows none.
+          // The test adds only axe's script: the page’s policy allows none.
           const context = await browser.newContext({ ...LOOKS[look], bypassCSP: true });
           const judged = await context.newPage();
           await judged.goto(addressOf(path));
@@ -179,7 +179,7 @@ describe.runIf(browserPath !== undefined)('in a browser, the public pages', () =
         page
           .locator(selector)
           .evaluateAll((found, name) => found.map((one) => one.getAttribute(name)), attribute);
-      // What the page has of its own, and nothing else.
+      // The page's scripts, forms and links, and nothing else.
       expect(await all('script', 'src')).toEqual([
         expect.stringMatching(/^\/dashboard\/assets\/pages\.js\?v=/),
       ]);

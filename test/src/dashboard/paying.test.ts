@@ -55,7 +55,7 @@ describe.runIf(browserPath !== undefined)('on the page of a rental, a wallet of 
     expect(await renter.client.verifyCredential(id)).toMatchObject({ valid: true });
   });
 
-  test('renews and tops up what is rented already, by what was chosen [SVC-19]', async () => {
+  test('renews and tops up existing rentals by the chosen amount [SVC-19]', async () => {
     const renter = await newParticipant(marketplace);
     const subscription = marketplace.listing('subscription').id;
     const perQuery = marketplace.listing('per_query').id;
@@ -80,7 +80,7 @@ describe.runIf(browserPath !== undefined)('on the page of a rental, a wallet of 
     expect(await renter.client.verifyCredential(perQuery)).toMatchObject({ balance_lamports: 30_000_000 });
   });
 
-  test('that refuses, and a deposit that is none, rent nothing and say why [SVC-19]', async () => {
+  test('that refuses, and an invalid deposit, rent nothing and tell the reason [SVC-19]', async () => {
     const renter = await newParticipant(marketplace);
     const { id } = marketplace.listing('per_query');
     await withWallet(renter, async (page, wallet) => {
@@ -107,7 +107,7 @@ describe.runIf(browserPath !== undefined)('on the page of a rental, a wallet of 
     });
   });
 
-  test('is told where there is none, and the page has no violation that axe knows of [SVC-17]', async () => {
+  test('that is missing is reported, and the page has no violation that axe knows of [SVC-17]', async () => {
     const { id } = marketplace.listing('subscription');
     const context = await browser.newContext({ bypassCSP: true });
     const page = await context.newPage();

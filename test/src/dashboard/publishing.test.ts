@@ -48,7 +48,7 @@ describe.runIf(browserPath !== undefined)('on the page for publishing, a wallet 
     return (await page.getByRole('status').textContent())?.split(' ')[2]?.replace(/\.$/, '') ?? '';
   };
 
-  /** What a renter of the agent gets. */
+  /** The answer that a renter of the agent gets. */
   const rentedAnswer = async (id: string) => {
     const renter = await newParticipant(marketplace);
     await rent(renter.client, renter.signer, id, { deposit_lamports: 4 * PRICE });
@@ -84,7 +84,7 @@ describe.runIf(browserPath !== undefined)('on the page for publishing, a wallet 
       id = await registeredId(page);
       expect(id).toMatch(/^form-made-[a-z2-7]{6}$/);
       expect(wallet.transactions).toBe(0);
-      // The key is in the field no more, and in nothing that the page shows.
+      // The key is no longer in the field, nor anywhere else on the page.
       expect(await page.content()).not.toContain('a-key-of-the-form');
       expect(await page.locator('[data-path=model_key]').first().inputValue()).toBe('');
       await page.getByRole('button', { name: 'Publish', exact: true }).click();
@@ -133,7 +133,7 @@ describe.runIf(browserPath !== undefined)('on the page for publishing, a wallet 
     expect((await creator.client.listAgents()).agents).toMatchObject([{ listing_id: id, status: 'active' }]);
   });
 
-  test('is told everything that is wrong, beside the fields, and loses nothing that was typed [SVC-30]', async () => {
+  test('is told every fault, beside its field, and keeps the typed values [SVC-30]', async () => {
     const creator = await visiting(async (page, wallet) => {
       await logIn(page);
       await page.getByLabel('Name, in kebab-case').fill('Not Kebab');
@@ -153,7 +153,7 @@ describe.runIf(browserPath !== undefined)('on the page for publishing, a wallet 
         const described = await field.getAttribute('aria-describedby');
         expect(await page.locator(`#${described?.split(' ')[0]}`).textContent()).toMatch(wrong);
       }
-      // The first of them has the focus, and what was typed is there.
+      // The first of them has the focus, and the typed values are kept.
       expect(await page.evaluate('document.activeElement.dataset.path')).toBe('name');
       expect(await page.getByLabel('System prompt').inputValue()).toBe('A long prompt that took an hour.');
       expect(wallet.transactions).toBe(0);
@@ -161,7 +161,7 @@ describe.runIf(browserPath !== undefined)('on the page for publishing, a wallet 
     expect((await creator.client.listAgents()).agents).toEqual([]);
   });
 
-  test('is told what only the marketplace knows, and corrects it in place [SVC-30]', async () => {
+  test('is told the faults that only the marketplace can find, and corrects them in place [SVC-30]', async () => {
     const SCRIPT = '<img src=x onerror="document.title=\'taken\'">';
     const manifest = textAgent('http://10.0.0.1/v1', {
       name: 'corrected',

@@ -16,7 +16,7 @@ return { said: input?.said ?? ${JSON.stringify(HOSTILE)}, count: input?.count ??
 const SCHEMA = {
   type: 'object',
   properties: {
-    said: { type: 'string', description: `What it says. ${HOSTILE}` },
+    said: { type: 'string', description: `The text to say. ${HOSTILE}` },
     count: { type: 'integer' },
     tone: { enum: ['kind', SCRIPT] },
     huge: { type: 'boolean' },
@@ -79,7 +79,7 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
     await context.close();
   }
 
-  test('sees what it has rented, how it stands and what to do next, page by page [SVC-23]', async () => {
+  test('sees its rentals, their status and the next step, page by page [SVC-23]', async () => {
     const other = await newParticipant(marketplace);
     for (const [model, terms] of [
       ['one_time', {}],
@@ -115,7 +115,7 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
     });
   });
 
-  test('sees its runs, those of an agent and of a status alone, page by page [SVC-23]', async () => {
+  test('sees its runs, filtered by an agent and by a status, page by page [SVC-23]', async () => {
     const other = await newParticipant(marketplace);
     await rentAgent(other, agentId);
     const run = (input: object) =>
@@ -179,7 +179,7 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
     const run = await renter.client.execute({ agent_id: agentId, task: 'Say it.', input: { said: 'Yes.' } });
     await visit(renter, `/dashboard/runs/${run.run_id}`, async (page) => {
       const verify = page.getByRole('button', { name: 'Verify the receipt' });
-      /** Changes what the service answers, as one that lies. */
+      /** Changes the service's answers, as a lying service would. */
       const lie = async (path: string, change: (body: Record<string, never>) => object) => {
         await page.unrouteAll();
         await page.route(path, async (route) => {
@@ -218,7 +218,7 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
     });
   });
 
-  test('runs an agent by a form of its schema, with what was typed, and no more [SVC-23]', async () => {
+  test('runs an agent by a form of its schema, with the typed values, and no more [SVC-23]', async () => {
     await visit(renter, `/dashboard/listings/${agentId}`, async (page) => {
       await page.getByText('You have rented it: a run takes 0.00025 SOL').waitFor();
       await page.getByLabel('Task, in plain language').fill('Say it.');
@@ -243,7 +243,7 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
       const output = JSON.parse((await page.getByLabel('Output').textContent()) ?? '') as object;
       expect(output).toMatchObject({ said: 'line 1\nline 2', count: 7 });
       await page.getByText(`It cost ${PRICE / 1e9} SOL.`).waitFor();
-      // One that goes on is cancelled there.
+      // A running run is cancelled there.
       await page.getByLabel('Input wait_ms').fill('60000');
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await page.getByRole('button', { name: 'Cancel the run' }).click();

@@ -32,7 +32,7 @@ describe.runIf(browserPath !== undefined)('on the page of a listing, a wallet of
     await page.getByRole('button', { name: 'Review with Test wallet' }).click();
   }
 
-  test('that ran it reviews it, and again in place of that; what it wrote is text [ADP-11] [SVC-23]', async () => {
+  test('that ran it reviews it, and replaces the review; its text is shown as text [ADP-11] [SVC-23]', async () => {
     const renter = await newParticipant(marketplace);
     await rentAgent(renter, agent);
     await renter.client.execute({ agent_id: agent, task: 'Go.', input: {} });

@@ -50,7 +50,7 @@ describe.runIf(browserPath !== undefined)('the login of a tab', () => {
       await page.getByText('of a kept login: may run, rent').waitFor();
       expect(wallet.messages).toHaveLength(2);
       expect(wallet.messages[1]).toContain('create API key "of a kept login"');
-      // What is kept is the token of the login: the new key is nowhere.
+      // The page keeps the token of the login only: the new key is nowhere.
       const key = (await page.getByLabel('The new key').textContent()) ?? '';
       const kept = await page.evaluate<string>('JSON.stringify([{...sessionStorage}, {...localStorage}])');
       expect(kept).toContain('token');
@@ -61,7 +61,7 @@ describe.runIf(browserPath !== undefined)('the login of a tab', () => {
     });
   });
 
-  test('is that of one tab, and is gone once it logs out [SVC-21]', async () => {
+  test('belongs to one tab, and is gone once it logs out [SVC-21]', async () => {
     await loggedIn(async (page, wallet, context) => {
       const other = await context.newPage();
       await addTestWallet(other, owner.wallet, 'solana:localnet');
@@ -90,7 +90,7 @@ describe.runIf(browserPath !== undefined)('the login of a tab', () => {
     );
   });
 
-  test('is asked for anew once the service does not take it any more [SVC-21]', async () => {
+  test('is asked for again once the service refuses it [SVC-21]', async () => {
     await loggedIn(async (page, wallet) => {
       const spoil = `sessionStorage.setItem('agent-rental-login', JSON.stringify({
         ...JSON.parse(sessionStorage.getItem('agent-rental-login')), token: 'of-another-time' }))`;

@@ -73,7 +73,7 @@ describe('the folders in docs/architecture.md', () => {
 });
 
 describe('the states of a charge in docs/architecture.md', () => {
-  test('are those of the code', () => {
+  test('equal the states in the code', () => {
     const table = readText('server/src/database/charge-states.ts');
     const states = [...table.matchAll(/^ {2}(\w+): \{ isOpen/gm)].map(([, state = '']) => state);
     const drawn = new Set(
@@ -84,7 +84,7 @@ describe('the states of a charge in docs/architecture.md', () => {
   });
 });
 
-test('the accounts in docs/architecture.md are those of the program', () => {
+test('the accounts in docs/architecture.md equal the program’s', () => {
   const program = JSON.parse(readText('packages/program-client/src/generated/idl.json')) as {
     accounts: { name: string }[];
   };

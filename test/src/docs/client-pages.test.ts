@@ -44,7 +44,7 @@ const python = (() => {
 })();
 if (!python) process.stderr.write('Python on the pages of clients was NOT CHECKED: there is no python3\n');
 
-/** What reads each language; it rejects what it cannot read. */
+/** The parser of each language; it throws on invalid text. */
 const CHECKS: Readonly<Record<string, (code: string) => unknown>> = {
   json: (code) => JSON.parse(code),
   yaml: (code) => parseYaml(code),
@@ -82,7 +82,7 @@ describe.each(pages)('%s', (page) => {
     }
   });
 
-  test('names settings, packages and addresses that there are', async () => {
+  test('names settings, packages and addresses that exist', async () => {
     const { stdout: help } = await helpText;
     for (const setting of text.match(/AGENT_RENTAL_\w+/g) ?? []) expect(help).toContain(setting);
     for (const [name] of text.matchAll(/@agent-rental\/[\w-]+/g)) expect(packages).toContain(name);
@@ -92,7 +92,7 @@ describe.each(pages)('%s', (page) => {
       expect(address).toMatch(/^https?:\/\/(?:127\.0\.0\.1:8787|marketplace\.example)(?:\/mcp)?$/);
   });
 
-  test('says with which version it was tried, or that it was not', () => {
+  test('names the version of its trial, or says that there was none', () => {
     const claims = text.match(/^(?:Tried|Not tried) [^]*?(?=\n\n|\n*$(?![^]))/gm) ?? [];
     expect(claims).not.toEqual([]);
     for (const claim of claims.filter((words) => words.startsWith('Tried'))) {
@@ -103,7 +103,7 @@ describe.each(pages)('%s', (page) => {
     }
   });
 
-  test('imports what a program imports that was tried', () => {
+  test('imports only modules that a tested program imports', () => {
     for (const { language, code } of blocks) {
       const imports =
         language === 'js'

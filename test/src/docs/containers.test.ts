@@ -7,7 +7,7 @@ const DOCKERFILE = readText('Dockerfile');
 const COMPOSE = 'deploy/compose';
 const FILES = ['compose.yaml', 'compose.bubblewrap.yaml', 'compose.localnet.yaml'] as const;
 const OWN_IMAGE = '${IMAGE:-agent-rental:0.1.0}';
-/** What `agent-rental` reads. */
+/** The variables that `agent-rental` reads. */
 const OF_COMMAND_LINE = ['AGENT_RENTAL_URL', 'AGENT_RENTAL_RPC_URL'];
 
 interface Part {
@@ -67,7 +67,7 @@ describe('the Dockerfile', () => {
     expect(lineOf(DOCKERFILE, /^VOLUME (.*)$/m)).toBe(set['STATE_DIR']);
   });
 
-  test('is built from a list of what is let in [OPS-82]', () => {
+  test('is built from a list of allowed files [OPS-82]', () => {
     const lines = readText('.dockerignore')
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'));
@@ -122,7 +122,7 @@ describe('the Compose files', () => {
     ).toEqual([]);
   });
 
-  test('take from .env what its example has, or a default [OPS-82]', () => {
+  test('take from .env exactly the variables of its example, or a default [OPS-82]', () => {
     const text = readText(`${COMPOSE}/compose.yaml`);
     const needed = [...text.matchAll(/\$\{(\w+)(?::\?|\})/g)].map(([, name = '']) => name);
     const example = [...readText(`${COMPOSE}/.env.example`).matchAll(/^(\w+)=/gm)].map(

@@ -39,7 +39,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What each verifier says to the same calls, which it reads as JSON from its standard input. */
+/** The answers of each verifier to the same calls, which it reads as JSON from its standard input. */
 const VERIFIERS: Readonly<Record<string, (calls: string) => string>> = {
   ts: (calls) => {
     const file = join(folder, 'verify.mts');
@@ -66,7 +66,7 @@ const VERIFIERS: Readonly<Record<string, (calls: string) => string>> = {
 
 describe('the guide for creators', () => {
   it.for(Object.keys(VERIFIERS))(
-    'has a verifier in %s that takes what the marketplace signs and nothing else [SDK-10]',
+    'has a verifier in %s that accepts the marketplace’s signatures and nothing else [SDK-10]',
     (language, { skip }) => {
       if (language === 'python' && !python) skip('There is no Python 3.');
       const at = (secondsAgo: number) => new Date(Date.now() - secondsAgo * 1000);
@@ -99,7 +99,7 @@ describe('the guide for creators', () => {
     },
   );
 
-  it('names every field of a manifest and of its terms, every tool and provider, and the limits that hold', () => {
+  it('names every field of a manifest and of its terms, every tool and provider, and the limits', () => {
     const { model, ...fields } = manifest.shape;
     const named = [
       ...Object.keys(fields),

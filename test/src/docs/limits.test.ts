@@ -92,7 +92,7 @@ test.each(TOLD)('%s tells the limits that hold', (path, phrases) => {
   expect(phrases.filter((phrase) => !text.includes(phrase))).toEqual([]);
 });
 
-test('the pages of clients tell after how long a call is answered', () => {
+test('the pages of clients tell the time until a call is answered', () => {
   const told = namesIn('docs/clients', 'file').flatMap((name) =>
     [
       ...readText(`docs/clients/${name}`).matchAll(

@@ -24,7 +24,7 @@ describe('links between documents', () => {
   });
 });
 
-/** What a command writes, and what is there once something was built. */
+/** Files that a command writes, and build results. */
 const MADE = /\/(?:dist|target)\//;
 
 test.each(documents())('%s names files and folders of the repository that exist', (path) => {

@@ -58,7 +58,7 @@ export function tableUnder(text: string, heading: string): string[][] {
   );
 }
 
-/** What stands in backquotes. */
+/** The texts in backquotes. */
 export function codeSpans(text: string): string[] {
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code]) => code ?? '');
 }

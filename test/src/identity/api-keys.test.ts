@@ -30,7 +30,7 @@ async function keyWith(policy?: ApiKeyOptions['policy']) {
   return { ...created, client: createClient({ baseUrl: marketplace.dev.base_url, apiKey: created.key }) };
 }
 
-/** What the API refused with. */
+/** The API's refusal of an attempt. */
 async function refusalOf(attempt: Promise<unknown>): Promise<unknown> {
   try {
     return { accepted: await attempt };
@@ -145,7 +145,7 @@ describe('a spending policy', () => {
     expect(await clientOf(owner.wallet).verifyCredential(listing_id)).toMatchObject({ status: 'not_found' });
   });
 
-  test('counts what its rentals take out of the wallet', async () => {
+  test('counts the lamports that its rentals take out of the wallet', async () => {
     const { id } = marketplace.listing('per_query');
     const { client } = await keyWith({ max_day_lamports: 3000 });
     const signer = keypairSigner(owner.wallet);

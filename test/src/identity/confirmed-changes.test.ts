@@ -13,7 +13,7 @@ import { newParticipant, type Participant } from '../support/participant.js';
 const MANIFEST = {
   name: 'confirmed-agent',
   category: 'research',
-  description: 'Stands for a creator’s agent in the tests of confirmed changes.',
+  description: 'A creator’s agent for the tests of confirmed changes.',
   model: { provider: 'openai', model: 'none' },
   input_schema: { type: 'string' },
   output_schema: { type: 'string' },
@@ -44,7 +44,7 @@ describe('a stolen token of an hour', () => {
   const patch = (headers: Record<string, string> = {}, body: unknown = ELSEWHERE) =>
     call(marketplace, 'PATCH', `/v1/agents/${declarative}`, { token: owner.token, body, headers });
 
-  test('sends no renter’s data elsewhere: that takes a fresh signature, and the refusal says over what [ID-52]', async () => {
+  test('sends no renter’s data elsewhere: that takes a fresh signature, and the refusal names its text [ID-52]', async () => {
     const refused = await patch();
     expect(refused.status).toBe(401);
     const { code, message } = errorOf(refused.body) as { code: string; message: string };
@@ -58,7 +58,7 @@ describe('a stolen token of an hour', () => {
       'x-wallet-challenge': challenge,
       'x-wallet-signature': bs58.encode(nacl.sign.detached(bytes, owner.wallet.secretKey)),
     };
-    // Seen on the way, it is of use for nothing else, and for this once.
+    // An intercepted signature works for no other request, and for this one once.
     expect((await patch(headers, { ...ELSEWHERE, description: 'x' })).status).toBe(401);
     const other = await call(marketplace, 'PATCH', `/v1/agents/${connected}`, {
       token: owner.token,
@@ -93,7 +93,7 @@ describe('a stolen token of an hour', () => {
     expect(errorOf(answer.body)).toMatchObject({ code: 'invalid_signature' });
   });
 
-  test('changes what sends no data elsewhere, and so does a key that may publish [ID-52]', async () => {
+  test('makes changes that send no data elsewhere, and so does a key that may publish [ID-52]', async () => {
     const { key } = await createApiKey(owner.client, owner.signer, 'ci', { scopes: ['publish'] });
     for (const token of [owner.token, key]) {
       const answer = await patch({}, { description: 'Said better.' });

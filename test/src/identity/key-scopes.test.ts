@@ -20,7 +20,7 @@ import { rentOverHttp } from '../support/renter.js';
 const MANIFEST = {
   name: 'scoped-agent',
   category: 'research',
-  description: 'Stands for a creator’s agent in the tests of scopes.',
+  description: 'A creator’s agent for the tests of scopes.',
   model: { provider: 'openai', model: 'none' },
   system_prompt: 'Say nothing.',
   input_schema: { type: 'string' },
@@ -126,7 +126,7 @@ test.each(forKeys)(
   },
 );
 
-/** A request that is in order, for a listing that is not there. */
+/** A valid request for a listing that does not exist. */
 function bodyOf(action: string): Record<string, unknown> {
   const terms: Record<string, unknown> = {
     renew: { duration_seconds: 2_592_000 },
@@ -223,7 +223,7 @@ test('a key whose policy has every limit at zero does nothing that costs, with a
       policy_rule: expect.any(String) as string,
     });
   }
-  // Nor is it sent when the wallet has signed what another bearer asked for.
+  // It is refused also when the wallet has signed the request of another bearer.
   for (const request of [
     { action: 'topup', listing_id, amount_lamports: 1 } as const,
     { action: 'publish', listing_id: declarative, unverified: true } as const,

@@ -24,7 +24,7 @@ const exchange = (challenge: string, signature: string) =>
   call(marketplace, 'POST', '/v1/auth/token', { body: { wallet: address, challenge, signature } });
 const signed = (text: string) => bs58.encode(nacl.sign.detached(Buffer.from(text), wallet.secretKey));
 
-/** What a login, or the consent to an app, is made of; and what the service says of its chain to everyone. */
+/** The calls of a login and of the consent to an app, and the public description of the service's chain. */
 const OPEN = ['GET /v1/auth/challenge', 'POST /v1/auth/token', 'POST /v1/apps', 'GET /v1/network'];
 const ANSWERED = ['GET /v1/network'];
 const nameOf = ({ method, path }: DescribedOperation) => `${method} ${path}`;
@@ -53,7 +53,7 @@ describe('a login', () => {
     expect(signature).toBeTruthy();
   });
 
-  test('with a signature over something else is refused [ID-13]', async () => {
+  test('with a signature over another text is refused [ID-13]', async () => {
     const { challenge } = await challengeOf();
     const { status, body } = await exchange(challenge, signed(`${challenge} `));
     expect(status).toBe(401);
@@ -80,7 +80,7 @@ describe('a login', () => {
 });
 
 describe('every endpoint', () => {
-  test('but those of a login, of a consent and of the network is refused without a token [ID-2, ID-3, ID-19, ID-35]', async () => {
+  test('except for a login, a consent and the network is refused without a token [ID-2, ID-3, ID-19, ID-35]', async () => {
     for (const operation of described.filter((each) => !ANSWERED.includes(nameOf(each)))) {
       const { body } = await requestOf(marketplace, operation);
       const name = nameOf(operation);

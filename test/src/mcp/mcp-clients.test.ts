@@ -56,7 +56,7 @@ const runIdOf = (seen: Seen) => seen['_meta']?.['agent-rental/run']?.run_id ?? '
 const spent = async (party: Participant) =>
   (await party.client.listRuns({ limit: 100 })).runs.reduce((sum, run) => sum + run.cost_lamports, 0);
 
-/** What every client must have seen, in whichever language. */
+/** The results that every client must report, in each language. */
 function expectAsTold(seen: Record<string, unknown>, expect: ExpectStatic): void {
   expect(seen['found']).toContain(agentId);
   expect(seen['rented']).toMatchObject({ agent_id: agentId, rented: true });
@@ -67,7 +67,7 @@ function expectAsTold(seen: Record<string, unknown>, expect: ExpectStatic): void
   expect(seen['result']).toBe('{"task":"slow"}');
 }
 
-// Each waits for runs of seconds with wallets of its own: together they take as long as the longest.
+// Each waits for runs of seconds with separate wallets: together they take as long as the longest.
 describe.skipIf(IS_QUICK).concurrent.each(Object.keys(OFFICIAL_CLIENTS))('%s', (name) => {
   test('searches, rents, runs, cancels and gets a late result, with no look at the list [ADP-1]', async (context) => {
     const { expect, onTestFinished } = context;
@@ -80,14 +80,14 @@ describe.skipIf(IS_QUICK).concurrent.each(Object.keys(OFFICIAL_CLIENTS))('%s', (
     const ran = await client.call('run_agent', { ...agent, task: 'first', input: { wait_ms: 0 } });
     const long = await client.call('run_agent', { ...agent, task: 'long', input: { wait_ms: 20_000 } });
     const cancelled = await client.call('cancel_run', { run_id: runIdOf(long) });
-    // Outlives what this client waits for: it is told in time, and charged once.
+    // The run outlives the client's timeout: the client is told in time, and the run is charged once.
     const slow = await client.call(
       'run_agent',
       { ...agent, task: 'slow', input: { wait_ms: 12_000 } },
       10_000,
     );
     let result: Seen;
-    // Each waits as long as a call does that runs an agent.
+    // Each waits as long as a call that runs an agent.
     do result = await client.call('get_run', { run_id: runIdOf(slow) });
     while (textOf(result).includes('is still running'));
     expectAsTold(

@@ -108,7 +108,7 @@ describe('the MCP configurations of the examples', () => {
     });
   });
 
-  test('the bundle’s manifest and the registry’s entry say what the server is', async () => {
+  test('the bundle’s manifest and the registry’s entry describe the server', async () => {
     const manifest = JSON.parse(await read('mcpb/manifest.json')) as {
       version: string;
       server: { entry_point: string; mcp_config: { args: string[]; env: Record<string, string> } };
@@ -129,7 +129,7 @@ describe('the MCP configurations of the examples', () => {
       version,
     ]);
     expect(entry.packages[0]?.identifier).toBe(PACKAGE);
-    // The registry takes no longer one.
+    // The registry accepts no longer text.
     expect(entry.description.length).toBeLessThanOrEqual(100);
 
     const { server } = manifest;

@@ -17,7 +17,7 @@ import {
   type SlowAgents,
 } from '../support/agents/slow-agents.js';
 
-/** When the clients give up by themselves: their defaults. */
+/** The clients' default timeouts. */
 const CLIENT_TIMEOUT_MS = 60_000;
 const DEFAULT_WAIT_MS = 45_000;
 const CLIENTS = Object.keys(OFFICIAL_CLIENTS);
@@ -53,7 +53,7 @@ afterAll(async () => {
 
 const runIdOf = (seen: Seen) => seen['_meta']?.['agent-rental/run']?.run_id ?? '';
 
-/** Calls an agent over HTTP, and then asks for its result until it is there. A held task is released once the call is told of it. */
+/** Calls an agent over HTTP, and then polls its result. A held task is released after the call's first answer. */
 async function callAndFetch(name: string, task: string) {
   const { token = '' } = parties[name] ?? {};
   const client = await OFFICIAL_CLIENTS[name]!({ url: `${marketplace.dev.base_url}/mcp`, token });

@@ -74,7 +74,7 @@ describe.skipIf(IS_QUICK)('an equal call over MCP', () => {
     expect(await costsOf(renter)).toEqual([PRICE, PRICE]);
   }, 120_000);
 
-  test('gets the run of a call that its client cancelled, and nobody pays twice [RUN-25]', async () => {
+  test('gets the run of a call that its client cancelled, and is charged once [RUN-25]', async () => {
     const renter = await newRenter();
     const session = await openSession(renter);
     const call = session.cancellableCall('run_agent', { agent_id: agentId, task: heldTask('kept') });

@@ -60,7 +60,7 @@ describe.each(['HTTP', 'stdio'] as const)('the official SDK’s v1 client over %
     });
   });
 
-  test('searches, and runs what it found through run_agent [SVC-9]', async () => {
+  test('searches, and runs a result through run_agent [SVC-9]', async () => {
     const { id } = marketplace.listing('one_time');
     const request = await marketplace.request('one_time');
     const [found, ran] = await withClient(async (client) => [

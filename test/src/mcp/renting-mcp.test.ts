@@ -85,7 +85,7 @@ test('over HTTP, where the server holds no wallet, a person gets the address to 
 
 describe('the page at rent_url', () => {
   const page = (path: string) => fetch(`${marketplace.dev.base_url}/dashboard/rent/${path}`);
-  /** What a person sees in an element, as text. */
+  /** The visible text of an element. */
   const textOf = (html: string, id: string) =>
     (new RegExp(`id="${id}"[^>]*>([^]*?)</`).exec(html)?.[1] ?? '')
       .replaceAll('&lt;', '<')
@@ -93,7 +93,7 @@ describe('the page at rent_url', () => {
       .replaceAll('&amp;', '&');
 
   test.each(['one_time', 'subscription', 'per_query'] as const)(
-    'has a program that rents a %s agent, run as it stands [ADP-7]',
+    'has a program that rents a %s agent, run unchanged [ADP-7]',
     async (model) => {
       const { wallet, token } = await newRenter(marketplace);
       const { id } = marketplace.listing(model);

@@ -11,7 +11,7 @@ import { IS_QUICK } from '../support/form.js';
 
 const FORMATS = ['openai', 'anthropic', 'gemini', 'mcp'] as const;
 
-/** The lists of a renter of three agents, byte for byte as they are sent. */
+/** The lists of a renter of three agents, as the bytes of the answers. */
 async function lists({ dev, apiKey }: OwnMarketplace): Promise<Record<string, string>> {
   const headers = {
     authorization: `Bearer ${apiKey}`,
@@ -32,7 +32,7 @@ async function lists({ dev, apiKey }: OwnMarketplace): Promise<Record<string, st
   return sent;
 }
 
-/** Moves all that the database remembers a day into the past. */
+/** Moves all times in the database one day into the past. */
 async function passADay(stateDir: string): Promise<void> {
   const client = new Client({ connectionString: findRunningPostgres(stateDir) });
   await client.connect();
@@ -67,7 +67,7 @@ test.skipIf(IS_QUICK)(
     const second = await startMarketplace(stateDir);
     onTestFinished(() => second.kill());
     expect(await lists(second)).toEqual(before);
-    // PostgreSQL outlives a server that is killed for a moment, and writes into the folder that is to be removed.
+    // PostgreSQL outlives a killed server for a moment, and writes into the folder that the test removes.
     await second.stop();
   },
   120_000,

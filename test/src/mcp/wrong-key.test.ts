@@ -51,7 +51,7 @@ describe.each(['v1', 'v2'] as const)('the official SDK’s client %s', (version)
 });
 
 test.each(Object.entries(KEYS))(
-  'a key that is %s gets a challenge that says what is wrong and where to log in [ADP-15]',
+  'a key that is %s gets a challenge that tells the fault and where to log in [ADP-15]',
   async (_name, key) => {
     const response = await fetch(marketplace.dev.mcp_url, {
       method: 'POST',

@@ -12,13 +12,13 @@ beforeAll(async () => {
   marketplace = await attach(inject('stateDir'));
 });
 
-/** What a proxy changes: the body of a request, and the value of an answer. */
+/** The changes of a proxy: to the body of a request, and to the value of an answer. */
 interface Lies {
   readonly request?: (path: string, body: TransactionRequest) => unknown;
   readonly answer?: (path: string, value: Record<string, unknown>) => void;
 }
 
-/** Forwards to the marketplace and changes what passes through. */
+/** Forwards to the marketplace and changes requests and answers. */
 function proxied({ request: change = (_path, body) => body, answer: rewrite }: Lies): typeof fetch {
   return async (input, init) => {
     const path = new URL(new Request(input, init).url).pathname;
@@ -63,7 +63,7 @@ type Quote = Record<
   number
 >;
 
-/** Makes every quote look cheap; what is to be signed stays as it is. */
+/** Makes every quote look cheap; the transaction to sign is unchanged. */
 const cheapQuotes: Lies['answer'] = (path, value) => {
   if (path !== '/v1/transactions') return;
   const quote = value['quote'] as Quote;
@@ -125,7 +125,7 @@ describe('a marketplace that lies about amounts takes nothing past the policy', 
             ? { ...body, max_price_lamports: 9_000_000, deposit_lamports: 9_000_000 }
             : body,
         answer: (path, value) => {
-          // The model is told, too: nothing about a run's price would be looked at.
+          // The rental model is false, too: a check by that model would skip the price of a run.
           if (path === `/v1/listings/${id}`) value['rental_model'] = 'one_time';
         },
       },

@@ -27,7 +27,7 @@ import { newParticipant, type Participant } from '../support/participant.js';
 const CLI = fileURLToPath(new URL('bin.js', import.meta.resolve('@agent-rental/cli')));
 const MCP = fileURLToPath(new URL('bin.js', import.meta.resolve('@agent-rental/mcp-server')));
 const OTHER = Keypair.generate().publicKey.toBase58();
-/** What a refusal says: the program of the transaction, the one that the client knows, and the setting. */
+/** The text of a refusal: the program of the transaction, the program that the client knows, and the setting. */
 const REFUSAL = new RegExp(
   `calls the program ${OTHER}, and not ${MARKETPLACE_PROGRAM_ID.toBase58()}[^]*programId[^]*AGENT_RENTAL_PROGRAM_ID`,
 );

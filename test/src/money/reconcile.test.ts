@@ -93,7 +93,7 @@ const byKind = (found: Listed[]) =>
     .toSorted();
 
 test.skipIf(IS_QUICK)(
-  'what a creator is told to have earned is what the escrow holds, to the lamport [TXN-1, MON-22]',
+  'the earnings that a creator is told equal the escrow’s, to the lamport [TXN-1, MON-22]',
   async () => {
     const listing = findListingAddress(agentId).address;
     const account = await new Connection(marketplace.dev.rpc_url, 'confirmed').getAccountInfo(
@@ -114,7 +114,7 @@ test.skipIf(IS_QUICK)(
 );
 
 test.skipIf(IS_QUICK)(
-  'database and chain agree after runs, and each way in which they can differ is found, and repaired where that is safe [MON-22]',
+  'database and chain agree after runs, and each kind of difference is found, and repaired where that is safe [MON-22]',
   async () => {
     const agreed = await reconcile();
     expect([agreed.code, agreed.open, agreed.repaired], agreed.text).toEqual([0, [], []]);
@@ -160,7 +160,7 @@ test.skipIf(IS_QUICK)(
     await expect.poll(() => stateOf(failed), { timeout: 20_000 }).toBe('credited');
     const free = await renter.client.execute({ agent_id: agentId, task: 'free' });
     expect(free.cost_lamports).toBe(0);
-    // What is under way is no difference.
+    // Runs under way are no difference.
     const busy = Promise.all(
       Array.from({ length: 6 }, (_, index) =>
         renter.client.execute({ agent_id: agentId, task: `busy ${index}` }),

@@ -59,7 +59,7 @@ describe('an agent with a wallet', () => {
     expect(hired.receipt).toMatchObject({
       receipt: { run_id: hired.runId, status: 'completed', cost_lamports: hired.costLamports },
     });
-    // Exactly what was quoted has left the wallet.
+    // Exactly the quoted amount has left the wallet.
     expect(before - (await solOf(renter))).toBe(quote.needed_lamports);
   });
 

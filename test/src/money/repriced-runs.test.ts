@@ -9,7 +9,7 @@ import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 
 const PRICES = [250_000, 400_000, 700_000] as const;
-/** What the renter agrees to in all, and what its key may spend on a run. */
+/** The renter's agreed maximum price, and its key's limit for a run. */
 const AGREED = 700_000;
 const KEY_LIMIT = 400_000;
 
@@ -49,7 +49,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** What the chain took for each run, by its id, out of the events of landed transactions. */
+/** The on-chain charge of each run, by its id, from the events of landed transactions. */
 async function takenOnChain(): Promise<Map<string, bigint>> {
   const listing = findListingAddress(agentId).address;
   const balance = findPerQueryBalanceAddress(new PublicKey(renter.signer.address), listing).address;
@@ -71,7 +71,7 @@ async function takenOnChain(): Promise<Map<string, bigint>> {
   return taken;
 }
 
-test('whatever is repriced while runs are admitted, charged and read: answer, receipt, record and chain name one price [PRG-10]', async () => {
+test('when prices change while runs are admitted, charged and read, then answer, receipt, record and chain name one price [PRG-10]', async () => {
   const answered = new Map<string, number>();
   const run = async (client: RentalClient, limit: number) => {
     try {
@@ -128,6 +128,6 @@ test('whatever is repriced while runs are admitted, charged and read: answer, re
     const onChain = taken.get(runId.replaceAll('-', ''));
     expect([receipt.cost_lamports, record?.cost_lamports, Number(onChain)]).toEqual([cost, cost, cost]);
   }
-  // What was taken for runs that were not answered is credited.
+  // Charges of runs without an answer are credited.
   await vi.waitUntil(async () => (await takenOnChain()).size >= answered.size, { timeout: 15_000 });
 }, 180_000);

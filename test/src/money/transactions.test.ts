@@ -30,7 +30,7 @@ let stateDir: string;
 let marketplace: OwnMarketplace;
 let connection: Connection;
 
-/** The verbs, whichever way they go. */
+/** The actions of a wallet, through the API or directly on the chain. */
 type Verbs = Pick<
   api.MarketplaceWallet,
   'renew' | 'reclaim' | 'update' | 'pause' | 'resume' | 'close' | 'withdraw' | 'revoke' | 'rent' | 'topUp'
@@ -60,7 +60,7 @@ const WAYS: Record<string, (party: Participant) => Verbs> = {
     api.createMarketplaceWallet({ connection, signer, programId: marketplace.dev.program_id }),
 };
 
-// A marketplace of its own: dozens of listings would push the examples off the first page of the other tests.
+// A separate marketplace: dozens of listings would push the examples off the first page of the other tests.
 beforeAll(async () => {
   stateDir = await newStateDir();
   marketplace = await startMarketplace(stateDir, { EXAMPLES: 'off', SANDBOX_POOL_SIZE: '1' });
@@ -90,7 +90,7 @@ async function refusalOf(
 const execute = (party: Participant, agent_id: string) =>
   call(marketplace, 'POST', '/v1/execute', { token: party.token, body: { agent_id, task: 'nothing' } });
 
-/** The index follows the chain: what was sent past the API is there a moment later. */
+/** The index follows the chain: a transaction sent past the API is in the index a moment later. */
 const indexed = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 10_000, interval: 100 });
 
 const lamportsOf = (address: PublicKey) => connection.getBalance(address, 'confirmed');
@@ -115,7 +115,7 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
     await renting.rent(id, { deposit_lamports: 3 * PRICE, max_price_lamports: PRICE });
     expect(await credential()).toMatchObject({ status: 'active', balance_lamports: 3 * PRICE });
 
-    // The price rises above what the renter agreed to.
+    // The price rises above the renter's agreed price.
     await selling.update(id, { price_lamports: 2 * PRICE });
     expect(await credential()).toMatchObject({ status: 'low_balance', valid: false });
     // Until the index knows the new price, a run is admitted and charged at the previous one.
@@ -177,7 +177,7 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
     expect(await renter.client.verifyCredential(id)).toMatchObject({ status: 'active', valid: true });
   });
 
-  test('a Per-Task rental: ended by its creator, all of it back with the buyer, and no run after it [TXN-1, TXN-12]', async () => {
+  test('a Per-Task rental: ended by its creator, all of it returned to the buyer, and no run after it [TXN-1, TXN-12]', async () => {
     const [creator, renter] = await Promise.all([participant(), participant()]);
     const [selling, renting] = [verbsOf(creator), verbsOf(renter)];
     const id = await publishListing(creator, { rental_model: 'per_query', price_lamports: PRICE });
@@ -306,7 +306,7 @@ describe.each(Object.keys(WAYS))('%s', (way) => {
 });
 
 describe('a wallet with an RPC endpoint alone', () => {
-  /** A signer that signs what it makes of the instructions, as wallet applications do. */
+  /** A signer that changes the instructions and then signs, as wallet applications do. */
   const changing = (
     { wallet, signer }: Participant,
     change: (instructions: TransactionInstruction[]) => TransactionInstruction[],
@@ -327,7 +327,7 @@ describe('a wallet with an RPC endpoint alone', () => {
     },
   });
 
-  test('is not asked to sign what cannot work', async () => {
+  test('is not asked to sign a transaction that cannot work', async () => {
     const [creator, renter] = await Promise.all([participant(), participant()]);
     const id = await publishListing(creator, { rental_model: 'one_time', price_lamports: PRICE });
     const signTransaction = vi.fn(renter.signer.signTransaction);
@@ -342,7 +342,7 @@ describe('a wallet with an RPC endpoint alone', () => {
     expect((await refusalOf(wallet.rent('nothing-aaaaaa'))).code).toBe('listing_not_found');
     expect(approve).not.toHaveBeenCalled();
     expect(signTransaction).not.toHaveBeenCalled();
-    // Without a cap of its own it agrees to the present price.
+    // Without a cap in the request it agrees to the present price.
     await wallet.rent(id, {}, { approve });
     expect(approve).toHaveBeenCalledWith(
       expect.objectContaining({ price_lamports: PRICE, max_price_lamports: PRICE }),
@@ -350,7 +350,7 @@ describe('a wallet with an RPC endpoint alone', () => {
     expect(await renter.client.verifyCredential(id)).toMatchObject({ status: 'active' });
   });
 
-  test('may add a compute budget and a blockhash of its own, and nothing else [TXN-16]', async () => {
+  test('may add a compute budget and a new blockhash, and nothing else [TXN-16]', async () => {
     const [creator, renter] = await Promise.all([participant(), participant()]);
     const id = await publishListing(creator, { rental_model: 'one_time', price_lamports: PRICE });
     const rentBy = (signer: api.WalletSigner) =>
@@ -397,7 +397,7 @@ describe('with nothing but HTTP', () => {
     perQueryId = await publishListing(creator, { rental_model: 'per_query', price_lamports: PRICE });
   });
 
-  test('a quote says what leaves, what is agreed to, and what comes back [TXN-1, TXN-4]', async () => {
+  test('a quote tells the payments, the agreed price, and the returns [TXN-1, TXN-4]', async () => {
     const [creator, renter] = await Promise.all([participant(), participant()]);
     const id = await publishListing(creator, { rental_model: 'subscription', price_lamports: PRICE });
     const rent = await propose(renter, {

@@ -18,7 +18,7 @@ beforeAll(async () => {
   [person, app] = [await newParticipant(marketplace), await newTestApp(marketplace)];
 });
 
-/** What a browser gets of an address, without following it. */
+/** The answer of an address to a browser, without its redirects. */
 async function open(url: URL | string, headers: Record<string, string> = {}) {
   const response = await fetch(url, { redirect: 'manual', headers: { accept: 'text/html', ...headers } });
   return { status: response.status, headers: response.headers, html: await response.text() };
@@ -201,7 +201,7 @@ describe('a client id that is an address', () => {
 });
 
 describe('consent', () => {
-  /** What the page would send, signed by the wallet; each part may be changed after the wallet has signed. */
+  /** The request that the page would send, signed by the wallet; each part may be changed after the signature. */
   async function signedConsent(
     signed: Partial<AppGrant> = {},
     sent: Record<string, unknown> = {},
@@ -224,7 +224,7 @@ describe('consent', () => {
     return { response, again: send, request };
   }
 
-  test('with everything as it was signed connects the app, once [ID-47]', async () => {
+  test('with every value unchanged since the signature connects the app, once [ID-47]', async () => {
     const { response, again } = await signedConsent();
     expect(response.status).toBe(201);
     expect(response.headers.get('set-cookie')).toBeNull();
@@ -253,14 +253,14 @@ describe('consent', () => {
     expect((await person.client.listApiKeys()).api_keys).toHaveLength(before);
   });
 
-  test('to what the app did not ask for, or no app may have, is refused [ID-41, ID-47]', async () => {
+  test('to scopes that the app did not ask for, or that no app may have, is refused [ID-41, ID-47]', async () => {
     const { html } = await open(app.authorizationUrl({ scope: 'run' }));
     const { request } = readConsentPage(html);
     const asked = await signedConsent({ scopes: ['run', 'rent'] }, { request, scopes: ['run', 'rent'] });
     expect(asked.response.status).toBe(400);
     const published = await signedConsent({}, { scopes: ['run', 'publish'] });
     expect(published.response.status).toBe(400);
-    // A scope that there is none of for apps is left out.
+    // A scope that apps cannot have is left out.
     const wide = await open(app.authorizationUrl({ scope: 'publish offline_access run' }));
     expect(readConsentPage(wide.html).request.scope).toBe('publish offline_access run');
     expect(wide.html).not.toContain('id="publish"');
@@ -308,7 +308,7 @@ describe('consent', () => {
   });
 });
 
-/** Names that try to be something else than a name. */
+/** Names that hold markup, control characters or other text. */
 const HOSTILE_NAMES = [
   '<script>alert(1)</script>',
   '"><img src=x onerror=alert(1)>',
@@ -324,7 +324,7 @@ const HOSTILE_NAMES = [
   '{"__proto__":{"admin":true}}',
 ];
 
-describe('what a client says of itself', () => {
+describe('a client’s description of itself', () => {
   test.each(HOSTILE_NAMES.map((name) => [JSON.stringify(name).slice(0, 60), name]))(
     'is one line of text, and nothing else: %s [ID-47]',
     async (_shown, name) => {

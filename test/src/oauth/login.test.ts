@@ -21,7 +21,7 @@ import { newParticipant } from '../support/participant.js';
 
 const ABOUT = { name: 'a-client-that-is-not-ours', version: '1.0.0' };
 
-/** A client of the official SDK, of either version, with the transport that it logs in through. */
+/** A client of the official SDK, of either version, with its transport for the login. */
 function newClient(version: 'v1' | 'v2', mcpUrl: string, authProvider: LoginProvider) {
   const url = new URL(mcpUrl);
   if (version === 'v1') {
@@ -69,7 +69,7 @@ describe.runIf(browserPath !== undefined)('a person who gives a client the addre
     await removeStateDir(stateDir);
   });
 
-  /** Logs in as a person does, with the real page, and calls a tool. Gives what the wallet signed. */
+  /** Logs in as a person does, with the real page, and calls a tool. Gives the texts that the wallet signed. */
   async function logIn(marketplace: Marketplace, version: 'v1' | 'v2', clientMetadataUrl?: string) {
     const person = await newParticipant(marketplace);
     const callback = await listenForCallback();

@@ -32,7 +32,7 @@ test.runIf(!IS_QUICK && browserPath !== undefined)(
       const transport = new StdioClientTransport({
         command: process.execPath,
         args: [program, marketplace.dev.mcp_url],
-        // Nothing that opens a browser of this machine.
+        // No program that opens a browser of this machine.
         env: { HOME: home, MCP_REMOTE_CONFIG_DIR: home, PATH: '', BROWSER: '/bin/true' },
         stderr: 'pipe',
       });

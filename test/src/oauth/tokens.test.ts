@@ -16,7 +16,7 @@ beforeAll(async () => {
   [person, app] = [await newParticipant(marketplace), await newTestApp(marketplace)];
 });
 
-/** The status with which `/mcp` meets a bearer. */
+/** The status of `/mcp` for a bearer. */
 async function statusAtMcp(bearer: string): Promise<number> {
   const response = await fetch(marketplace.dev.mcp_url, {
     method: 'POST',
@@ -50,7 +50,7 @@ const expectRefused = ({ status, headers, body }: OAuthAnswer, error: string, co
 };
 
 describe('an access token', () => {
-  test('works at MCP alone, and is told with what it may do [ID-41]', async () => {
+  test('works at MCP alone, and is returned with its scopes [ID-41]', async () => {
     const answer = await app.redeem(await app.connect(person));
     expect(answer.status).toBe(200);
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -89,7 +89,7 @@ describe('an access token', () => {
     expect(await use('run_agent', request)).not.toMatchObject({ isError: true });
   });
 
-  test('is none at another service, nor one that was changed [ID-41]', async () => {
+  test('is refused at another service, and after a change [ID-41]', async () => {
     const { access_token: token } = await app.logIn(person);
     for (const wrong of [
       `${token.slice(0, -1)}_`,
@@ -157,7 +157,7 @@ describe('a code', () => {
     expect(await statusAtMcp(String(good[0]?.body['access_token']))).toBe(401);
   });
 
-  test('of one client is none for another that was mixed up with it [ID-44]', async () => {
+  test('of one client is refused from another client [ID-44]', async () => {
     const other = await newTestApp(marketplace, { client_name: 'Another app' });
     const code = await app.connect(person);
     expectRefused(await other.redeem(code), 'invalid_grant');
@@ -167,7 +167,7 @@ describe('a code', () => {
 });
 
 describe('a refresh token', () => {
-  test('is replaced at each use, and gives what was granted [ID-44]', async () => {
+  test('is replaced at each use, and gives the granted scopes [ID-44]', async () => {
     const first = await app.logIn(person, { scopes: ['run'] });
     const second = await app.refresh(first.refresh_token);
     expect(second.status).toBe(200);
@@ -181,7 +181,7 @@ describe('a refresh token', () => {
     expect((await app.refresh(String(second.body['refresh_token']), { scope: 'run' })).status).toBe(200);
   });
 
-  test('that is used again ends the app, with the tokens of who used it first [ID-44]', async () => {
+  test('that is used again ends the app, with the tokens of its first use [ID-44]', async () => {
     const first = await app.logIn(person);
     const second = await app.refresh(first.refresh_token);
     expectRefused(await app.refresh(first.refresh_token), 'invalid_grant');
@@ -196,7 +196,7 @@ describe('a refresh token', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  test('of one client is none for another, which ends nothing [ID-44]', async () => {
+  test('of one client is refused from another, and that ends nothing [ID-44]', async () => {
     const other = await newTestApp(marketplace, { client_name: 'Another app' });
     const { refresh_token: token } = await app.logIn(person);
     expectRefused(await other.refresh(token), 'invalid_grant');
@@ -220,7 +220,7 @@ describe('an app is disconnected', () => {
     expect((await app.refresh(tokens.refresh_token)).status).toBe(200);
   });
 
-  test('not by another client, nor by a token that is none [ID-44]', async () => {
+  test('not by another client, nor by an invalid token [ID-44]', async () => {
     const tokens = await app.logIn(person);
     const other = await newTestApp(marketplace, { client_name: 'Another app' });
     expectRefused(await other.revoke(tokens.refresh_token), 'invalid_client', 401);
@@ -266,7 +266,7 @@ test('the metadata names the endpoints, by the name that the client called the s
   expect(await poisoned.text()).not.toContain('evil.example');
 });
 
-test('the answer names its issuer and the state, beside parameters that the redirect URI has of its own [ID-47]', async () => {
+test('the answer names its issuer and the state, beside the parameters in the redirect URI [ID-47]', async () => {
   const uri = 'https://app.example/callback?tenant=7';
   const other = await newTestApp(marketplace, { redirect_uris: [uri] });
   const next = await consentOverHttp(other.authorizationUrl({ redirect_uri: uri }), person);

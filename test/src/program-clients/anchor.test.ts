@@ -10,7 +10,7 @@ import { Notifications, untilSubscribed } from './subscriptions.js';
 // Anchor is CommonJS, and `BN` is not among the names that an ES import finds in it.
 const require = createRequire(import.meta.url);
 
-/** The same client under its present name and under the one that most programs still use. */
+/** The same client under its present name and under its old name, which most programs still use. */
 const clients = ['@anchor-lang/core', '@coral-xyz/anchor'].map(
   (name) => [name, require(name) as typeof Anchor] as const,
 );
@@ -24,8 +24,8 @@ interface AccountNamespace {
   ): Promise<{ publicKey: PublicKey; account: Fields }[]>;
 }
 
-// On the embedded chain alone: this client confirms over the websocket, and Surfnet says nothing there of a signature
-// that landed before it was subscribed to.
+// On the embedded chain alone: this client confirms over the websocket. Surfnet says nothing there of a signature that
+// landed before it was subscribed to.
 describe.each(clients)(
   '%s, from the IDL alone',
   (name, { AnchorError, AnchorProvider, BN, Program, Wallet }) => {
@@ -160,7 +160,7 @@ describe.each(clients)(
       expect(await hasAccess(buyer.publicKey, 'no-such-agent')).toBe(false);
     });
 
-    it('reads the errors of the program and those of Anchor’s own checks [PRG-12]', async () => {
+    it('reads the errors of the program and of Anchor’s own checks [PRG-12]', async () => {
       const { buyer } = market;
       const listingId = await market.list('refusing-agent', 'one_time');
       const { escrow, listing } = market.addresses(listingId);

@@ -17,7 +17,7 @@ const CHARGES = FORM === 'full' ? 1_000 : 300;
 /** As the service packs them under load. */
 const CHARGES_PER_TRANSACTION = 8;
 const RACES = 24;
-/** Half a window: whatever overtakes what, none falls out of it. As many as the service keeps open at a time. */
+/** Half a window: in any order, no sequence falls out of it. The service keeps as many charges open at a time. */
 const SHUFFLED_TOGETHER = Number(CHARGE_WINDOW_BITS) / 2;
 
 /** The same on every chain; deriving the addresses of so many takes seconds. */
@@ -174,7 +174,7 @@ onEveryChain(Market.start, (at) => {
     ]);
     expect(tally(outcomes)).toEqual({ charged: 1, InsufficientBalance: 1 });
     expect(await market.balance(listingId)).toMatchObject({ balanceLamports: 0n });
-    // The other one too, once there is money for it; and what the chains are compared by is the same, in either order.
+    // After a top-up the other run is charged too. So the compared state of the chains is the same in either order.
     const { buyer } = market;
     const topup = { buyer: buyer.publicKey, listingId, amountLamports: PRICE, maxPriceLamports: PRICE };
     await market.send(topupBalance(topup), buyer);

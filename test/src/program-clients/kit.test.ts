@@ -29,8 +29,8 @@ import { localChain } from './chains/local-chain.js';
 import { type CodamaClient, generateCodamaClient } from './codama-client.js';
 import { DEPOSIT, Market, PRICE } from './market.js';
 
-// On the embedded chain alone: this client confirms over the websocket, and Surfnet says nothing there of a signature
-// that landed before it was subscribed to.
+// On the embedded chain alone: this client confirms over the websocket. Surfnet says nothing there of a signature that
+// landed before it was subscribed to.
 describe('@solana/kit, with a client that Codama generates from the IDL', () => {
   let market: Market;
   let client: CodamaClient;

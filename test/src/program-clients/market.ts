@@ -39,7 +39,7 @@ function keypairOf(name: string): Keypair {
   return Keypair.fromSeed(createHash('sha256').update(`program-clients: ${name}`).digest());
 }
 
-/** An initialised protocol on a chain of its own, and the wallets that deal there. */
+/** An initialised protocol on a new chain, and the wallets that deal there. */
 export class Market {
   readonly chain: TestChain;
   readonly sender: TransactionSender;
@@ -106,7 +106,7 @@ export class Market {
     return this.sender.succeed([instruction], signers);
   }
 
-  /** Has an instruction refused, before and after it lands. The name of the program's error. */
+  /** Expects the refusal of an instruction, in preflight and on the chain. Returns the name of the program's error. */
   refusal(instruction: TransactionInstruction, ...signers: [Keypair, ...Keypair[]]): Promise<string> {
     return this.sender.refusal([instruction], signers);
   }
@@ -161,7 +161,7 @@ export class Market {
     });
   }
 
-  /** What `verify_access` answers a caller without a key. */
+  /** The answer of `verify_access` to a caller without a key. */
   async hasAccess(listingId: string, buyer = this.buyer.publicKey): Promise<boolean> {
     const payer = this.treasury.publicKey;
     const answer = await this.sender.simulate(verifyAccess({ buyer, listingId }), payer);

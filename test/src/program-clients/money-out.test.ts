@@ -129,7 +129,7 @@ onEveryChain(Market.start, (at) => {
     expect(await market.refusal(close(buyer), buyer)).toBe('Unauthorized');
     expect(await market.refusal(close(), creator)).toBe('EscrowNotEmpty');
 
-    // As a creator who wants out does it: both or neither.
+    // In one transaction, as a creator would: both instructions or none.
     const withdraw = withdrawEarnings({ creator: creator.publicKey, listingId });
     const { events } = await market.sender.succeed([withdraw, close()], [creator]);
     expect(events.map(({ name }) => name)).toEqual(['EarningsWithdrawn', 'ListingClosed']);

@@ -22,7 +22,7 @@ import { Notifications, untilSubscribed } from './subscriptions.js';
 const SUBSCRIPTION = 1;
 
 onEveryChain(Market.start, (at) => {
-  it('tells subscribers of every event with its signature, in order, and of what accounts became', async () => {
+  it('notifies subscribers of every event with its signature, in order, and of changed accounts', async () => {
     const market = at();
     const { authority, creator } = market;
     const { connection } = market.chain;
@@ -59,7 +59,7 @@ onEveryChain(Market.start, (at) => {
     await connection.removeOnLogsListener(watchers[1]);
   });
 
-  it('gives web3.js the logs of a refused transaction, in which the error is found', async () => {
+  it('gives web3.js the logs of a refused transaction, and they hold the error', async () => {
     const market = at();
     const { buyer, treasury } = market;
     const listingId = await market.list('dear-agent', 'one_time');

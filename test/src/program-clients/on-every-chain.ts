@@ -17,12 +17,12 @@ export const TEST_CHAINS: readonly TestChainKind[] = surfnetRunsHere ? [localCha
 const DISCRIMINATOR_BYTES = 8;
 const FIELD_BYTES: Record<string, number> = { bool: 1, u8: 1, u16: 2, u32: 4, u64: 8, i64: 8, pubkey: 32 };
 
-/** Unsigned fields that hold lengths of time and dates: those of a listing's pauses. */
+/** Unsigned fields that hold lengths of time and dates: the fields of a listing's pauses. */
 const TIME_FIELDS = /^pause_/;
 
 /**
- * Runs the same tests on every chain, then compares what came of them: each transaction's error, logs, events,
- * units, fee and balances, and every account's bytes at the end. Times alone may differ.
+ * Runs the same tests on every chain, then compares the results: each transaction's error, logs, events, units, fee and
+ * balances. It also compares every account's bytes at the end. Times alone may differ.
  */
 export function onEveryChain(
   start: (kind: TestChainKind) => Promise<Market>,
@@ -85,7 +85,7 @@ function withoutTimes(data: object): unknown {
   );
 }
 
-/** The bytes with zeros where there are times: every signed number of the program's accounts is one, and pauses are. */
+/** The bytes with zeros in place of times: every signed number of the program's accounts, and the pauses. */
 function withoutTimeBytes(data: Buffer): Buffer {
   const name = accountName(data);
   const def = MARKETPLACE_IDL.types.find((type) => type.name === name)?.type;
@@ -96,9 +96,9 @@ function withoutTimeBytes(data: Buffer): Buffer {
   let offset = DISCRIMINATOR_BYTES;
   for (const { name: field, type } of def.fields) {
     if (type === 'string' || (typeof type === 'object' && !('defined' in type))) {
-      break; // Strings, windows and reserved bytes stand last.
+      break; // Strings, windows and reserved bytes are last.
     }
-    // What is defined elsewhere is an enum of one byte.
+    // A type defined elsewhere is an enum of one byte.
     const size = typeof type === 'object' ? 1 : (FIELD_BYTES[type] ?? Number.NaN);
     if (type === 'i64' || TIME_FIELDS.test(field)) {
       bytes.fill(0, offset, offset + size);

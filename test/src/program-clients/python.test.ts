@@ -26,7 +26,7 @@ describe.skipIf(IS_QUICK).each(TEST_CHAINS)('Python, from the IDL alone, on $nam
   });
   afterAll(() => market.close());
 
-  /** A job for a script, and what it must find there. */
+  /** A job for a script, and the results that it must find. */
   async function jobFor(listingId: string) {
     await market.list(listingId, 'one_time');
     const { credential, listing } = market.addresses(listingId);

@@ -184,7 +184,7 @@ onEveryChain(Market.start, (at) => {
     });
   });
 
-  it('is out of money exactly when the balance does not cover the price', async () => {
+  it('has too little money exactly when the balance does not cover the price', async () => {
     const market = at();
     const { authority } = market;
     const listingId = await market.prepaid('short-balance-agent', market.buyer, 2n * PRICE + 1n);

@@ -3,7 +3,7 @@ import { Keypair } from '@solana/web3.js';
 import { FUNDS_LAMPORTS, type Market } from './market.js';
 import { TransactionSender } from './transaction-sender.js';
 
-/** Collects a subscription's notifications, and waits for those that matter. */
+/** Collects a subscription's notifications, and waits for matching ones. */
 export class Notifications<T> {
   readonly #received: T[] = [];
   #wake: () => void = () => undefined;
@@ -17,7 +17,7 @@ export class Notifications<T> {
     return this.#received.length;
   }
 
-  /** Waits until so many that satisfy the predicate have come. */
+  /** Waits until `count` notifications that satisfy the predicate have arrived. */
   async matching(predicate: (notification: T) => boolean, count: number): Promise<T[]> {
     for (;;) {
       const found = this.#received.filter(predicate);
@@ -32,8 +32,8 @@ export class Notifications<T> {
 }
 
 /**
- * Waits until the subscriptions that were asked of the market's connection before stand: one asked after them is
- * heard of. What it sends changes nothing, and is paid by a wallet whose lamports are not compared.
+ * Waits until the earlier subscriptions of the market's connection are active. A later subscription is active when its
+ * first notification arrives. Its transaction changes nothing, and a wallet whose lamports are not compared pays it.
  */
 export async function untilSubscribed(market: Market): Promise<void> {
   const { connection } = market.chain;

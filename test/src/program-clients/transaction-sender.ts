@@ -24,17 +24,17 @@ export interface Landed {
   error: ProgramError | null;
 }
 
-/** What came of a transaction. */
+/** The outcome of a transaction. */
 export interface Outcome extends Landed {
   logs: string[];
   events: MarketplaceEvent[];
   units: number;
   feeLamports: number;
-  /** Of the accounts that the transaction names, in its order, afterwards. */
+  /** Balances of the transaction's accounts after it, in its order. */
   postBalances: number[];
 }
 
-/** A signed transaction and until when it may land. */
+/** A signed transaction and the limit of its lifetime. */
 export interface SignedTransaction {
   wire: Buffer;
   signature: string;
@@ -53,10 +53,10 @@ const PREFLIGHT_FAILURE = -32_002;
 /** The most signatures that one `getSignatureStatuses` takes. */
 const MAX_STATUSES = 256;
 
-/** Sends through a chain's JSON-RPC with web3.js as it is, and keeps what came of each transaction. */
+/** Sends through a chain's JSON-RPC with unmodified web3.js, and keeps the outcome of each transaction. */
 export class TransactionSender {
   readonly #chain: TestChain;
-  /** The outcomes of what was sent one after the other, for comparison with another chain's. */
+  /** The outcomes of the transactions in their order, for comparison with another chain's. */
   readonly transcript: Outcome[] = [];
   #count = 0;
 
@@ -74,7 +74,7 @@ export class TransactionSender {
     const transaction = new Transaction({ feePayer: signers[0].publicKey, ...lifetime });
     transaction.add(
       ...instructions,
-      // Makes each transaction unlike those of the same slot, which would be the same transaction. At no cost.
+      // Makes each transaction of a slot unique. Costs nothing.
       ComputeBudgetProgram.setComputeUnitLimit({ units: BASE_UNIT_LIMIT + this.#count }),
     );
     transaction.sign(...signers);
@@ -97,8 +97,8 @@ export class TransactionSender {
   }
 
   /**
-   * Sends what must fail, with preflight and then without: the chain gives the same error, logs and units both
-   * times. The name of the program's error.
+   * Sends a transaction that must fail, with preflight and then without. The chain gives the same error, logs and units
+   * both times. Returns the name of the program's error.
    */
   async refusal(
     instructions: TransactionInstruction[],
@@ -166,8 +166,8 @@ export class TransactionSender {
   }
 
   async #landed(signature: string): Promise<Outcome> {
-    // Asked for, not waited for on the websocket: when a signature lands just as it is subscribed to, Surfnet never
-    // tells, and web3.js gives up once the blockhash has expired.
+    // Polled, not awaited on the websocket. When a signature lands during the subscription, Surfnet never tells.
+    // Then web3.js gives up once the blockhash has expired.
     await this.#untilLanded([signature]);
     const outcome = await this.outcome(signature);
     this.transcript.push(outcome);

@@ -21,7 +21,7 @@ let marketplace: OwnMarketplace;
 let creator: Participant;
 let renter: Participant;
 
-/** What the operator's command prints. */
+/** The output of the operator's command. */
 async function operate(...args: string[]): Promise<string> {
   const env = { PATH: process.env['PATH'] ?? '', STATE_DIR: stateDir };
   const { stdout } = await promisify(execFile)(process.execPath, [OPERATOR, ...args], { env });
@@ -49,7 +49,7 @@ test('an agent that is swapped between approval and publication runs as it was a
   const unseen: string[] = [];
   model.answerOthers(async (request) => {
     const body = await request.text();
-    // Whether it is there is asked of every version.
+    // Every version is probed.
     if (!body.includes('Are you there?')) unseen.push(body);
     return new Response(null, { status: 500 });
   });
@@ -60,7 +60,7 @@ test('an agent that is swapped between approval and publication runs as it was a
   expect(await operate('reviews')).toMatch(new RegExp(`${id} [^]*version +1`));
   await operate('approve', id);
 
-  // The authority co-signs for what was approved; the transaction lands after the swap.
+  // The authority co-signs for the approved version; the transaction lands after the swap.
   const { transaction } = await creator.client.createTransaction({ action: 'publish', listing_id: id });
   const swapped = {
     model: {

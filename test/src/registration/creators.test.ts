@@ -47,7 +47,7 @@ const errorOf = async (call: Promise<unknown>) => {
   if (!isApiError(error)) throw new Error('It was not refused by the API.', { cause: error });
   return { status: error.status, code: error.code };
 };
-/** Runs once, and gives what the model was asked with. */
+/** Runs once, and gives the model's prompt and key. */
 async function asked(): Promise<{ system: unknown; key: string }> {
   const running = run(agentId);
   const call = await model.nextCall();
@@ -76,7 +76,7 @@ afterAll(async () => {
 });
 
 describe('an update of an agent', () => {
-  test('runs from the next run on, with what it did not name kept [REG-17, REG-24]', async () => {
+  test('applies from the next run on, and keeps the fields that it does not name [REG-17, REG-24]', async () => {
     expect(await asked()).toEqual({ system: 'The first prompt.', key: 'first-key' });
     const accepted = await creator.client.updateAgent(agentId, {
       system_prompt: 'The second prompt.',
@@ -88,7 +88,7 @@ describe('an update of an agent', () => {
     expect(await renter.client.getListing(agentId)).toMatchObject({ description: 'Answers better.' });
   });
 
-  test('says what puts its public part on-chain, and that is no condition for it', async () => {
+  test('names the call that puts its public part on-chain, and does not require it', async () => {
     const before = await renter.client.getListing(agentId);
     const accepted = await creator.client.updateAgent(agentId, { description: 'Answers best.' });
     const { next_action: next } = await jobEnd(creator.client, accepted.job_id);
@@ -130,7 +130,7 @@ describe('an update of an agent', () => {
     expect(before).toMatchObject(after);
   });
 
-  test('that is not valid changes nothing, and says everything that is wrong [REG-17]', async () => {
+  test('that is not valid changes nothing, and names every fault [REG-17]', async () => {
     const accepted = await creator.client.updateAgent(agentId, {
       name: 'another-name',
       timeout_seconds: 301,
@@ -144,7 +144,7 @@ describe('an update of an agent', () => {
     expect(await asked()).toMatchObject({ system: 'The second prompt.' });
   });
 
-  test('of what the chain holds is rejected by the job, which says what changes it [REG-70]', async () => {
+  test('of on-chain terms is rejected by the job, which names the call that changes them [REG-70]', async () => {
     const accepted = await creator.client.updateAgent(agentId, { listing: { price_lamports: 300_000 } });
     const job = await jobEnd(creator.client, accepted.job_id);
     expect(job.error?.details).toMatchObject([
@@ -203,7 +203,7 @@ describe('a model key', () => {
     expect(await running).toMatchObject({ status: 'completed' });
   });
 
-  test('is the creator’s to replace, of a declarative agent', async () => {
+  test('of a declarative agent is replaced by its creator alone', async () => {
     expect(await errorOf(setModelKey(renter.client, renter.signer, agentId, 'k'))).toEqual({
       status: 404,
       code: 'listing_not_found',
@@ -229,7 +229,7 @@ test('a webhook secret is replaced without a gap: both sign for a while [REG-16]
   const rotated = await rotateWebhookSecret(creator.client, creator.signer, id);
   expect(rotated.webhook_secret).not.toBe(first);
   expect(new Date(rotated.previous_valid_until).getTime()).toBeGreaterThan(Date.now());
-  // Not changed over yet, then changed over.
+  // Before the change of the secret, then after it.
   expect(await run(id)).toMatchObject({ status: 'completed' });
   serve(rotated.webhook_secret);
   expect(await run(id)).toMatchObject({ status: 'completed' });
@@ -243,7 +243,7 @@ test('a webhook secret is replaced without a gap: both sign for a while [REG-16]
   });
 });
 
-test('earnings are what the escrows hold after the fee, by listing and in all, and go down by a withdrawal [TXN-1]', async () => {
+test('earnings equal the escrows’ after the fee, by listing and in all, and go down by a withdrawal [TXN-1]', async () => {
   const runs = (await renter.client.getListing(agentId)).run_count;
   expect(runs).toBeGreaterThan(0);
   const own = async () =>
@@ -262,7 +262,7 @@ test('earnings are what the escrows hold after the fee, by listing and in all, a
   );
   await withdraw(creator.client, creator.signer, agentId);
   await expect.poll(own).toMatchObject({ earned_lamports: runs * EARNED, withdrawable_lamports: 0 });
-  // A wallet without listings has no earnings, and sees none of others.
+  // A wallet without listings has no earnings, and does not see others' earnings.
   expect(await renter.client.getEarnings()).toMatchObject({
     earnings: [],
     total: 0,

@@ -49,7 +49,7 @@ async function curl({
   return JSON.parse(stdout) as Fields;
 }
 
-/** What a creator puts where an action has a placeholder. */
+/** The creator's values for the placeholders of an action. */
 const DECIDED: Fields = { rental_model: 'one_time', price_lamports: 1_000_000, sample_output: ['A sample.'] };
 const isPlaceholder = (value: unknown) => /^"?\["<.*>"\]$|^"<.*>"$/.test(JSON.stringify(value));
 
@@ -88,7 +88,7 @@ async function register(outputType: string) {
   return job;
 }
 
-/** Makes the next action of a job, signs what it proposes, and sends it. */
+/** Makes the next action of a job, signs the proposed transaction, and sends it. */
 async function publishBy(job: () => Promise<Fields>): Promise<string> {
   const { next_action: next, result } = (await job()) as {
     next_action: Action;

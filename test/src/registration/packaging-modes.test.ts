@@ -26,7 +26,7 @@ const SECOND = {
 let model: ModelStandIn;
 let stateDir: string;
 let marketplace: OwnMarketplace;
-/** Of each mode, so that what a creator has does not tell them apart. */
+/** One agent of each mode, with separate creators, so that the creators' data does not differ. */
 const agents = new Map<Mode, { creator: Participant; renter: Participant; id: string }>();
 
 const agentOf = (mode: Mode) => {
@@ -62,7 +62,7 @@ async function sell(mode: Mode): Promise<void> {
   agents.set(mode, { creator, renter: await newParticipant(marketplace), id });
 }
 
-/** Sells one that is never reached, and says so. */
+/** Sells an agent that is never reached, as an unverified one. */
 async function sellUnreachable(mode: Mode): Promise<void> {
   const creator = await newParticipant(marketplace);
   const { system_prompt, ...manifest } = textAgent('https://agent.invalid/v1');
@@ -92,7 +92,7 @@ afterAll(async () => {
   await removeStateDir(stateDir);
 });
 
-/** A value as text, without what differs between any two listings, runs and wallets. */
+/** A value as text, without the parts that differ between any two listings, runs and wallets. */
 function alike(mode: Mode, value: unknown): string {
   const { id, renter, creator } = agentOf(mode);
   return (
@@ -142,7 +142,7 @@ async function mcpTool(mode: Mode): Promise<string> {
   }
 }
 
-/** Asks both modes, and expects the same of each. @returns what it is. */
+/** Asks both modes, and expects the same answer of each. @returns the answer */
 async function expectAlike(read: (mode: Mode) => Promise<string>): Promise<string> {
   const declarative = await read('declarative');
   expect(await read('connected')).toBe(declarative);
@@ -165,7 +165,7 @@ async function publicFace(mode: Mode): Promise<string> {
   return alike(mode, [listing, document]);
 }
 
-/** What a renter and a creator read of an agent and its last run. */
+/** Expects the same public data, statistics, search result and run of both modes. */
 async function expectSameFaces(): Promise<void> {
   await expectAlike(publicFace);
   await expectAlike((mode) => get(mode, 'renter', '/v1/listings/:id?version=1'));
@@ -186,7 +186,7 @@ async function expectSameFaces(): Promise<void> {
   });
 }
 
-/** What a renter reads of its rental. */
+/** Expects the same rentals and tools of both modes. @returns the rentals and the MCP tool */
 async function expectSameRentals(): Promise<string> {
   const credentials = await expectAlike((mode) => get(mode, 'renter', '/v1/credentials?include=listing'));
   for (const format of ['mcp', 'openai', 'json_schema']) {
@@ -201,7 +201,7 @@ test('a free run, its receipt, the listing and the numbers of its creator do not
   await expectSameFaces();
 });
 
-test('nor do a rental, a pin, a breaking version and what its renters are told of it [EXE-34, REG-15]', async () => {
+test('a rental, a pin, a breaking version and its notice to renters do not tell how an agent is made [EXE-34, REG-15]', async () => {
   for (const mode of MODES) {
     const { id, renter, creator } = agentOf(mode);
     await rent(renter.client, renter.signer, id, { deposit_lamports: 20 * PRICE });
@@ -221,7 +221,7 @@ test('nor do a rental, a pin, a breaking version and what its renters are told o
   await expectSameFaces();
 });
 
-test('nor do an agent that its creator publishes unreached, and a run that does not reach it [EXE-34, REG-15]', async () => {
+test('an unreachable agent and its failed run do not tell how an agent is made [EXE-34, REG-15]', async () => {
   for (const mode of MODES) {
     await sellUnreachable(mode);
     const { id, renter } = agentOf(mode);

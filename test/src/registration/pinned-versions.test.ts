@@ -142,13 +142,13 @@ describe('after a breaking update', () => {
     expect((await promptOf(party, id, { url: 'x' })).prompt).toBe('The second.');
     await party.client.pinVersion(id, 2);
     expect((await promptOf(byKey, id, { text: 'x' })).prompt).toBe('The first.');
-    // Without its own pin it has that of its wallet.
+    // Without a pin, the key has the pin of its wallet.
     expect(await byKey.client.pinVersion(id, null)).toMatchObject({ pinned_version: 2 });
-    // What a request names wins over both.
+    // The version in a request wins over both.
     expect((await promptOf(byKey, id, { text: 'x' }, 1)).prompt).toBe('The first.');
   });
 
-  test('a pin that cannot be met is refused with what to do, and never replaced [REG-90]', async () => {
+  test('a pin that cannot be met is refused with the next step, and never replaced [REG-90]', async () => {
     const { id, parties } = await rentedAgent(1);
     const [party] = parties as [Participant];
     const stranger = await newParticipant(marketplace);
@@ -170,7 +170,7 @@ describe('after a breaking update', () => {
 });
 
 describe('run logs', () => {
-  test('show a creator why runs failed, by version, and nothing of who asked, what was asked or answered [REG-140]', async () => {
+  test('show a creator why runs failed, by version, without callers, inputs and answers [REG-140]', async () => {
     const { id, parties } = await rentedAgent(1);
     const [party] = parties as [Participant];
     const { runId } = await promptOf(party, id, { text: 'a secret question' });

@@ -11,7 +11,7 @@ const MANIFEST_MAX_BYTES = 64 * 1024;
 const MANIFEST = {
   name: 'registered-agent',
   category: 'research',
-  description: 'Stands as a draft in the tests of registration.',
+  description: 'A draft that the tests of registration use.',
   model: { provider: 'openai', model: 'none' },
   system_prompt: 'Say nothing of the CANARY-PROMPT.',
   input_schema: { type: 'string' },
@@ -81,7 +81,7 @@ describe('a registration', () => {
     expect(proposal.body).toMatchObject({ payer: creator.wallet.publicKey.toBase58() });
   });
 
-  test('of a bare manifest completes, and names what is missing [REG-5]', async () => {
+  test('of a bare manifest completes, and names the missing values [REG-5]', async () => {
     const job = await jobOf(MANIFEST);
     expect(job).toMatchObject({
       status: 'completed',
@@ -124,7 +124,7 @@ describe('a registration', () => {
     expect(JSON.stringify(larger['error'])).toContain(String(MANIFEST_MAX_BYTES));
   });
 
-  test('without samples is run once by its review, with the sample input, and shows what came of it [REG-15]', async () => {
+  test('without samples is run once by its review, with the sample input, and shows the result [REG-15]', async () => {
     const party = await newParticipant(marketplace);
     const program = 'return { got: input, twice: input.length * 2 };';
     const id = await publishProgram(marketplace, party, program, { listing: { sample_input: 'four' } });
@@ -144,7 +144,7 @@ describe('a registration', () => {
   });
 
   test('keeps its key and prompt out of every answer and the log [REG-16]', async () => {
-    // With a sample, or the review would call the vendor with this key.
+    // The sample is needed: without one, the review would call the vendor with this key.
     const listing = { ...TERMS, sample_output: ['A sample.'] };
     const job = await jobOf({ ...MANIFEST, listing, model_key: KEY });
     const { listing_id: id } = job['result'] as { listing_id: string };

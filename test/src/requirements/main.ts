@@ -6,7 +6,7 @@ import { idsIn, readRequirements, REQUIREMENTS_FOLDER } from './requirement.js';
 
 const { values } = readCommandLine({
   command: 'npm run requirements --',
-  summary: 'Prints what the service must do, line by line, with the places of the tests that show it.',
+  summary: 'Prints the requirements, line by line, with the places of the tests that show them.',
   options: { missing: { kind: 'flag', text: 'only the lines that no test names' } },
 });
 

@@ -40,7 +40,7 @@ export async function readRequirements(folder: string): Promise<Requirement[]> {
   const ids = new Set<string>();
   for (const file of files) {
     for (const requirement of parseArea(file.slice(0, -3), await readFile(`${folder}/${file}`, 'utf8'))) {
-      if (ids.has(requirement.id)) throw new Error(`${requirement.id} stands twice in the requirements.`);
+      if (ids.has(requirement.id)) throw new Error(`${requirement.id} is twice in the requirements.`);
       ids.add(requirement.id);
       requirements.push(requirement);
     }

@@ -1,22 +1,22 @@
 import { idsIn, type Requirement } from './requirement.js';
 
-/** What became of one test. A skipped one shows nothing. */
+/** The outcome of one test. A skipped one shows nothing. */
 export interface TestOutcome {
   readonly title: string;
   readonly state: 'passed' | 'failed' | 'skipped' | 'pending';
 }
 
-/** How much a run has to show. */
+/** The scope of a test run. */
 export interface RunScope {
   /** Titles of groups of tests. A group that names a requirement would show nothing. */
   readonly groups: readonly string[];
-  /** Whether every test of the repository was to run; only then a missing test is a problem. */
+  /** Whether the run has every test of the repository; only then a missing test is a problem. */
   readonly isFull: boolean;
-  /** Whether tests may be left out for what this machine does not have, Redis for instance. Not on CI. */
+  /** Whether tests may be left out because this machine lacks a part, for instance Redis. Not on CI. */
   readonly maySkip: boolean;
 }
 
-/** What a test run says about the requirements. */
+/** The result of a test run for the requirements. */
 export interface Verdict {
   /** Each fails the run. */
   readonly problems: string[];

@@ -16,7 +16,7 @@ interface Fixture {
   args?: string[];
   /** The configuration leaves files out. */
   isPart?: boolean;
-  /** Set where the run is to be CI's. */
+  /** Set for a run as in CI. */
   ci?: string;
 }
 
@@ -36,7 +36,7 @@ async function folderOf({ lines, tests, isPart }: Fixture): Promise<string> {
   return folder;
 }
 
-/** A test run of its own, as `npm test` is one. */
+/** A separate test run, as `npm test` is one. */
 async function run(fixture: Fixture): Promise<{ code: number | null; output: string }> {
   const cwd = await folderOf(fixture);
   const args = [VITEST, 'run', ...(fixture.args ?? [])];
@@ -105,7 +105,7 @@ describe('a part of the tests', () => {
     },
   );
 
-  test('is also what a configuration that leaves files out runs', async () => {
+  test('is also a run whose configuration leaves files out', async () => {
     const tests = `test('one [AB-1]', () => {});`;
     const { code, output } = await run({ lines: LINES, tests, isPart: true });
     expect(output).toContain('1 of 2 requirements shown by this part of the tests');
@@ -130,7 +130,7 @@ test('fails for an id in the title of a group, where it would show nothing', asy
 describe('the list of requirements', () => {
   test.each([
     ['a line in another form', { lines: ['- AB-1: It does one thing.'] }, 'another form'],
-    ['an id twice', { lines: [LINES[0] ?? '', LINES[0] ?? ''] }, 'stands twice'],
+    ['an id twice', { lines: [LINES[0] ?? '', LINES[0] ?? ''] }, 'is twice'],
   ])('is refused with %s', async (_, fixture, message) => {
     const folder = await folderOf({ ...fixture, tests: '' });
     await expect(readRequirements(folder)).rejects.toThrow(message);

@@ -5,7 +5,7 @@ import { judge, type TestOutcome } from './verdict.js';
 
 type Plugin = Extract<NonNullable<ViteUserConfig['plugins']>[number], { name: string }>;
 
-/** Fails a run that does not show what it should. */
+/** Fails a run that misses a requirement. */
 class RequirementsReporter implements Reporter {
   readonly #folder: string;
   readonly #isPart: boolean;

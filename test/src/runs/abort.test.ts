@@ -18,11 +18,11 @@ import { stalledSoFarMs } from '../support/processes/stalled.js';
 /** On a quiet server. */
 const BOUND_MS = 500;
 /**
- * On a busy machine the time does not count in which work waited for a processor. Never so long: a run that is not told
- * looks by itself every 5 s.
+ * On a busy machine, time in which work waited for a processor does not count. The bound is below 5 s: a run that is not
+ * told of its abort checks by itself every 5 s.
  */
 const BOUND_ON_A_BUSY_MACHINE_MS = 2_500;
-/** What else the machine does may make one abort late, and not every one: what is left must be gone each time. */
+/** Other work of the machine may make one abort late, but not every one. Each time, nothing may be left. */
 const TRIES = 6;
 /** Longer than any abort may take. Its agent counts as reached, and the run as paid, after a quarter of it. */
 const WORK_MS = 12_000;
@@ -50,7 +50,7 @@ const underWay = (): Promise<string> =>
     return market.agents.open > 0 && rows[0]?.id;
   });
 
-/** How long an abort took, and how much of that something waited for a processor. */
+/** The time of an abort, and the part of it in which work waited for a processor. */
 interface Gone {
   tookMs: number;
   stalledMs: number;
@@ -75,7 +75,7 @@ async function goneAfter(abortedAt: number): Promise<Gone> {
 
 const task = () => ({ agent_id: agentId, task: slowTask(WORK_MS, randomUUID()) });
 
-/** Begins a run by a request of its own, and ends it. */
+/** Begins a run by a separate request, and ends it. */
 const byRequest =
   (
     path: '/v1/execute' | '/v1/execute/stream',
@@ -122,9 +122,9 @@ test.each<[string, () => Promise<Gone>]>([
     },
   ],
   [
-    'its time is over',
+    'its timeout passes',
     async () => {
-      // Earlier than its time begins: that is when its agent does.
+      // Earlier than the start of its timeout, which is the start of its agent.
       const sentAt = performance.now();
       const { answer } = sendRun(market, '/v1/execute', renter, {
         ...task(),

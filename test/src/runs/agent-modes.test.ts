@@ -24,7 +24,7 @@ const SCHEMAS = {
 type Mode = (typeof MODES)[number];
 type Form = keyof typeof SCHEMAS;
 
-/** What one and the same agent does with a task, however it is made. */
+/** The behaviour of one agent for a task, the same in each mode. */
 interface Behaviour {
   form: Form;
   /** Of the request, beside the task. */
@@ -37,11 +37,11 @@ interface Behaviour {
   json: AgentFunction;
   /** As one that answers in events. */
   events: AgentFunction;
-  /** What the renter does while the agent works. */
+  /** The renter's request while the agent works. */
   meanwhile?: (key: string) => Promise<Seen>;
 }
 
-/** What a renter sees of an answer, without what differs from one run to the next. */
+/** An answer as a renter sees it, without the parts that differ from run to run. */
 interface Seen {
   status: number;
   headers: Record<string, string>;
@@ -53,7 +53,7 @@ let marketplace: OwnMarketplace;
 let model: ModelStandIn;
 let renter: Participant;
 const listings = new Map<string, string>();
-/** What the agents do now, and who is told that one has started. */
+/** The present behaviour of the agents, and the callback for a started one. */
 let playing: Behaviour;
 let started: () => void = () => undefined;
 /** Resolves when a stream has started. */
@@ -141,7 +141,7 @@ afterAll(async () => {
   await removeStateDir(stateDir);
 });
 
-/** What differs between two runs of the same agent, too. */
+/** Headers that differ between two runs of the same agent, too. */
 const CHANGING = new Set(['date', 'content-length', 'x-ratelimit-remaining', 'x-ratelimit-reset']);
 
 const alike = (text: string): string =>
@@ -169,7 +169,7 @@ async function ask(method: string, path: string, body?: unknown, key?: string): 
 
 let keys = 0;
 
-/** All that a renter sees of one run: the answer, what was done meanwhile, and the run as it is kept. */
+/** All that a renter sees of one run: the answer, the request in the meantime, and the stored run. */
 async function seenOf(behaviour: Behaviour, mode: Mode, path: string): Promise<Seen[]> {
   playing = behaviour;
   keys += 1;
@@ -219,7 +219,7 @@ const absent = (form: Form): Behaviour => ({
   events: never,
 });
 
-/** What agents do, and what of it every renter reads. */
+/** The agents' behaviours, with the text that every renter reads. */
 const BEHAVIOURS = {
   'answers in text': [
     {
@@ -286,7 +286,7 @@ const BEHAVIOURS = {
   ],
 } satisfies Record<string, [behaviour: Behaviour, shown: string]>;
 
-/** However the agent is made, its renter sees the same, and this in it. */
+/** For each mode of the agent, its renter sees the same answer, with this text in it. */
 async function expectAlike(behaviour: Behaviour, path: string, shown: string): Promise<void> {
   const seen: Partial<Record<Mode, Seen[]>> = {};
   for (const mode of MODES) seen[mode] = await seenOf(behaviour, mode, path);

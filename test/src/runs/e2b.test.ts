@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 test.skipIf(IS_QUICK)(
-  'each run has a machine of its own on E2B, its code another one, and no more than the account allows [EXE-43]',
+  'each run has a separate machine on E2B, its code another one, and no more than the account allows [EXE-43]',
   async () => {
     const { body: health } = await call(marketplace, 'GET', '/health');
     expect(health['sandbox']).toMatchObject({ driver: 'e2b', isolation: 'microvm' });
@@ -53,7 +53,7 @@ test.skipIf(IS_QUICK)(
       expect({ status, answer }).toMatchObject({ status: 200, answer: { status: 'completed' } });
     }
     expect(standIn.mostMachines).toBeLessThanOrEqual(6);
-    // Four runs and their code took what was warm, and as many came after it.
+    // Four runs and their code took the warm machines, and as many new ones followed.
     expect(standIn.creates.length - before).toBeGreaterThanOrEqual(2 * runs.length - WARM - 1);
   },
 );

@@ -61,7 +61,7 @@ describe('a run', () => {
     },
   );
 
-  test('has an id of its own, under which its wallet alone finds it [EXE-9, RUN-1]', async () => {
+  test('has a new id, under which its wallet alone finds it [EXE-9, RUN-1]', async () => {
     const request = await marketplace.request('one_time');
     const [first, second] = [await execute(request), await execute(request)];
     expect(first.body['run_id']).not.toBe(second.body['run_id']);
@@ -156,7 +156,7 @@ describe('a stream', () => {
   });
 });
 
-describe.each(ENDPOINTS)('what %s refuses', (path) => {
+describe.each(ENDPOINTS)('%s refuses', (path) => {
   test.each<[string, Fields, string]>([
     ['no agent_id [EXE-1, STR-6]', { agent_id: undefined }, 'agent_id'],
     ['an agent_id that is no text [EXE-1]', { agent_id: 5 }, 'agent_id'],
@@ -180,7 +180,7 @@ describe.each(ENDPOINTS)('what %s refuses', (path) => {
       'input_uri',
     ],
     ['an unknown field [EXE-4]', { model: 'other' }, 'model'],
-  ])('is %s, uncharged', async (_, change, field) => {
+  ])('a request with %s, uncharged', async (_, change, field) => {
     const before = await balanceOnChain(marketplace, renter.wallet.publicKey);
     const answer = await execute({ ...(await marketplace.request('per_query')), ...change }, path);
     expect(answer.status).toBe(400);
@@ -193,13 +193,13 @@ describe.each(ENDPOINTS)('what %s refuses', (path) => {
   test.each([
     ['Not An Id', 400, 'invalid_listing_id'],
     ['absent-aaaaaa', 404, 'listing_not_found'],
-  ])('is the listing %s: %i %s [EXE-26, STR-6, ERR-12, ERR-13]', async (agent_id, status, code) => {
+  ])('the listing %s: %i %s [EXE-26, STR-6, ERR-12, ERR-13]', async (agent_id, status, code) => {
     const answer = await execute({ agent_id, task: 'x' }, path);
     expect(answer.status).toBe(status);
     expect(errorOf(answer.body)).toMatchObject({ code, status });
   });
 
-  test('is a wallet without a credential [ERR-6, ID-34, STR-6]', async () => {
+  test('a wallet without a credential [ERR-6, ID-34, STR-6]', async () => {
     const token = await login(marketplace, Keypair.generate());
     const answer = await execute(await marketplace.request('subscription'), path, token);
     expect(answer.status).toBe(403);

@@ -6,7 +6,7 @@ import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 import { rentOverHttp } from '../support/renter.js';
 
-/** Says what it got. */
+/** Returns a description of its input. */
 const PROGRAM = `
 const text = typeof input === 'string' ? input : JSON.stringify(input);
 return { type: typeof input, length: text.length, beginning: text.slice(0, 40), end: text.slice(-10) };
@@ -16,7 +16,7 @@ const MIB = 1024 * 1024;
 let marketplace: Marketplace;
 let agentId: string;
 let renter: Participant;
-/** Holds a rental of its own. */
+/** Has a separate rental. */
 let other: Participant;
 
 beforeAll(async () => {
@@ -64,7 +64,7 @@ describe('a file', () => {
     ['JSON', 'application/json', JSON.stringify({ rows: 'x'.repeat(2 * MIB) }), 'object'],
     ['JSON that is a string', 'application/json', '"short"', 'string'],
   ])(
-    'of %s reaches a sandboxed agent whole, also beyond what a request may carry [EXE-3]',
+    'of %s reaches a sandboxed agent whole, also beyond the size limit of a request [EXE-3]',
     async (_, type, raw, kind) => {
       const stored = await upload(raw, type);
       expect(stored.body['size_bytes']).toBe(Buffer.byteLength(raw));
@@ -146,7 +146,7 @@ describe('a file', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused requests', () => {
   test.each([
     ['a URI of elsewhere', () => ({ input_uri: 'ipfs://bafkqaaa' })],
     ['a URI of nowhere', () => ({ input_uri: 'agent-rental://files/../../etc/passwd' })],

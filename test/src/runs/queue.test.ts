@@ -159,7 +159,7 @@ test(
     await working(20);
     expect(held.at(-1)?.task).toBe('standard');
 
-    // A stop sends away who waits, and lets end who works.
+    // A stop refuses waiting runs, and lets working runs end.
     const late = run(other, 'late');
     await waiting(1);
     const stopped = marketplace.stop();

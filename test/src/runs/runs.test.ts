@@ -6,7 +6,7 @@ import { call, type Answer } from '../support/http.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 
-/** Works for as long as the input says, so that a test can do something to a run that goes on. */
+/** Works as long as the input says, so that a test can act on a running run. */
 const PROGRAM = `
 await new Promise((resolve) => setTimeout(resolve, input?.wait_ms ?? 0));
 return { task };
@@ -85,7 +85,7 @@ describe('a run that takes a while', () => {
     expect((await get(`/v1/runs/${runId}`)).body).toEqual(ended.body);
   });
 
-  test('is answered with its end when that comes within the time preferred', async () => {
+  test('is answered with its result when it ends within the preferred time', async () => {
     const answer = await execute({}, { prefer: 'respond-async, wait=600' });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('preference-applied')).toBe('respond-async, wait=60');
@@ -107,7 +107,7 @@ describe('a run that takes a while', () => {
 });
 
 describe('a cancel', () => {
-  test('stops the run, and the request that waits for it says so; the charge stands [RUN-11]', async () => {
+  test('stops the run, and the request that waits for it says so; the charge is kept [RUN-11]', async () => {
     const key = newKey();
     const before = await balance();
     const waiting = execute({ input: ENDLESS }, { 'idempotency-key': key });
@@ -157,7 +157,7 @@ describe('a cancel', () => {
     expect(answer.status).toBe(400);
   });
 
-  test('is what an abort of the sdk does', async () => {
+  test('follows from an abort of the sdk', async () => {
     const abort = new AbortController();
     const key = newKey();
     const before = await balance();

@@ -3,7 +3,7 @@ import { publishProgram, rentAgent } from '../support/agents/agents.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 
-/** Leaves its mark wherever code can keep something, and says which marks were there before. */
+/** Leaves a mark in every place where code can keep data, and reports the earlier marks. */
 const PROGRAM = `
   const places = {
     global: { get: () => globalThis.mark, set: (mark) => { globalThis.mark = mark; } },

@@ -51,7 +51,7 @@ afterAll(async () => {
   await removeStateDir(folder);
 });
 
-/** A charged run under a key of its own; the same key gives the same run. */
+/** A charged run under a new key; the same key gives the same run. */
 async function charged(at: OwnMarketplace, key: string) {
   const client = createClient({ baseUrl: at.dev.base_url, signer: renter.signer });
   const { agent_id, task, input } = (await at.request('per_query')) as {
@@ -95,12 +95,12 @@ test('a marketplace is copied while it works, lost, and restored: nothing that w
   const second = await startMarketplace(restoredDir);
   marketplace = second;
 
-  // The chain has every charge, and the index what the chain has.
+  // The chain has every charge, and the index equals the chain.
   const left = DEPOSIT - (runs + 2) * price;
   expect(await balanceOnChain(second, renter.wallet.publicKey)).toBe(BigInt(left));
   const client = createClient({ baseUrl: second.dev.base_url, signer: renter.signer });
   expect(await client.verifyCredential(id)).toMatchObject({ valid: true, balance_lamports: left });
-  // What is in the backup is answered again and not paid again; what comes next is paid once.
+  // A run in the backup is answered again and not paid again; the next run is paid once.
   expect(await charged(second, 'before')).toEqual(before);
   // A run that was under way while the database was copied is charged and not delivered there: a free run makes it good.
   const { cost_lamports: cost } = await charged(second, 'after');

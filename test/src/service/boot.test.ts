@@ -10,7 +10,7 @@ async function emptyStateDir(): Promise<string> {
   return stateDir;
 }
 
-test('a second server on the same state says in one line what is in the way [OPS-7]', async () => {
+test('a second server on the same state names the cause in one line [OPS-7]', async () => {
   const { code, stderr } = await runToEnd(inject('stateDir'));
   expect(code).toBe(1);
   expect(stderr.trim().split('\n')).toHaveLength(1);

@@ -22,7 +22,7 @@ afterAll(async () => {
   await removeStateDir(stateDir);
 });
 
-/** The balance as both endpoints of the API tell it. */
+/** The balance by both endpoints of the API. */
 async function balancesInApi(marketplace: Marketplace, { token }: Renter): Promise<unknown[]> {
   const { id } = marketplace.listing('per_query');
   const [list, verified] = await Promise.all([
@@ -64,7 +64,7 @@ test(
     const second = (running = await startMarketplace(stateDir));
     expect(await stillRunning(children)).toEqual([]);
     const spent = before - (await balanceOnChain(second, renter.wallet.publicKey));
-    // Every delivered run was paid; whatever else was charged is a whole number of runs, each at most once.
+    // Every delivered run was paid. The other charges are a whole number of runs, each charged at most once.
     expect(spent % price).toBe(0n);
     expect(spent).toBeGreaterThanOrEqual(delivered * price);
     expect(spent).toBeLessThanOrEqual(8n * price);

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSurfnet, surfnetRunsHere } from '../program-clients/chains/surfnet.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** In the place of Solana's tools: hands the deployment that it is asked for to the chain of this test. */
+/** In the place of Solana's tools: deploys the requested program on the chain of this test. */
 const SOLANA_STAND_IN = `#!/usr/bin/env node
 const { parseArgs } = require('node:util');
 const { values, positionals: [program, deploy, so] } = parseArgs({
@@ -37,7 +37,7 @@ describe.runIf(surfnetRunsHere)('docs/devnet.md', () => {
   let server: ChildProcess | undefined;
   const ends: (() => unknown)[] = [];
   let env: Record<string, string>;
-  /** What is devnet's, or the reader's own, and what stands for it here. */
+  /** Values of devnet or of the reader, and their replacements in this test. */
   let replacements: [written: string, here: string][];
 
   beforeAll(async () => {

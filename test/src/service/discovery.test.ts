@@ -22,7 +22,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(new URL(path, marketplace.dev.base_url), { headers });
 const textOf = async (path: string) => (await get(path)).text();
 
-describe('who knows the address alone', () => {
+describe('a client that knows the address alone', () => {
   test('finds the MCP server by the catalog and its card [SVC-15]', async () => {
     const listed = await get('/.well-known/ai-catalog.json');
     expect(listed.headers.get('content-type')).toContain('application/ai-catalog+json');

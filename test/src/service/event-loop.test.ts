@@ -14,14 +14,14 @@ import {
 /** No request may hold the event loop for so long. */
 const MOST_HELD_MS = 50;
 /**
- * Collecting garbage and the first execution of code hold the loop once; what a request itself costs, every time. So the
+ * Garbage collection and the first execution of code hold the loop once; the work of a request holds it every time. So the
  * least of a few attempts counts.
  */
 const ATTEMPTS = 4;
 
 /**
- * Watches the loop of the server's process from inside: the longest time between two ticks of a timer of which the main
- * thread used a processor (as Linux counts it), so that other processes of a busy machine do not count.
+ * Watches the loop of the server's process from inside: the longest time between two ticks of a timer. Only time
+ * in which the main thread used a processor counts (by Linux). So other processes of a busy machine do not count.
  */
 const INSTALL = `(() => {
   const fs = process.getBuiltinModule('node:fs');
@@ -105,7 +105,7 @@ const BODIES: Record<string, string | Uint8Array<ArrayBuffer>> = {
   'zeros in gzip': new Uint8Array(gzipSync(Buffer.alloc(8 * MEGABYTE, '['))),
 };
 
-/** What comes with requests that have no body. */
+/** Queries of requests without a body. */
 const QUERIES: Record<string, string> = {
   'many parameters': `?${repeated('a&', 12_000)}`,
   'one parameter again and again': `?${repeated('q=a&', 12_000)}`,
@@ -114,7 +114,7 @@ const QUERIES: Record<string, string> = {
   'many escapes': `?q=${repeated('%F0%9F%98%80', 12_000)}`,
 };
 
-/** The longest hold of the loop while a request is served, and what it left to do afterwards. */
+/** The longest hold of the loop while a request is served, and by its remaining work afterwards. */
 async function heldBy(
   path: string,
   method: string,
@@ -148,7 +148,7 @@ async function jobEnd(jobId: string): Promise<void> {
 }
 
 test.skipIf(IS_QUICK)(
-  'no request of a stranger holds the event loop for 50 ms, on whatever route [ERR-33]',
+  'no request of a stranger holds the event loop for 50 ms, on any route [ERR-33]',
   { timeout: 600_000 },
   async () => {
     const routes = marketplace.routes.filter(({ method }) => method !== 'HEAD' && method !== 'OPTIONS');

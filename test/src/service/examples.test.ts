@@ -32,7 +32,7 @@ async function startAndKill(stateDir: string, step: string, afterMs: number): Pr
   const ended = new Promise((resolve) => server.once('close', resolve));
   if (server.stdout === null) throw new Error('The server has no output.');
   for await (const line of createInterface({ input: server.stdout })) {
-    // What an earlier start has done is not told again.
+    // A step that an earlier start completed is not told again.
     if (!line.includes(step) && !line.includes('The marketplace is up')) continue;
     await delay(afterMs);
     const children = await descendants(server.pid ?? 0);

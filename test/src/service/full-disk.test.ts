@@ -8,7 +8,7 @@ import { startMarketplace, type OwnMarketplace } from '../support/marketplace.js
 
 const MEGABYTE = 1_048_576;
 
-/** A disk of its own, which only root can have. */
+/** A separate disk, which only root can mount. */
 async function mountDisk(megabytes: number): Promise<string | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-rental-disk-'));
   const { status } = spawnSync('mount', [
@@ -64,7 +64,7 @@ describe.runIf(disk !== undefined)('the embedded default on a disk that fills up
     ((await (await fetch(new URL('/ready', marketplace.dev.base_url))).json()) as { reasons: string[] })
       .reasons;
 
-  test('refuses what changes something, serves what reads, survives a disk without a byte, and comes back by itself [OPS-59]', async () => {
+  test('refuses writes, serves reads, survives a full disk, and recovers by itself [OPS-59]', async () => {
     expect((await execute('before')).status).toBe(200);
     const fillers = [await fillTo(60 * MEGABYTE)];
     await expect.poll(reasons, { timeout: 20_000 }).toEqual(['disk']);

@@ -93,7 +93,7 @@ async function stall(connections: number): Promise<() => void> {
 
 describe('hostile requests', () => {
   test('leave memory as it was [ERR-33]', { timeout: 240_000 }, async () => {
-    // What is loaded and compiled once is paid first.
+    // Code that is loaded and compiled once is loaded first.
     for (let round = 0; round < 4; round += 1) await sendAll();
     const before = await inspector.heapAfterCollection();
     const release = await stall(200);

@@ -10,7 +10,7 @@ let own: Renter;
 
 beforeAll(async () => {
   marketplace = await attach(inject('stateDir'));
-  // A wallet of its own: the other tests pay from the demo renter's balance.
+  // A new wallet: the other tests pay from the demo renter's balance.
   own = await newRenter(marketplace);
   renter = own.token;
   for (const model of ['one_time', 'subscription', 'per_query'] as const) {
@@ -134,7 +134,7 @@ describe('a renter with nothing but HTTP', () => {
   });
 });
 
-describe('what is refused, and how', () => {
+describe('refusals', () => {
   test('a wallet without a credential: 403 credential_not_found [CRD-9, ERR-6, EXE-15, ID-34]', async () => {
     const token = await login(marketplace, Keypair.generate());
     for (const model of ['one_time', 'subscription', 'per_query'] as const) {

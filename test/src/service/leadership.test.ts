@@ -32,7 +32,7 @@ describe.runIf(hasRedis)('of three servers on one database', () => {
     await database?.close();
   }, 60_000);
 
-  /** What a server's metrics say of itself; undefined where it does not answer. */
+  /** The metrics of a server; undefined where it does not answer. */
   async function metricsOf(server: OwnServer) {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), 1_000);
@@ -59,7 +59,7 @@ describe.runIf(hasRedis)('of three servers on one database', () => {
     await expect.poll(async () => (await leaders()).length, { timeout: TAKEN_OVER_MS }).toBe(1);
     return (await leaders())[0] as OwnServer;
   }
-  /** All of these see an index that one of them keeps level. */
+  /** Expects that each running server sees an up-to-date index. */
   async function expectLevel(): Promise<void> {
     for (const server of running()) {
       await expect
@@ -68,7 +68,7 @@ describe.runIf(hasRedis)('of three servers on one database', () => {
     }
   }
 
-  /** Puts in a task as a process leaves it that was killed while it worked on it, eleven minutes ago. */
+  /** Adds a task in the state that a process leaves when it is killed while it works. The kill was eleven minutes ago. */
   async function abandonTask(task: string, payload: Record<string, string>): Promise<void> {
     // Not due yet: no server takes it before it is marked.
     const { rows } = await pool.query<{ id: string }>(

@@ -15,13 +15,13 @@ import { newRenter, type Renter } from '../support/renter.js';
 
 const OPERATOR = fileURLToPath(new URL('../../../server/dist/operator/main.js', import.meta.url));
 
-/** With the limits and the review that production has. */
+/** A server with the limits and the review of production. */
 let marketplace: OwnMarketplace;
 let stateDir: string;
 let creator: Renter;
 beforeAll(async () => {
   stateDir = await newStateDir();
-  // Empty values are as if they were not there.
+  // Empty values count as absent.
   const env = { EXAMPLES: 'off', REVIEW: 'operator', RATE_LIMIT_PER_MINUTE: '', EXECUTIONS_PER_MINUTE: '' };
   marketplace = await startMarketplace(stateDir, env);
   creator = await newRenter(marketplace);
@@ -133,16 +133,16 @@ describe('an operator', () => {
     expect(await publishing()).toSatisfy((error) => isApiError(error) && error.code === 'invalid_request');
 
     expect((await operate('reviews')).out).toContain(listingId);
-    expect(await operate('reject', listingId, '--reason', 'Say what it does.')).toMatchObject({ code: 0 });
+    expect(await operate('reject', listingId, '--reason', 'Describe its task.')).toMatchObject({ code: 0 });
     // The probe that finds no key runs beside the review.
     await expect
       .poll(async () => (await client().getJob(jobId)).review)
       .toEqual({
         state: 'rejected',
-        reasons: ['Say what it does.', expect.stringContaining('asks for a key')],
+        reasons: ['Describe its task.', expect.stringContaining('asks for a key')],
       });
     expect(await publishing()).toMatchObject({
-      message: expect.stringContaining('Say what it does.') as string,
+      message: expect.stringContaining('Describe its task.') as string,
     });
 
     expect(await operate('approve', listingId)).toMatchObject({ code: 0, err: '' });
@@ -166,7 +166,7 @@ describe('an operator', () => {
       expect(await operate('limit', listingId, '12')).toMatchObject({ code: 0, err: '' });
       expect(await tries(listingId, 15)).toEqual({ 403: 12, 429: 3 });
     }
-    // Higher than the default, too: what a creator asks for whose agent is called more often.
+    // A limit above the default works too, for a creator whose agent is called more often.
     expect(await operate('limit', plain.listingId, '75')).toMatchObject({ code: 0, err: '' });
     expect(await tries(plain.listingId, 80)).toEqual({ 403: 75, 429: 5 });
     await operate('limit', plain.listingId, '12');
@@ -180,7 +180,7 @@ describe('an operator', () => {
     expect(await tries(own.listingId, 10)).toEqual({ 403: 7, 429: 3 });
   });
 
-  test('reads in one line what is wrong with a command', async () => {
+  test('reads the fault of a command in one line', async () => {
     const { code, out, err } = await operate('limit', 'absent-aaaaaa', '5');
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err.trim().split('\n')).toHaveLength(1);

@@ -77,7 +77,7 @@ describe('a server that is up', () => {
     });
   });
 
-  test('counts what it does, and names no user [OPS-1]', async () => {
+  test('counts its work, and names no user [OPS-1]', async () => {
     model.always(OUTPUT);
     expect((await execute()).body).toMatchObject({ status: 'completed', output: OUTPUT });
     model.always(undefined);
@@ -107,16 +107,16 @@ describe('a server that is up', () => {
     expect(text).not.toContain(renter.wallet.publicKey.toBase58());
   });
 
-  test('logs a request under its id in every line, and no secret of anybody in any [ERR-3, OPS-9, REG-16]', async () => {
+  test('logs a request under its id in every line, and no secret in any line [ERR-3, OPS-9, REG-16]', async () => {
     const token = await login(marketplace, renter.wallet);
     expect((await call(marketplace, 'GET', '/v1/credentials', { token })).status).toBe(200);
     const running = execute();
     const modelCall = await model.nextCall();
-    // All of it has been where it belongs.
+    // The agent's model got all of it.
     expect(modelCall.key).toBe(MODEL_KEY);
     expect(modelCall.body).toContain(PROMPT);
     expect(modelCall.body).toContain(TASK);
-    // A vendor that repeats what it was sent.
+    // A vendor that repeats the request in its error.
     modelCall.refuse(401, `Incorrect key ${modelCall.key} for ${modelCall.body}`);
     const answer = await running;
     expect(answer.status).toBe(503);
@@ -132,7 +132,7 @@ describe('a server that is up', () => {
       .poll(async () => (await readLog()).filter((line) => line['reqId'] === id).map((line) => line['msg']))
       .toEqual(['an agent could not be reached', expect.any(String), 'request']);
     const lines = await readLog();
-    // What speaks of one run, and is not the background's, speaks of its request.
+    // Each line about one run, except for lines of background work, names its request.
     for (const line of lines.filter((entry) => entry['msg'] === 'an agent could not be reached')) {
       expect(line).toHaveProperty('reqId');
     }
@@ -161,7 +161,7 @@ describe('a server that is told to stop', () => {
     expect(await end).toBe(0);
   });
 
-  test('makes good a run that it cannot wait for: 503, and the next run is free [MON-5, OPS-4]', async () => {
+  test('credits a run that it cannot wait for: 503, and the next run is free [MON-5, OPS-4]', async () => {
     await start({ DRAIN_TIMEOUT_SECONDS: '0' });
     const before = (await renter.client.verifyCredential(agentId)).balance_lamports ?? 0;
     const running = execute('drained');
@@ -184,7 +184,7 @@ describe('a server that is told to stop', () => {
     model.always(undefined);
   }, 90_000);
 
-  test('ends at once when it is told so twice, with all that it logged on disk [OPS-4]', async () => {
+  test('ends at once on the second signal, with its whole log on disk [OPS-4]', async () => {
     const running = execute().catch((error: unknown) => error);
     await model.nextCall();
     const end = exited();
@@ -198,12 +198,12 @@ describe('a server that is told to stop', () => {
     const log = await readFile(join(stateDir, 'server.log'), 'utf8');
     expect(log).toContain(String(last.headers.get('x-request-id')));
     expect(await running).toBeInstanceOf(TypeError);
-    // What it left behind is cleared by the next start.
+    // The next start clears the leftovers of this stop.
     await start();
   }, 60_000);
 });
 
-test('a stopped server’s state folder is a backup: a copy of it elsewhere goes on where it was [OPS-79]', async () => {
+test('a stopped server’s state folder is a backup: a server continues from a copy of it [OPS-79]', async () => {
   model.always(OUTPUT);
   const before = await execute('before-the-backup');
   expect(before.body).toMatchObject({ status: 'completed' });

@@ -23,7 +23,7 @@ function operate(stateDir: string, ...argv: string[]): Promise<Ended> {
   });
 }
 
-test('the doctor finds the running embedded default well, and one that does not run ill [OPS-76]', async () => {
+test('the doctor finds no problem on a running server, and one where no server runs [OPS-76]', async () => {
   const text = await operate(inject('stateDir'), 'doctor');
   expect(text).toMatchObject({ code: 0, stderr: '' });
   expect(text.stdout).toContain('0 problems');

@@ -92,14 +92,14 @@ describe.runIf(hasRedis)('two servers on one PostgreSQL and one Redis', () => {
       system_prompt: 'Do nothing.',
       input_schema: {},
       output_schema: { type: 'string' },
-      // With a sample, or its review would run it.
+      // The sample is needed: without one, the review would run the agent.
       listing: { rental_model: 'one_time', price_lamports: 5000, sample_output: ['Nothing.'] },
     };
     const agentId = await publishAgent(creator, agent, { unverified: true });
     const token = await login(there, Keypair.generate());
     const run = (server: OwnServer) =>
       call(server, 'POST', '/v1/execute', { token, body: { agent_id: agentId, task: 'x' } });
-    // A stranger to the agent: what is counted is refused afterwards.
+    // A stranger to the agent: a counted request is refused afterwards.
     expect((await ask(80, run)).all).toEqual({ 403: 60, 429: 20 });
   });
 

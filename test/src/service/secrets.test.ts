@@ -11,7 +11,7 @@ import type { Renter } from '../support/renter.js';
 import { slowTask } from '../support/agents/slow-agents.js';
 
 const canary = (name: string) => `canary-${name}-${randomBytes(12).toString('hex')}`;
-/** Random texts that must be found nowhere but where they must be. */
+/** Random texts that must be found only in their allowed places. */
 const CANARIES = {
   modelKey: canary('model-key'),
   systemPrompt: canary('system-prompt'),
@@ -28,7 +28,7 @@ let first: Renter;
 let second: Renter;
 let declarative: string;
 let connected: string;
-/** What came to the agents' side: there the canaries must be. */
+/** The requests that the agents received: they must hold the canaries. */
 let arrived = '';
 
 beforeAll(async () => {
@@ -71,7 +71,7 @@ describe('secrets', () => {
         begin(first, declarative, slowTask(20_000, 'one'), CANARIES.firstInput),
         begin(second, declarative, slowTask(20_000, 'two'), CANARIES.secondInput, '/v1/execute/stream'),
       ];
-      // Both are with the model: what their sandboxes are given, they have.
+      // Both wait for the model: their sandboxes have all their data by now.
       await vi.waitUntil(() => market.agents.open === 2, { timeout: 60_000 });
       const children = await descendants(market.server.process.pid ?? 0);
       const others = children.filter(({ command }) => !/examples/.test(command));
@@ -81,7 +81,7 @@ describe('secrets', () => {
       const looked = seen.filter((found) => found !== undefined);
       if (looked.length < others.length - 2) skip('this machine does not let us look into memory');
       for (const key of CREATORS) expect(looked.filter((found) => found.has(key))).toEqual([]);
-      // Each input is in one sandbox, and in no other's: so we do see what is there.
+      // Each input is in one sandbox, and in no other: so the search does find the inputs.
       for (const input of [CANARIES.firstInput, CANARIES.secondInput]) {
         expect(looked.filter((found) => found.has(input))).toEqual([new Set([input])]);
       }
@@ -98,7 +98,7 @@ describe('secrets', () => {
       const answers = await Promise.all([
         begin(first, declarative, slowTask(0, CANARIES.output), CANARIES.firstInput).answer,
         begin(first, connected, slowTask(0, 'three'), CANARIES.firstInput, '/v1/execute/stream').answer,
-        // Model and agent that repeat what they were sent in an error.
+        // Model and agent that repeat the request in an error.
         begin(second, declarative, '<refuse>', CANARIES.secondInput).answer,
         begin(second, connected, '<refuse>', CANARIES.secondInput, '/v1/execute/stream').answer,
       ]);

@@ -18,7 +18,7 @@ import { call, login } from '../support/http.js';
 import { attach, type Marketplace, type Route } from '../support/marketplace.js';
 import { newRenter, rentOverHttp, type Renter } from '../support/renter.js';
 
-/** Routes that need no authentication. Whatever is not named here has to refuse everybody who is not known. */
+/** Routes that need no authentication. Every other route has to refuse an unknown caller. */
 const PUBLIC = new Set([
   'GET /v1/auth/challenge',
   'POST /v1/auth/token',
@@ -55,7 +55,7 @@ const PUBLIC = new Set([
   'GET /dashboard/rent/:listing_id',
   'OPTIONS *',
 ]);
-/** Routes on which a resource of another wallet may be named: they show what is public, or one's own standing. */
+/** Routes with a resource of another wallet in the path: they show public data, or the caller's own data. */
 const FOR_EVERYBODY = new Set([
   'GET /v1/listings/:id',
   'GET /v1/listings/:id/reviews',
@@ -67,9 +67,9 @@ const CONDITIONAL = new Set(['POST /v1/listings/:id/reviews']);
 const JSON_RPC = new Set(['GET /mcp', 'POST /mcp', 'DELETE /mcp']);
 /** Answer and refuse in the form of OAuth; `test/src/oauth` attacks them. */
 const OAUTH = new Set(['POST /oauth/register', 'POST /oauth/token', 'POST /oauth/revoke']);
-/** Takes bytes of any form as they are: only their number is judged. */
+/** Takes bytes of any form: only their number is checked. */
 const ANY_BYTES = new Set(['POST /v1/files']);
-/** A body larger than any route takes, but for the routes that say here how much they take. */
+/** Bytes of a body that is too large: by route, and by default. */
 const TOO_LARGE_BYTES: Record<string, number> = {
   default: 2_000_000,
   'POST /v1/files': 10_500_000,
@@ -99,7 +99,7 @@ let stranger: Renter;
 let resources: Record<string, string>;
 /** Bearers that must not pass, each with the code of its refusal. */
 let bearers: [what: string, bearer: string | undefined, code: string][];
-/** What an operation takes, by method and path: the examples of the API's own description. */
+/** The example input of an operation, by method and path, from the API's description. */
 let examples: Map<string, unknown>;
 
 beforeAll(async () => {
@@ -157,7 +157,7 @@ async function readExamples(): Promise<Map<string, unknown>> {
 
 const base64url = (value: string | Buffer) => Buffer.from(value).toString('base64url');
 
-/** Makes tokens of every wrong kind, from the server's own key where that takes it. */
+/** Makes tokens of every wrong kind, with the server's key where the kind needs it. */
 async function badBearers({ token, wallet }: Renter, revokedKey: string): Promise<typeof bearers> {
   const master = await readFile(join(marketplace.stateDir, 'keys', 'master-key'), 'utf8');
   const seed = hkdfSync('sha256', Buffer.from(master, 'base64'), new Uint8Array(), 'agent-rental/jwt/v1', 32);
@@ -180,7 +180,7 @@ async function badBearers({ token, wallet }: Renter, revokedKey: string): Promis
   const rs256 = unsigned('RS256', claims);
   const [header, , signature] = token.split('.');
 
-  // The tokens below fail for what is wrong with them, and not because this test cannot make a good one.
+  // The tokens below fail for their faults, and not because this test cannot make a good one.
   const good = await call(marketplace, 'GET', '/v1/credentials', { token: eddsa(claims) });
   expect(good.status).toBe(200);
 
@@ -211,7 +211,7 @@ async function badBearers({ token, wallet }: Renter, revokedKey: string): Promis
 function pathOf({ path }: Route): string {
   return path.replaceAll(/:(\w+)/g, (_, name: string) => {
     const resource = resources[name];
-    if (resource === undefined) throw new Error(`Say in this test what a ${name} of another wallet is.`);
+    if (resource === undefined) throw new Error(`Add the ${name} of another wallet to this test.`);
     return resource;
   });
 }
@@ -239,7 +239,7 @@ function envelopeOf(body: Envelope & { jsonrpc?: unknown }): Envelope {
   return body.jsonrpc === undefined ? body : { error: body.error['data'] as Envelope['error'] };
 }
 
-/** An error in the form that every error has, which tells nothing of the inside. */
+/** Expects an error in the form of all errors, without internal data. */
 function expectError(answer: Raw, status: number, codes: string[]): void {
   expect(answer.status, answer.text).toBe(status);
   expect(answer.headers.get('x-request-id')).toMatch(/^req_[0-9a-f-]{36}$/);
@@ -265,7 +265,7 @@ function expectError(answer: Raw, status: number, codes: string[]): void {
   expect(answer.text).not.toMatch(INTERNALS);
 }
 
-test('the routes are those of the running server, and the public ones are all known', () => {
+test('the routes equal the running server’s, and the public ones are all known', () => {
   expect(closed.length).toBeGreaterThan(10);
   const names = new Set(routes.map(nameOf));
   // `OPTIONS *` is the preflight's.
@@ -301,7 +301,7 @@ describe.each(named.filter((route) => !FOR_EVERYBODY.has(nameOf(route))))('$rout
 });
 
 describe.each(named.filter((route) => FOR_EVERYBODY.has(nameOf(route))))('$route', (route) => {
-  test('shows what is public, or the own standing, and no more [ID-38]', async () => {
+  test('shows public data, or the caller’s own data, and no more [ID-38]', async () => {
     const answer = await send(route, stranger.token, undefined);
     expect(answer.status).toBe(200);
     expect(answer.text).not.toContain(owner.wallet.publicKey.toBase58());
@@ -309,8 +309,8 @@ describe.each(named.filter((route) => FOR_EVERYBODY.has(nameOf(route))))('$route
   });
 });
 
-describe('what another wallet has', () => {
-  test('is still there after all that a stranger tried [ID-38]', async () => {
+describe('another wallet’s data', () => {
+  test('still exists after all attempts of a stranger [ID-38]', async () => {
     const read = async (path: string) =>
       (await call(marketplace, 'GET', path, { token: owner.token })).status;
     expect(await read(`/v1/runs/${resources['run_id']}`)).toBe(200);
@@ -341,7 +341,7 @@ describe('what another wallet has', () => {
     expectError(answer, answer.status, ['credential_not_found', 'listing_not_found']);
   });
 
-  test('is not paid for by a transaction that another wallet signed [ID-38]', async () => {
+  test('includes its signed transactions: no other wallet can submit them [ID-38]', async () => {
     const { body } = await call(marketplace, 'POST', '/v1/transactions', {
       token: owner.token,
       body: {
@@ -372,7 +372,7 @@ describe('a challenge', () => {
     for (const answer of answers.filter(({ status }) => status !== 200)) {
       expectError(answer, 401, ['invalid_signature']);
     }
-    // Neither for another wallet, nor to make a key.
+    // It works neither for another wallet, nor for making a key.
     const thief = Keypair.generate();
     const stolen = { ...body, wallet: thief.publicKey.toBase58() };
     expectError(await send(route, undefined, stolen), 401, ['invalid_signature']);
@@ -386,7 +386,7 @@ describe('a challenge', () => {
   });
 });
 
-/** Who sends bodies: a stranger; to a route that looks at the sender's rentals first, a wallet with one. */
+/** The sender of bodies: a stranger, or a wallet with a rental for a route that checks rentals first. */
 const senderOf = (route: Route) => (ANY_BYTES.has(nameOf(route)) ? owner : stranger).token;
 
 describe.each(withBody)('a body for $route', (route) => {
@@ -419,16 +419,16 @@ describe.each(withBody)('a body for $route', (route) => {
     const response = await fetch(marketplace.dev.base_url + pathOf(route), {
       method: route.method,
       headers: { authorization: `Bearer ${senderOf(route)}`, 'content-type': 'application/json' },
-      // As Latin-1, so that the one character beyond ASCII is a byte that UTF-8 does not know.
+      // As Latin-1, so that the one character beyond ASCII is a byte that is invalid in UTF-8.
       body: Buffer.from(text, 'latin1'),
     });
     const answer = { status: response.status, headers: response.headers, text: await response.text() };
-    // What a manifest holds is judged by its job, and a file may hold anything.
+    // The job judges the content of a manifest, and a file may hold anything.
     if (nameOf(route) === 'POST /v1/agents' && answer.status === 202) return;
     if (ANY_BYTES.has(nameOf(route)) && answer.status === 201) return;
     expect(answer.status, `${what}: ${answer.text}`).toBeGreaterThanOrEqual(400);
     expect(answer.status, `${what}: ${answer.text}`).toBeLessThan(500);
-    // Where the resource is looked at before the body, or no field of the body is a text, that it is another's.
+    // A route that checks the resource before the body, or has no text field, answers that it belongs to another wallet.
     const codes = [
       'invalid_request',
       'invalid_signature',

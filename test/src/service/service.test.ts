@@ -32,7 +32,7 @@ describe('the API', () => {
     expect(names).toEqual(expect.arrayContaining(ENDPOINTS));
     for (const operation of described) {
       const { body } = await requestOf(marketplace, operation, marketplace.apiKey);
-      // What the router says of a route that it does not have.
+      // The router's text for a route that it does not have.
       expect(JSON.stringify(body)).not.toContain(`There is no ${operation.method} `);
     }
   });

@@ -107,7 +107,7 @@ describe('a server with a collector', () => {
       expect(JSON.stringify(result.content)).toContain(name === 'program' ? 'done' : slowAnswer(SECRET));
       await client.close();
     }
-    // What is not exported yet is exported by the stop.
+    // The stop exports the remaining spans.
     expect(await marketplace.stop()).toBe(0);
     spans = collector.bodies.flatMap((body) =>
       (
@@ -156,7 +156,7 @@ describe('a server with a collector', () => {
     }
   });
 
-  test('passes the trace on to a connected agent, and nothing else that its caller sent along [OPS-57]', () => {
+  test('passes the trace on to a connected agent, and no other trace header of its caller [OPS-57]', () => {
     const [request] = ofTrace(TRACES.connected).filter(({ name }) => name === 'agent.request');
     expect(seen).toEqual([
       {

@@ -22,7 +22,7 @@ const metricsIn = (text: string) =>
   [...text.matchAll(/\b(?:agent_rental|nodejs)_\w+/g)].map(([name]) => name);
 const namesOf = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name);
 
-test('every alert stands in the runbook, and nothing else does [OPS-57]', async () => {
+test('every alert is in the runbook, and nothing else is [OPS-57]', async () => {
   const named = namesOf(alerts, /^ +- alert: (\w+)$/gm);
   expect(named.length).toBeGreaterThan(15);
   const sections = namesOf(await readFile(fileOf('docs/runbook.md'), 'utf8'), /^## (\w+)$/gm);

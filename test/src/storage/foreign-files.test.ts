@@ -20,10 +20,10 @@ const text = typeof input === 'string' ? input : JSON.stringify(input);
 return { length: text.length, beginning: text.slice(0, 60) };
 `;
 
-/** What IPFS's own importer made, by hash. */
+/** The blocks that IPFS's importer made, by hash. */
 const blocks = new Map<string, Uint8Array>();
 let asked = 0;
-/** Gives everything with a byte changed. */
+/** Serves every block with a changed byte. */
 let liar: Server;
 let gateway: Server;
 let stateDir: string;
@@ -87,7 +87,7 @@ async function add(
   return root;
 }
 
-test('a directory of 20 MB that another program made is the input of a run, whole and by a path, past a gateway that lies [EXE-48]', async () => {
+test('a directory of 20 MB from another program is the input of a run, whole and by a path, past a lying gateway [EXE-48]', async () => {
   const files = Array.from({ length: 20 }, (_, index) => ({
     path: `part ${index}/text.txt`,
     content: Buffer.alloc(MIB, `${index} is the number of this file. `),

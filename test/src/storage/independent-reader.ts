@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { CID } from 'multiformats/cid';
 
 /**
- * Reads blocks and CARs by their specification alone. It shares no code with the server, and no library of IPFS but
- * the one that takes an address apart.
+ * Reads blocks and CARs by their specification alone. It shares no code with the server, and only one library of IPFS,
+ * which parses an address.
  */
 
 const SHA_256 = 0x12;

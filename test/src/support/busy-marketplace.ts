@@ -16,7 +16,7 @@ import { startSlowAgents, type SlowAgents } from './agents/slow-agents.js';
 /** Price of a run of the agents here, in lamports. */
 export const RUN_PRICE = 250_000;
 
-/** A marketplace of one's own that works hard, and can be looked into: its database, its processes, its heap. */
+/** A separate marketplace under load, with access to its database, its processes and its heap. */
 export interface BusyMarketplace {
   readonly server: OwnMarketplace;
   readonly agents: SlowAgents;
@@ -27,7 +27,7 @@ export interface BusyMarketplace {
   publish(kind: AgentKind, name: string, fields?: Record<string, unknown>): Promise<string>;
   /** A wallet that has rented these listings, with money for so many runs of each. */
   renter(listingIds: string[], runs: number): Promise<Renter>;
-  /** What is there now. */
+  /** The resources in use now. */
   census(): Promise<Census>;
   /** Open connections that runs were sent on. */
   readonly callers: Set<Socket>;
@@ -52,7 +52,7 @@ export async function startBusyMarketplace(
   const databaseUrl = findRunningPostgres(stateDir);
   if (databaseUrl === undefined) throw new Error('The marketplace runs without its PostgreSQL.');
   const database = new Pool({ connectionString: databaseUrl, max: 4 });
-  // Whatever ends it early is told by the server's own end.
+  // The server's end reports an early end of the database.
   database.on('error', () => undefined);
   const inspector = await inspect(server.output, server.process);
   const callers = new Set<Socket>();
@@ -97,12 +97,12 @@ export async function startBusyMarketplace(
   };
 }
 
-/** The longest that what a run leaves may take to go, on a machine that is busy with other things. */
+/** The longest time until a run's resources are free again, on a machine that is busy with other work. */
 const SETTLE_MS = 60_000;
-/** How long nothing may change before what is there counts as what there is without runs. */
+/** How long the census must stay unchanged before it counts as the census without runs. */
 const QUIET_MS = 2_000;
 
-/** What is there while nothing runs and every warm sandbox is ready. */
+/** The census while nothing runs and every warm sandbox is ready. */
 export async function censusAtRest(market: BusyMarketplace): Promise<Census> {
   let last = await market.census();
   let since = performance.now();
@@ -126,7 +126,7 @@ async function hasWarmSandboxes({ server }: BusyMarketplace): Promise<boolean> {
   return counts.length > 0 && counts.every(([, state, count]) => state === 'idle' || count === '0');
 }
 
-/** The census once nothing is left that was not there before, or when it ought to have been so for long. */
+/** The census once nothing is left behind since `before`, or at the end of the waiting time. */
 export async function censusAfter(market: BusyMarketplace, before: Census): Promise<Census> {
   const deadline = performance.now() + SETTLE_MS;
   for (;;) {
@@ -136,7 +136,7 @@ export async function censusAfter(market: BusyMarketplace, before: Census): Prom
   }
 }
 
-/** An answer, as far as it came. */
+/** An answer, as far as it was received. */
 export interface SentRun {
   /** Undefined when the connection broke first. */
   status: number | undefined;
@@ -144,7 +144,7 @@ export interface SentRun {
   body: string;
 }
 
-/** One request to run a task, on a connection of its own, which can be broken at any moment. */
+/** One request to run a task, on a separate connection, which can be broken at any moment. */
 export interface Sending {
   readonly answer: Promise<SentRun>;
   /** Breaks the connection. */

@@ -3,7 +3,7 @@ import type { FundedChain } from '@agent-rental/server/testing';
 import { localChain } from '../program-clients/chains/local-chain.js';
 import { surfnet, surfnetRunsHere } from '../program-clients/chains/surfnet.js';
 
-/** A chain of one's own that has the program; Surfnet where it runs, which takes as long for a transaction as a node does. */
+/** A separate chain with the program. It is Surfnet where Surfnet runs: its transactions take as long as a node's. */
 export async function startFundedChain(
   which: 'surfnet where it runs' | 'local-chain' = 'surfnet where it runs',
 ): Promise<FundedChain & { readonly name: string; close(): Promise<void> }> {

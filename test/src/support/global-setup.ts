@@ -1,7 +1,7 @@
 import type { TestProject } from 'vitest/node';
 import { newStateDir, removeStateDir, startMarketplace } from './marketplace.js';
 
-/** One marketplace for all end-to-end tests that do not need one of their own. */
+/** One marketplace for all end-to-end tests that do not need a separate one. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const stateDir = await newStateDir();
   const marketplace = await startMarketplace(stateDir);

@@ -10,7 +10,7 @@ export interface Answer {
   body: Record<string, unknown>;
 }
 
-/** Speaks to the API as curl does: no client of ours in between. */
+/** Calls the API over plain HTTP, without a client of this project. */
 export async function call(
   { dev }: Served,
   method: string,

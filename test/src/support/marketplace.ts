@@ -50,7 +50,7 @@ export interface Route {
 }
 
 declare module 'vitest' {
-  /** What the shared marketplace of the end-to-end tests provides. */
+  /** The values that the shared marketplace of the end-to-end tests provides. */
   interface ProvidedContext {
     stateDir: string;
     /** Every route of the running server. */
@@ -62,7 +62,7 @@ declare module 'vitest' {
 export interface OwnServer extends Served {
   readonly process: ChildProcess;
   readonly routes: Route[];
-  /** What it printed so far. */
+  /** Its output so far. */
   output(): string;
   /** Ends it at once, as a crash does. Its state stays. */
   kill(): Promise<void>;
@@ -113,7 +113,7 @@ export async function startMarketplace(
   return { ...(await startServer(stateDir, env)), ...(await attach(stateDir)) };
 }
 
-/** Starts a server, on whatever parts the environment names, and waits until it is ready. */
+/** Starts a server on the parts that the environment names, and waits until it is ready. */
 export async function startServer(stateDir: string, env: Record<string, string>): Promise<OwnServer> {
   const child = spawnServer(stateDir, env);
   let output = '';

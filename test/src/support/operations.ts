@@ -1,7 +1,7 @@
 import { call, type Answer } from './http.js';
 import type { Marketplace } from './marketplace.js';
 
-/** An operation as the marketplace's own OpenAPI document describes it. */
+/** An operation in the marketplace's OpenAPI document. */
 export interface DescribedOperation {
   method: string;
   /** With `{name}` for parameters. */
@@ -10,7 +10,7 @@ export interface DescribedOperation {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** The operations under `/v1`, as everybody can read them. */
+/** The operations under `/v1`, from the public OpenAPI document. */
 export async function operationsOf(marketplace: Marketplace): Promise<DescribedOperation[]> {
   const { body } = await call(marketplace, 'GET', '/openapi.json');
   return Object.entries(body['paths'] as Record<string, object>)
@@ -22,7 +22,7 @@ export async function operationsOf(marketplace: Marketplace): Promise<DescribedO
     );
 }
 
-/** Calls an operation with nothing in it: as far as a request gets before its content is looked at. */
+/** Calls an operation with an empty request, which only passes the checks before its content. */
 export function requestOf(
   marketplace: Marketplace,
   { method, path }: DescribedOperation,

@@ -8,7 +8,7 @@ export interface Participant extends Renter {
   readonly client: RentalClient;
 }
 
-/** Makes a participant, of a new wallet. Its client tries nothing twice: the tests look at each answer. */
+/** Makes a participant with a new wallet. Its client does not retry: the tests check each answer. */
 export async function newParticipant(market: Market): Promise<Participant> {
   const renter = await newRenter(market);
   const signer = keypairSigner(renter.wallet);

@@ -1,6 +1,6 @@
 /**
- * What the providers publish about the schemas of functions, as checks of one whole parameters schema. Each gives
- * the breaches it finds, none for a schema that is taken.
+ * The providers' published rules on the schemas of functions, as checks of one whole parameters schema. Each gives
+ * the breaches it finds, none for an accepted schema.
  */
 
 type Schema = Record<string, unknown>;
@@ -12,7 +12,7 @@ interface Place {
   readonly depth: number;
 }
 
-/** Every schema in a schema that has no references, nor alternatives but `anyOf`; those are breaches of their own. */
+/** Every schema in a schema that has no references, nor alternatives but `anyOf`; those count as breaches elsewhere. */
 function* places(schema: Schema, path = '#', depth = 0): Generator<Place> {
   yield { path, schema, depth };
   for (const option of (schema['anyOf'] ?? []) as Schema[]) yield* places(option, path, depth);
@@ -31,8 +31,9 @@ function breaches(schema: Schema, judge: (place: Place) => Iterable<string>): st
 
 /**
  * OpenAI, function calling without `strict`, held to the bounds of structured outputs all the same.
- * https://platform.openai.com/docs/guides/function-calling
- * https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
+ *
+ * - https://platform.openai.com/docs/guides/function-calling
+ * - https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
  */
 export function openAiBreaches(parameters: Schema): string[] {
   const all = [...places(parameters)];
@@ -63,10 +64,13 @@ export function openAiBreaches(parameters: Schema): string[] {
 
 /**
  * Anthropic, `input_schema` of a tool.
- * https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use
- * https://platform.claude.com/docs/en/managed-agents/self-hosted-sandboxes: "rejects reference keywords such as $ref
- * anywhere in a custom tool's input_schema ... top-level oneOf, anyOf, and allOf, and property names outside letters,
- * digits, underscores, dots, and hyphens (1-64 characters)"
+ *
+ * - https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use
+ * - https://platform.claude.com/docs/en/managed-agents/self-hosted-sandboxes
+ *
+ * The second page: "rejects reference keywords such as $ref anywhere in a custom tool's input_schema". It also names
+ * "top-level oneOf, anyOf, and allOf, and property names outside letters, digits, underscores, dots, and hyphens (1-64
+ * characters)".
  */
 export function anthropicBreaches(parameters: Schema): string[] {
   return breaches(parameters, function* ({ path, schema }) {
@@ -101,7 +105,7 @@ export function geminiBreaches(parameters: Schema): string[] {
     if (schema['anyOf'] !== undefined) {
       // "When using any_of, it must be the only field set."
       if (Object.keys(schema).length > 1) yield 'fields beside anyOf';
-      // Each option is a `Schema` as well, so that it may have one of its own; no rule says how deep.
+      // Each option is a `Schema` as well, so it may have an `anyOf` too; no rule says how deep.
       const isDeep = ({ anyOf }: Schema) => (anyOf as Schema[] | undefined)?.some((each) => 'anyOf' in each);
       if ((schema['anyOf'] as Schema[]).some(isDeep)) yield 'anyOf in anyOf in anyOf';
       return;

@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What a call came to: the text of its result, or undefined where there was none, or the client gave up. */
+/** The text of a call's result, or undefined where there was none, or the client gave up. */
 export type CallText = string | undefined;
 
 /** How a client gives up on a call. */
@@ -11,7 +11,7 @@ export interface GivingUp {
   readonly how: 'ignore' | 'cut';
 }
 
-/** A session of protocol 2025-11-25 without a library: gives up on calls as no library can be told to. */
+/** A session of protocol 2025-11-25 without a library: it can abandon calls in ways that no library offers. */
 export interface RawMcpSession {
   /** @param meta `_meta` of the request */
   call(name: string, args: object, givingUp?: GivingUp, meta?: object): Promise<CallText>;
@@ -51,7 +51,7 @@ export async function openRawMcpSession(
     send(url, { ...requestOf(method, params), ...(signal ? { signal } : {}) });
   // A call that was cancelled ends without a result.
   const resultOf = async <T>(response: Response): Promise<T | undefined> => {
-    // The result comes last, after what is told of the progress.
+    // The result comes last, after the progress notifications.
     const json = [...(await response.text()).matchAll(/^(?:data: )?(\{.*\})$/gm)].at(-1)?.[1] ?? '{}';
     return (JSON.parse(json) as { result?: T }).result;
   };

@@ -2,12 +2,12 @@ import { Connection, Keypair, LAMPORTS_PER_SOL, PublicKey, VersionedTransaction 
 import { call, login } from './http.js';
 import type { Dev, Marketplace } from './marketplace.js';
 
-/** Where a wallet gets SOL and is served. */
+/** The addresses of a marketplace and of its chain, where a wallet gets SOL. */
 export interface Market {
   readonly dev: Pick<Dev, 'base_url' | 'rpc_url'>;
 }
 
-/** A wallet of the test's own, logged in. */
+/** A new wallet of a test, logged in. */
 export interface Renter {
   wallet: Keypair;
   token: string;

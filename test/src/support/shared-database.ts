@@ -1,8 +1,8 @@
 import { startSharedTestServer } from '@agent-rental/server/testing';
 
 /**
- * Gives the unit tests of the server one PostgreSQL, in which each test file has a database of its own, copied from one that
- * is migrated once. Does nothing where no test of the server is asked for.
+ * Gives the unit tests of the server one PostgreSQL. Each test file has a separate database in it, a copy of one that is
+ * migrated once. Does nothing where the run has no test of the server.
  */
 export default async function setup(): Promise<(() => Promise<void>) | undefined> {
   // Options may hold paths, too: of reports, for instance.

@@ -10,7 +10,7 @@ import type { Dev } from './marketplace.js';
 
 /** The command line's program. */
 export const CLI = fileURLToPath(new URL('bin.js', import.meta.resolve('@agent-rental/cli')));
-/** What `npm install` brings into an agent's folder. */
+/** The packages that `npm install` puts into an agent's folder. */
 export const MODULES = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 
 /** How a command ended. */

@@ -1,6 +1,6 @@
 import type { ByteReader, ByteWriter } from '../storage/byte-codec.js';
 
-/** What an address holds. Lamports in the chain's smallest unit; no account has zero of them. */
+/** The content of an address. Lamports in the chain's smallest unit; no account has zero of them. */
 export interface AccountState {
   lamports: bigint;
   owner: Uint8Array;
@@ -8,7 +8,7 @@ export interface AccountState {
   data: Uint8Array;
 }
 
-/** An address and what it holds; null where there is no account. */
+/** An address and its account; null where there is no account. */
 export interface AddressedAccount {
   address: Uint8Array;
   account: AccountState | null;

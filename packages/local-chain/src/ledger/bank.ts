@@ -25,14 +25,14 @@ interface BankMoment {
 }
 
 const SYSTEM_PROGRAM = new Uint8Array(32);
-/** As every rent-exempt account of a real cluster has it. */
+/** The rent epoch of every rent-exempt account of a real cluster. */
 const RENT_EXEMPT_EPOCH = 2n ** 64n - 1n;
 
 /**
  * The Solana runtime: accounts and execution, nothing else. Blockhashes, repeated signatures, history and time are the
  * ledger's.
  *
- * Uses LiteSVM's native class directly: it takes the wire bytes as they are, where the public wrapper would decode
+ * Uses LiteSVM's native class directly: it takes the wire bytes unchanged. The public wrapper would decode
  * and encode them with another library.
  */
 export class Bank {
@@ -84,18 +84,18 @@ export class Bank {
     return this.#svm.minimumBalanceForRentExemption(BigInt(dataBytes));
   }
 
-  /** Executes a transaction and keeps what it did. */
+  /** Executes a transaction and keeps its changes. */
   execute(transaction: WireTransaction, verifySignatures: boolean): ExecutionResult {
     this.#svm.setSigverify(verifySignatures);
     return resultOf(this.#svm.sendVersionedTransaction(transaction.bytes));
   }
 
-  /** Whether the signatures are those of the transaction's signers. */
+  /** Whether the signatures belong to the transaction's signers. */
   verifies(transaction: WireTransaction): boolean {
     return this.simulate(transaction, true).result.err !== 'SignatureFailure';
   }
 
-  /** Executes a transaction and forgets what it did. `postAccounts` is empty when it failed. */
+  /** Executes a transaction and discards its changes. `postAccounts` is empty when it failed. */
   simulate(
     transaction: WireTransaction,
     verifySignatures: boolean,

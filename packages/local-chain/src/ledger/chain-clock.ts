@@ -1,6 +1,6 @@
 import type { SlotAnchor } from '../storage/genesis.js';
 
-/** What time it is on the chain. Block height equals slot: no slot is ever skipped. */
+/** The time on the chain. Block height equals slot: no slot is ever skipped. */
 export interface ChainMoment {
   slot: number;
   /** The newest finalized slot. */
@@ -16,7 +16,7 @@ interface ChainClockOptions {
   unixMs: number;
   /** How far warps have moved the chain ahead of the wall clock. */
   offsetMs: number;
-  /** The wall clock; `Date.now` unless a test turns the hands. */
+  /** The wall clock; `Date.now` unless a test sets another one. */
   wallMs?: () => number;
 }
 
@@ -54,8 +54,8 @@ export class ChainClock {
   }
 
   /**
-   * Moves chain time forward, to the first slot that begins then or later: programs see the time at which their slot
-   * began, and must not see one before what was asked for. Times that are not in the future change nothing.
+   * Moves chain time forward, to the first slot that begins at the requested time or later. Programs see the start time of
+   * their slot, and must not see a time before the requested one. Times that are not in the future change nothing.
    */
   warpTo(unixMs: number): ChainMoment {
     const current = this.now();

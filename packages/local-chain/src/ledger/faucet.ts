@@ -9,7 +9,7 @@ import type { AddressedAccount } from './account-state.js';
  */
 export const TOTAL_SUPPLY_LAMPORTS = 9_000_000_000_000_000n;
 
-/** Most that one `requestAirdrop` gives: 1,000 SOL. */
+/** The limit of one `requestAirdrop`: 1,000 SOL. */
 export const MAX_AIRDROP_LAMPORTS = 1_000_000_000_000;
 
 const MAX_NONCE = 2 ** 32;
@@ -43,7 +43,7 @@ export class Faucet {
       recentBlockhash: blockhash,
       instructions: [
         SystemProgram.transfer({ fromPubkey: from, toPubkey: new PublicKey(recipient), lamports }),
-        // To itself, and different every time: equal requests within one slot must not be one transaction.
+        // A transfer to itself makes each transaction unique: equal requests within one slot must not be one transaction.
         SystemProgram.transfer({ fromPubkey: from, toPubkey: from, lamports: randomInt(1, MAX_NONCE) }),
       ],
     });

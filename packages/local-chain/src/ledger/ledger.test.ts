@@ -10,7 +10,7 @@ import { parseWireTransaction, type WireTransaction } from './transactions/wire-
 
 const SLOT_TIME_MS = 400;
 
-/** Everything that a restart must bring back, for a set of addresses. */
+/** The state that a restart must restore, for a set of addresses. */
 function contentsOf(ledger: Ledger, addresses: readonly Uint8Array[]): unknown {
   const page = { limit: 1_000, maxSlot: Infinity };
   const shown = (account: AccountState | null): unknown =>
@@ -98,13 +98,13 @@ describe('Ledger', () => {
     for (let index = 0; index < 300; index += 1) {
       const recipient = recipients[index % recipients.length] ?? bob;
       pay(withSnapshots, alice, recipient.publicKey, 10_000_000 + index);
-      // Accounts also go: half of the recipients send all they have back.
+      // Accounts are closed, too: half of the recipients send all their lamports back.
       if (index % 2 === 0) {
         const all = Number(lamportsOf(withSnapshots, recipient.publicKey)) - 5_000;
         pay(withSnapshots, recipient, alice.publicKey, all);
       }
       passSlots(1);
-      // Lets a snapshot that is being written get a turn: most copies are taken in the middle of one.
+      // Lets a running snapshot continue: most copies are taken in the middle of one.
       if (index % 3 === 0) await withSnapshots.settled();
       if (index % 23 !== 0) continue;
       const copy = join(folder.path, `copy-${index}`);
@@ -113,7 +113,7 @@ describe('Ledger', () => {
     }
     expect(readdirSync(stateDir).filter((name) => name.startsWith('snapshot-'))).toHaveLength(1);
     for (const copy of copies) {
-      // At the same moment: what was not finalized still is not.
+      // At the same moment: the unfinalized transactions stay unfinalized.
       const restarted = open({ stateDir: copy.stateDir, wallMs: () => copy.atMs });
       expect(contentsOf(restarted, addresses)).toEqual(copy.contents);
     }
@@ -131,7 +131,7 @@ describe('Ledger', () => {
     expect(lamportsOf(open(), bob.publicKey)).toBe(1_000_000n);
   });
 
-  it('conserves lamports: what the payer loses, the recipient and the fee take', () => {
+  it('conserves lamports: the payer loses exactly the gain of the recipient and the fee', () => {
     const ledger = open();
     ledger.airdrop(alice.publicKey.toBytes(), 10 ** 10);
     const payment = pay(ledger, alice, bob.publicKey, 3_000_000);
@@ -140,7 +140,7 @@ describe('Ledger', () => {
     expect(sum(outcome?.preBalances) - sum(outcome?.postBalances)).toBe(5_000n);
   });
 
-  it('refuses a transaction that is there already, across restarts', async () => {
+  it('refuses a transaction that has already landed, across restarts', async () => {
     const first = open();
     first.airdrop(alice.publicKey.toBytes(), 10 ** 10);
     const payment = pay(first, alice, bob.publicKey, 1_000_000);
@@ -155,7 +155,7 @@ describe('Ledger', () => {
     expect(lamportsOf(second, bob.publicKey)).toBe(1_000_000n);
   });
 
-  it('shows at finalized what was there 32 slots ago', () => {
+  it('shows at finalized the accounts of 32 slots ago', () => {
     const ledger = open();
     ledger.airdrop(alice.publicKey.toBytes(), 10 ** 10);
     pay(ledger, alice, bob.publicKey, 1_000_000);
@@ -200,10 +200,10 @@ describe('Ledger', () => {
     ledgers = [];
     const restarted = open();
     check(restarted);
-    // Rebroadcast, it lands after all.
+    // After a second broadcast, it lands.
     expect(restarted.submit(dropped, true)).toEqual({ landed: true, err: null });
     expect(lamportsOf(restarted, bob.publicKey)).toBe(7_000_000n);
-    // What is finalized cannot be taken back.
+    // Finalized transactions cannot be taken back.
     passSlots(40);
     expect(restarted.fork(() => true)).toEqual([]);
   });
@@ -221,7 +221,7 @@ describe('Ledger', () => {
     expect(contents).toMatchObject([{ now: { lamports: 10n ** 10n } }, { now: null }]);
   });
 
-  it('never goes back in time, whatever the wall clock does', async () => {
+  it('never goes back in time, for any change of the wall clock', async () => {
     const first = open();
     passSlots(10);
     const { slot, unixMs } = first.now();
@@ -246,7 +246,7 @@ describe('Ledger', () => {
     expect(second.now().slot).toBe(slot + 2);
   });
 
-  it('warps to the first slot that begins at the time asked for or later', () => {
+  it('warps to the first slot that begins at the requested time or later', () => {
     const ledger = open();
     for (const aheadMs of [1, SLOT_TIME_MS - 1, SLOT_TIME_MS, 86_400_123]) {
       const target = ledger.now().unixMs + aheadMs;
@@ -268,7 +268,7 @@ describe('Ledger', () => {
     expect(open().now().unixMs).toBe(reached + SLOT_TIME_MS);
   });
 
-  it('writes what a program needs to check its upgrade authority, and runs it', () => {
+  it('writes the ProgramData account in which a program checks its upgrade authority, and runs the program', () => {
     const probe = open();
     const elf = probe.account(
       new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr').toBytes(),

@@ -34,11 +34,11 @@ export interface LedgerOptions {
   wallMs?: () => number;
 }
 
-/** Told what happens on the chain. A transaction is only mentioned once it is on the disk. */
+/** Receives the chain's changes. A transaction is reported once it is on the disk. */
 export interface LedgerListener {
   committed: (landed: LandedTransaction) => void;
   finalized: (transactionNumbers: readonly number[]) => void;
-  /** A fork gave these accounts back what they held before. */
+  /** A fork restored the earlier state of these accounts. */
   restored: (accounts: readonly AddressedAccount[], moment: ChainMoment) => void;
   slotChanged: (moment: ChainMoment) => void;
 }
@@ -54,11 +54,11 @@ export interface Simulation {
   result: ExecutionResult;
   /** Empty when the simulation failed. */
   postAccounts: AddressedAccount[];
-  /** What the runtime loaded and took; null when it refused the transaction before running it. */
+  /** The bytes that the runtime loaded and the fee; null when it refused the transaction before running it. */
   cost: SimulatedCost | null;
 }
 
-/** What a simulated transaction would have cost. Lamports and bytes. */
+/** The cost of a simulated transaction, in lamports and bytes. */
 interface SimulatedCost {
   feeLamports: bigint;
   loadedBytes: number;
@@ -70,8 +70,8 @@ interface SimulatedCost {
 /**
  * The chain: runs transactions on the bank, records them before it publishes them, and answers queries about the past and the present.
  *
- * All that is executed is in the journal before the event loop gets a turn. It is on the disk when {@link settled}
- * resolves, which everyone who tells the outside world about the chain awaits first.
+ * Every executed transaction is in the journal before the event loop gets a turn. It is on the disk when {@link settled}
+ * resolves. Every caller that reports the chain's state to the outside awaits it first.
  */
 export class Ledger {
   readonly history: TransactionHistory;
@@ -85,7 +85,7 @@ export class Ledger {
   readonly #journal: Journal;
   readonly #undoLog: UndoLog;
   readonly #snapshotter: Snapshotter;
-  /** The accounts that differ from those of a new chain. */
+  /** The accounts that differ from the accounts of a new chain. */
   readonly #changedAccounts: Set<string>;
   /** Transactions that were executed but may not be on the disk yet, oldest first. */
   readonly #unannounced: { number: number; end: number }[] = [];
@@ -184,7 +184,7 @@ export class Ledger {
     return this.#journal.settled();
   }
 
-  /** What an address holds now, or held at the finalized slot. */
+  /** The state of an address now, or at the finalized slot. */
   account(address: Uint8Array, finalized: boolean): AccountState | null {
     this.now();
     const earlier = finalized ? this.#undoLog.finalizedState(addressKey(address)) : undefined;
@@ -211,7 +211,7 @@ export class Ledger {
     return this.#bank.minimumBalance(dataBytes);
   }
 
-  /** Executes a transaction without keeping what it did. */
+  /** Executes a transaction and discards its changes. */
   simulate(
     transaction: WireTransaction,
     checks: { verifySignatures: boolean; blockhash: boolean },
@@ -219,7 +219,7 @@ export class Ledger {
     const moment = this.now();
     const accounts = resolveAccounts(transaction.message, (address) => this.#bank.account(address));
     const refused = this.#refusal(transaction, moment, checks.blockhash);
-    // Bad signatures are told before everything else.
+    // Bad signatures are reported before every other error.
     if (refused !== null && (!checks.verifySignatures || this.#bank.verifies(transaction))) {
       return {
         moment,
@@ -248,7 +248,7 @@ export class Ledger {
     const changes = before
       .map(({ address, account }) => ({ address, before: account, after: this.#bank.account(address) }))
       .filter((change) => !sameAccount(change.before, change.after));
-    // Whatever lands pays its fee at least.
+    // Every landed transaction pays at least its fee.
     if (changes.length === 0) return { landed: false, err: result.err ?? 'SanitizeFailure' };
     this.#record(transaction, moment, changes, {
       ...result,
@@ -319,7 +319,7 @@ export class Ledger {
     this.#clockFile.close();
   }
 
-  /** Why a transaction cannot land, whichever instructions it has: its blockhash is unknown or too old, or it is there already. */
+  /** Why a transaction with any instructions cannot land: its blockhash is unknown or too old, or it has already landed. */
   #refusal(
     transaction: WireTransaction,
     moment: ChainMoment,
@@ -391,7 +391,7 @@ export class Ledger {
   }
 }
 
-/** What a transaction or a fork did to one account. */
+/** The change of one account by a transaction or a fork. */
 interface AccountChange {
   address: Uint8Array;
   before: AccountState | null;

@@ -8,17 +8,17 @@ import { UndoLog } from './undo-log.js';
 interface RestoreOptions {
   snapshotDir: string;
   finalizedSlots: number;
-  /** What an address holds on a chain without transactions. */
+  /** The state of an address on a chain without transactions. */
   initialAccount: (address: Uint8Array) => AccountState | null;
   journal: Omit<JournalOptions, 'fromPosition' | 'replay'>;
 }
 
-/** The chain as it is stored in the state folder. */
+/** The stored chain of a state folder. */
 interface RestoredState {
   journal: Journal;
   history: TransactionHistory;
   undoLog: UndoLog;
-  /** Every account that a transaction ever changed; null for those that are gone. */
+  /** Every account that a transaction ever changed; null for a closed account. */
   accounts: Map<string, AccountState | null>;
   /** The latest chain time in any record. */
   unixMs: number;

@@ -43,7 +43,7 @@ describe('Snapshotter', () => {
       0,
     );
 
-  it('writes the accounts as they were when it began, whatever changes meanwhile', async () => {
+  it('writes the accounts of its start, while they change', async () => {
     const [changed, removed, kept, added] = [1, 2, 3, 4].map((byte) =>
       addressKey(Buffer.alloc(32, byte)),
     ) as [string, string, string, string];

@@ -7,7 +7,7 @@ interface SnapshotterOptions {
   dir: string;
   /** A snapshot is due when the journal has grown by this much since the last one. */
   intervalBytes: number;
-  /** The ledger as it is at the moment of the call. */
+  /** The ledger's state at the moment of the call. */
   capture: () => {
     position: number;
     unixMs: number;
@@ -30,7 +30,7 @@ export class Snapshotter {
   readonly #options: SnapshotterOptions;
   #lastPosition: number;
   #running: Promise<void> | null = null;
-  /** What the accounts that changed since the running snapshot began held then. */
+  /** The accounts that changed since the running snapshot began, with their state at its start. */
   #changedSince: Map<string, AccountState | null> | null = null;
 
   constructor(options: SnapshotterOptions, lastPosition: number) {

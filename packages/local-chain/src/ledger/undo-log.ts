@@ -1,6 +1,6 @@
 import { addressFromKey, addressKey, type AccountState, type AddressedAccount } from './account-state.js';
 
-/** What an unfinalized transaction's accounts held before it. */
+/** The state of an unfinalized transaction's accounts before it. */
 export interface UndoEntry {
   slot: number;
   /** The transaction's number in the history. */
@@ -8,7 +8,7 @@ export interface UndoEntry {
   before: AddressedAccount[];
 }
 
-/** An entry as it is kept: thousands of them a second must not pin the buffers that their bytes came in. */
+/** A stored entry. It copies its bytes: thousands of entries a second must not keep their read buffers in memory. */
 interface KeptEntry {
   slot: number;
   number: number;
@@ -19,14 +19,14 @@ const MAX_SHARED_OWNERS = 1_000;
 const NO_DATA = new Uint8Array();
 
 /**
- * Remembers, for the slots that are not finalized yet, what every changed account held before. That answers reads at
+ * Keeps, for the slots that are not finalized yet, the earlier state of every changed account. That answers reads at
  * commitment `finalized` exactly, and lets a fork take transactions back. Holds the last ~32 slots and no more.
  */
 export class UndoLog {
   #entries: KeptEntry[] = [];
   /** Per changed account its earlier states, oldest first. */
   readonly #earlier = new Map<string, (AccountState | null)[]>();
-  /** Most accounts have one of a few owners. */
+  /** Shared owner bytes: most accounts have one of a few owners. */
   readonly #owners = new Map<string, Uint8Array>();
 
   /** The number of the newest transaction that is not finalized. */
@@ -57,12 +57,12 @@ export class UndoLog {
     }
   }
 
-  /** What the account held at the end of the finalized slot; undefined when it has not changed since. */
+  /** The state of the account at the end of the finalized slot; undefined when it has not changed since. */
   finalizedState(key: string): AccountState | null | undefined {
     return this.#earlier.get(key)?.[0];
   }
 
-  /** The accounts that changed since the finalized slot, and what they held then. */
+  /** The accounts that changed since the finalized slot, with their state at that slot. */
   *finalizedStates(): Generator<[key: string, account: AccountState | null]> {
     for (const [key, states] of this.#earlier) {
       const oldest = states[0];
@@ -83,7 +83,7 @@ export class UndoLog {
     return finalized.map(({ number }) => number);
   }
 
-  /** Takes off the newest transaction, to undo it. */
+  /** Removes the newest transaction, to undo it. */
   pop(): UndoEntry | undefined {
     const entry = this.#entries.pop();
     for (const { key } of entry?.before ?? []) this.#removeEarlier(key, 'newest');

@@ -16,7 +16,7 @@ export interface Subscription {
   notify: (result: Json, last: boolean) => void;
 }
 
-/** Who is told what, and telling them: once when it is confirmed, or once when it is finalized. */
+/** The subscriptions and their notifications: one when a change is confirmed, or one when it is finalized. */
 export class Subscriptions implements LedgerListener {
   readonly #ledger: Ledger;
   /** By kind, then by address or signature. */
@@ -123,7 +123,7 @@ export class Subscriptions implements LedgerListener {
       : [EVERYTHING, ...addressesOf(landed).map((address) => addressKey(address))];
   }
 
-  /** A copy: telling may remove. */
+  /** A copy: a notification may remove a subscription. */
   #of(kind: TopicKind, key: string): Subscription[] {
     return [...(this.#byKind.get(kind)?.get(key) ?? [])];
   }

@@ -4,7 +4,7 @@ import type { AccountView } from '../rpc/views/account-view.js';
 import { accountViewFields, addressParam, contextFields, signatureParam } from '../rpc/params.js';
 import { filtersParam, type ProgramFilter } from '../rpc/views/program-filters.js';
 
-/** What a client wants to be told. `finalized` means: only when it can no longer be taken back. */
+/** The topic of a client's subscription. `finalized`: notify only of changes that can no longer be taken back. */
 export type Topic =
   | { kind: 'account'; key: string; view: AccountView; finalized: boolean }
   | { kind: 'program'; key: string; view: AccountView; filters: readonly ProgramFilter[]; finalized: boolean }
@@ -30,7 +30,7 @@ const logsFilter = z.union([
   z.object({ mentions: z.tuple([addressParam]) }).transform(({ mentions: [address] }) => addressKey(address)),
 ]);
 
-/** The params of each `<kind>Subscribe` method, turned into what they ask for. */
+/** The params of each `<kind>Subscribe` method, parsed into a topic. */
 const PARAMS: Record<TopicKind, z.ZodType<Topic>> = {
   account: z.tuple([addressParam, viewConfig]).transform(([address, config]) => ({
     kind: 'account' as const,
@@ -67,7 +67,7 @@ export function topicKindOf(method: string, suffix: 'Subscribe' | 'Unsubscribe')
   return Object.keys(PARAMS).includes(name) ? (name as TopicKind) : null;
 }
 
-/** What `<kind>Subscribe` is asked for with these params. */
+/** The topic of a `<kind>Subscribe` call with these params. */
 export function parseTopic(kind: TopicKind, params: unknown): z.ZodSafeParseResult<Topic> {
   return PARAMS[kind].safeParse(params ?? []);
 }

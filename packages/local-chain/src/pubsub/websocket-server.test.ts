@@ -12,7 +12,7 @@ interface Message {
   params?: { subscription: number; result: unknown };
 }
 
-/** A raw websocket client that keeps what it receives in order. */
+/** A raw websocket client that keeps the received messages in order. */
 class Client {
   readonly #socket: WebSocket;
   readonly #received: Message[] = [];
@@ -87,7 +87,7 @@ describe('subscriptions over the websocket', () => {
     other.close();
   });
 
-  it('tells of a signature once, also one that was confirmed before', async () => {
+  it('notifies of a signature once, also of an earlier confirmed one', async () => {
     const signature = await send(memo('early'));
     const { result: subscription } = await client.call('signatureSubscribe', signature, confirmed);
     expect(await client.next()).toMatchObject({
@@ -165,7 +165,7 @@ describe('subscriptions over the websocket', () => {
     await client.call('rootUnsubscribe', roots);
   });
 
-  it('answers what it does not understand', async () => {
+  it('answers malformed and unknown requests with an error', async () => {
     client.send('{');
     expect((await client.next()).error?.code).toBe(-32700);
     client.send('{"id":1}');

@@ -27,7 +27,7 @@ const unsubscribeParams = z.tuple([z.number()]);
 
 interface WebsocketOptions {
   subscriptions: Subscriptions;
-  /** Awaited before every answer, so that nothing is told that a crash could take back. */
+  /** Awaited before every answer, so that a crash cannot take back an answered change. */
   settled: () => Promise<void>;
   onInternalError: (error: unknown) => void;
 }
@@ -151,7 +151,7 @@ export class WebsocketServer {
       },
     };
     open.set(number, subscription);
-    // The answer first: a client cannot place a notification for a subscription that it does not know yet.
+    // The answer comes first: a client ignores a notification for an unknown subscription.
     send(client, resultText(id, number));
     this.#options.subscriptions.add(subscription);
   }

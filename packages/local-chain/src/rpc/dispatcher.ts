@@ -34,7 +34,7 @@ export function rpcMethod<S extends z.ZodType>(schema: S, handle: (params: z.out
 
 interface DispatcherOptions {
   methods: RpcMethods;
-  /** Awaited before every answer: nothing is said about the chain that a crash could take back. */
+  /** Awaited before every answer: a crash cannot take back an answered change. */
   settled: () => Promise<void>;
   onInternalError: (method: string, error: unknown) => void;
 }
@@ -72,7 +72,7 @@ export class Dispatcher {
       const answer = characters > MAX_BATCH_CHARACTERS ? BATCH_TOO_LARGE : this.#answerOne(request);
       if (answer !== null) answers.push(answer);
       characters += answer?.length ?? 0;
-      // Calls are synchronous: others get their turn between those of a batch.
+      // Calls are synchronous: other requests get their turn between the calls of a batch.
       await nextTurn();
     }
     return answers.length === 0 ? null : `[${answers.join(',')}]`;

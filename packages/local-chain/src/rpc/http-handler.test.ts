@@ -141,7 +141,7 @@ describe('JSON-RPC over HTTP', () => {
     });
   });
 
-  it('tells of a simulation what it would load, cost and move', async () => {
+  it('tells the loaded bytes, the fee and the balance changes of a simulation', async () => {
     const { blockhash } = await fixture.connection.getLatestBlockhash();
     const bob = Keypair.generate().publicKey;
     const simulate = async (instructions: ReturnType<typeof memo>[]): Promise<unknown> => {
@@ -162,13 +162,13 @@ describe('JSON-RPC over HTTP', () => {
       postTokenBalances: [],
       loadedAddresses: { writable: [], readonly: [] },
     });
-    // What fails still pays.
+    // A failed transaction still pays.
     expect(await simulate([transfer(alice.publicKey, bob, 10 ** 15)])).toMatchObject({
       err: { InstructionError: [0, { Custom: 1 }] },
       fee: 5_000,
       postBalances: [lamports - 5_000, 0, expect.any(Number)],
     });
-    // What is refused before it runs has no price.
+    // A transaction that is refused before it runs has no price.
     const unfundedPayer = Keypair.generate();
     const { result } = await fixture.rpc(
       'simulateTransaction',
@@ -201,7 +201,7 @@ describe('JSON-RPC over HTTP', () => {
     const refused = await fixture.rpc('sendTransaction', base64(unfunded), { encoding: 'base64' });
     expect(refused.error).toMatchObject({ code: -32002, data: { err: 'AccountNotFound', logs: [] } });
 
-    // Without a preflight unfundedPayer is told, and nothing lands.
+    // Without a preflight, unfundedPayer gets the error, and nothing lands.
     const skipped = await fixture.rpc('sendTransaction', base64(forged), {
       encoding: 'base64',
       skipPreflight: true,

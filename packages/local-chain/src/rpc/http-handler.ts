@@ -6,7 +6,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_CONNECTIONS = 1_024;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** A client that does not read its answer for so long is let go. */
+/** The connection of a client that does not read its answer for this time is closed. */
 const IDLE_SOCKET_TIMEOUT_MS = 60_000;
 /** Clients reuse connections; the default of 5 s often closes one just as it is used again. */
 const KEEP_ALIVE_TIMEOUT_MS = 30_000;
@@ -20,7 +20,7 @@ const CORS_HEADERS = {
   'access-control-max-age': '86400',
 };
 
-/** Bounds what a client can keep a server waiting for. */
+/** Bounds the connections and waiting times of a server. */
 export function limitServer(server: Server): void {
   server.maxConnections = MAX_CONNECTIONS;
   server.headersTimeout = HEADERS_TIMEOUT_MS;

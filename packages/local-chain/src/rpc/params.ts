@@ -36,7 +36,7 @@ const commitmentParam = z.enum(['processed', 'confirmed', 'finalized']);
 
 type Commitment = z.output<typeof commitmentParam>;
 
-/** What nearly every method takes: how final the answer must be, and how recent. */
+/** Options of nearly every method: the commitment of the answer, and its minimum slot. */
 export const contextFields = {
   commitment: commitmentParam.nullish(),
   minContextSlot: countParam.nullish(),
@@ -60,7 +60,7 @@ export const accountViewFields = {
   dataSlice: z.object({ offset: countParam, length: countParam }).nullish(),
 };
 
-/** At what slot a question is answered. */
+/** The slot of an answer. */
 interface ReadContext {
   slot: number;
   finalized: boolean;
@@ -81,7 +81,7 @@ export function readContext(moment: ChainMoment, config: ContextConfig | null | 
   return { slot, finalized };
 }
 
-/** History is never told at `processed`. */
+/** History has no commitment `processed`. */
 export function historyContext(moment: ChainMoment, config: ContextConfig | null | undefined): ReadContext {
   if (config?.commitment === 'processed') {
     throw new RpcError('invalidParams', 'Method does not support commitment below `confirmed`');

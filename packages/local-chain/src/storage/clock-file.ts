@@ -5,9 +5,9 @@ import { crc32 } from 'node:zlib';
 const BYTES = 12;
 
 /**
- * The latest chain time that was shown to anyone, so that slots do not go back when the wall clock was set back while
- * the chain was down. Overwritten in place about once a second, without waiting for the disk: after a power cut the
- * transactions' own times are the lower bound.
+ * The latest chain time in any answer. With it, slots do not go back when the wall clock was set back while the chain was
+ * down. Overwritten in place about once a second, without waiting for the disk: after a power cut the transactions' times
+ * are the lower bound.
  */
 export class ClockFile {
   readonly #fd: number;

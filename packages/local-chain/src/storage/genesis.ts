@@ -12,7 +12,7 @@ export interface SlotAnchor {
   slotTimeMs: number;
 }
 
-/** What a chain is given once, at its first start. Everything else is derived from it or from transactions. */
+/** The values that a chain gets at its first start. It derives everything else from them or from transactions. */
 export interface Genesis {
   /** 32 secret bytes: blockhashes, the genesis hash and the faucet's key are derived from them. */
   seed: Uint8Array;

@@ -14,8 +14,8 @@ export interface HistoryDump {
 }
 
 /**
- * Finds transactions by signature and by address. The transactions themselves stay on the disk: per transaction
- * the index keeps about 30 bytes, and 12 more per address that it mentions, in typed arrays.
+ * Finds transactions by signature and by address. The transactions stay on the disk. In typed arrays, the index keeps about
+ * 30 bytes per transaction, and 12 more per address in it.
  *
  * It works on 32-bit hashes, so its answers are candidates: the caller reads the record and compares.
  * Transactions are numbered in order of execution, from 0.
@@ -145,7 +145,7 @@ function bytesOf(array: Float64Array | Uint32Array): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }
 
-/** Typed arrays need an aligned buffer of their own. */
+/** Copies the bytes into a new buffer: typed arrays need alignment. */
 function copyOf(bytes: Uint8Array): ArrayBuffer {
   const copy = new ArrayBuffer(bytes.byteLength);
   new Uint8Array(copy).set(bytes);

@@ -96,7 +96,7 @@ describe('Journal', () => {
     }
   });
 
-  it('refuses what no crash can have done', () => {
+  it('refuses damage that no crash can cause', () => {
     write(50);
     const [first = '', second = ''] = files();
     const whole = readFileSync(first);

@@ -30,7 +30,7 @@ export interface JournalOptions {
   onTornTail?: (details: { file: string; bytes: number }) => void;
   /** Called when everything before `end` has reached the disk. */
   onDurable?: (end: number) => void;
-  /** Called when the disk refuses a write or a sync: the chain must end, and start again from what is there. */
+  /** Called when the disk refuses a write or a sync: the chain must end, and start again from the journal on the disk. */
   onFailure: (error: Error) => void;
 }
 
@@ -45,7 +45,7 @@ const DEFAULT_SEGMENT_BYTES = 64 * 1024 * 1024;
 /**
  * The append-only record of everything the chain accepted, in files named after the position of their first byte.
  *
- * `append` hands the bytes to the operating system before it returns, so a killed process loses nothing;
+ * `append` hands the bytes to the operating system before it returns, so a killed process loses nothing.
  * `settled` resolves once they are on the disk, so a power cut loses nothing either. One disk sync serves every
  * record appended while the previous sync was running.
  */
@@ -58,7 +58,7 @@ export class Journal {
   #end: number;
   #durableEnd: number;
   #syncing = false;
-  /** From then on memory is ahead of the disk, and nothing may be promised. */
+  /** From then on memory is ahead of the disk, and no answer may leave. */
   #failed = false;
   #waiting: { end: number; resolve: () => void }[] = [];
 
@@ -109,7 +109,7 @@ export class Journal {
     await new Promise<void>((resolve) => this.#waiting.push({ end, resolve }));
   }
 
-  /** Waits for what was appended, and gives the files back. Nothing may be appended any more. */
+  /** Waits for the appended records, and closes the files. No caller may append after that. */
   async close(): Promise<void> {
     if (!this.#failed) await this.settled();
     for (const segment of this.#segments) {
@@ -192,7 +192,7 @@ export class Journal {
   }
 }
 
-/** Makes a created or renamed file's directory entry survive a power cut. */
+/** Syncs the folder, so that a created or renamed file survives a power cut. */
 export function syncFolder(dir: string): void {
   // Windows cannot open a folder; its file systems order these changes themselves.
   if (process.platform === 'win32') return;
@@ -218,7 +218,7 @@ function listSegments(dir: string): Segment[] {
   return segments;
 }
 
-/** Keeps what is cut beside the journal, so that no data is lost if it was more than a crash's torn record. */
+/** Keeps the cut bytes beside the journal: no data is lost if they were more than a crash's torn record. */
 function cutTail(file: string, fd: number, length: number): void {
   const tail = Buffer.alloc(fstatSync(fd).size - length);
   readSync(fd, tail, 0, tail.length, length);

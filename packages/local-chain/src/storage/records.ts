@@ -6,7 +6,7 @@ import {
 } from '../ledger/transactions/transaction-outcome.js';
 import { ByteReader, ByteWriter } from './byte-codec.js';
 
-/** A transaction that landed: its bytes, what it left in every account it changed, and how it went. */
+/** A transaction that landed: its bytes, the new state of every changed account, and its result. */
 export interface TransactionRecord {
   kind: 'transaction';
   slot: number;
@@ -26,7 +26,7 @@ interface WarpRecord {
   offsetMs: number;
 }
 
-/** Transactions were taken back by `localchain_fork`: which, and what the accounts held before them. */
+/** Transactions that `localchain_fork` took back, and the accounts' state before them. */
 export interface ForkRecord {
   kind: 'fork';
   slot: number;

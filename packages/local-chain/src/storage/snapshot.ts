@@ -8,7 +8,7 @@ import { encodeFrame, readFrames } from './frames.js';
 import type { HistoryDump } from './history-index.js';
 import { syncFolder } from './journal.js';
 
-/** The chain as it was when everything before `position` of the journal had been executed, and nothing after. */
+/** The state of the chain after all records before `position` of the journal, and no later ones. */
 interface SnapshotHeader {
   position: number;
   /** Chain time in milliseconds. */
@@ -68,8 +68,8 @@ export async function writeSnapshot(
 }
 
 /**
- * Applies the newest whole snapshot. Null when there is none, and the journal must be replayed from its beginning:
- * a snapshot only saves time, so a damaged one is passed over.
+ * Applies the newest whole snapshot. Null when there is none: then the journal must be replayed from its beginning.
+ * A snapshot only saves time, so a damaged one is passed over.
  */
 export function loadSnapshot(dir: string, visitor: SnapshotVisitor): SnapshotHeader | null {
   rmSync(join(dir, 'snapshot.tmp'), { force: true });

@@ -9,7 +9,7 @@ import { LocalChainError } from '../errors.js';
 
 /** The right to write to a state folder. */
 interface StateLock {
-  /** Tells later comers where the holder's RPC is. */
+  /** Tells later processes the RPC address of the holder. */
   announce(rpcPort: number): void;
   release(): Promise<void>;
 }
@@ -24,8 +24,8 @@ const holderSchema = z.object({ pid: z.int(), rpcPort: z.int() });
 /**
  * Makes this process the only writer of a state folder, until it ends, by a crash too.
  *
- * A listening socket named after the folder is the lock, because the operating system itself drops it with the
- * process: no stale lock file after `kill -9`, no process id that meanwhile belongs to someone else.
+ * A listening socket named after the folder is the lock. The operating system closes it when the process ends. So `kill -9`
+ * leaves no stale lock file, and no process id that later belongs to another process.
  *
  * @throws LocalChainError `state_in_use` when another process still holds it after a short grace.
  */

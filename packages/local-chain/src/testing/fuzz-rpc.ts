@@ -1,7 +1,6 @@
 /**
  * Throws malformed bytes at a real chain process: damaged transactions, and damaged request bodies. Prints
- * `N tries, A aborts` with what was answered, and exits non-zero when the process ended even once or an answer was none
- * of those expected.
+ * `N tries, A aborts` and the answers. Exits non-zero when the process ended even once or an answer was not expected.
  *
  * `npm run fuzz -- rpc [--tries 100000] [--seed 1]`. The same seed gives the same tries.
  */
@@ -40,7 +39,7 @@ for (let batch = 0; done < tries; batch += 1) {
   const { blockhash } = await fixture.connection.getLatestBlockhash();
   const bytes = malformedBytes(soundTransactions(alice, blockhash));
   const transactions = batchOf(fc.sample(bytes, { numRuns: size - texts, seed: seed + batch }));
-  // A damaged text may ask for anything, so any answer to it will do; the damaged bytes have theirs.
+  // A damaged text may request anything, so any answer is fine; damaged bytes have expected answers.
   await hand(transactions, EXPECTED_OUTCOMES);
   const damagedTexts = fc.sample(malformedBytes([Buffer.from(transactions.slice(1, 600))]), {
     numRuns: texts,
@@ -74,12 +73,12 @@ async function hand(body: string, expected: readonly (number | 'result')[] | nul
     for (const answer of Array.isArray(parsed) ? parsed : [parsed]) {
       const outcome = answer.error?.code ?? 'result';
       outcomes.set(String(outcome), (outcomes.get(String(outcome)) ?? 0) + 1);
-      // -32603 is our own failing, whatever was asked.
+      // -32603 is a fault of the chain, for any request.
       if (outcome === -32_603 || expected?.includes(outcome) === false)
         unexpected.push(JSON.stringify(answer));
     }
   } catch (error) {
-    // The process went away under the request; it is counted when its replacement is there.
+    // The process ended during the request; it is counted when its replacement runs.
     unexpected.push(String(error));
   }
 }

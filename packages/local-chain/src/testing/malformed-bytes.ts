@@ -5,10 +5,10 @@ import { memo, signed, transfer } from './transactions.js';
 /** One call in so many sends, which runs the signature checks; the others simulate without them. */
 const SEND_EVERY = 3;
 
-/** What may come of bytes that are no longer the transaction that was signed: an answer, or one of these refusals. */
+/** Expected outcomes of a damaged transaction: an answer, or one of these refusals. */
 export const EXPECTED_OUTCOMES: readonly (number | 'result')[] = ['result', -32602, -32002, -32003];
 
-/** Sound transactions of several shapes, to be damaged. */
+/** Valid transactions of several shapes, to damage. */
 export function soundTransactions(payer: Keypair, blockhash: string): Buffer[] {
   const bob = Keypair.fromSeed(Buffer.alloc(32, 9)).publicKey;
   const lookupProgram = new PublicKey('AddressLookupTab1e1111111111111111111111111');

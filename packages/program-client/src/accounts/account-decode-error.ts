@@ -1,9 +1,9 @@
-/** Why bytes are not the account they were taken for. */
+/** The reason why bytes are not an account of the expected type. */
 export type AccountDecodeReason = 'too_short' | 'wrong_discriminator' | 'unsupported_version' | 'malformed';
 
 const marker: unique symbol = Symbol.for('@agent-rental/program-client/AccountDecodeError');
 
-/** Account bytes that are not what the decoder was asked for. Recognise it by {@link isAccountDecodeError}. */
+/** Account bytes of another type or version than the decoder's. Recognise it by {@link isAccountDecodeError}. */
 export class AccountDecodeError extends Error {
   readonly [marker] = true;
   /** The account type that was expected, for instance `Listing`. */

@@ -58,7 +58,7 @@ export interface Listing {
   previousPriceLamports: bigint | null;
   /** When the price last changed, Unix seconds; null when it never has. */
   priceChangedAt: bigint | null;
-  /** The pauses that are over, as far as they count towards a reclaim. */
+  /** The ended pauses, as far as they count towards a reclaim. */
   pauseHistory: PauseHistory;
   listingId: string;
   metadataUri: string;
@@ -96,7 +96,7 @@ export interface PerQueryBalance {
   bump: number;
   buyer: PublicKey;
   listing: PublicKey;
-  /** What can be spent, in lamports. */
+  /** The spendable balance, in lamports. */
   balanceLamports: bigint;
   /** The highest price per run that the renter agreed to, in lamports. */
   maxPriceLamports: bigint;
@@ -210,7 +210,7 @@ export const ACCESS_CREDENTIAL_OFFSETS = offsetsOf('AccessCredential', {
 /** Byte offsets of a balance's searchable fields, for `memcmp`. */
 export const PER_QUERY_BALANCE_OFFSETS = offsetsOf('PerQueryBalance', { buyer: 'buyer', listing: 'listing' });
 
-/** The account type that bytes begin like, or null. Says nothing about who owns the account. */
+/** The account type by the first eight bytes, or null. The caller checks the account's owner. */
 export function accountName(data: Uint8Array): AccountName | null {
   const names: AccountName[] = ['Protocol', 'Listing', 'Escrow', 'AccessCredential', 'PerQueryBalance'];
   return names.find((name) => hasDiscriminator(data, [...ACCOUNT_DISCRIMINATORS[name]])) ?? null;

@@ -23,7 +23,7 @@ function derive(seeds: Uint8Array[], programId: PublicKey): DerivedAddress {
   const key = [programId.toBytes(), ...seeds].map((seed) => toHex(seed)).join(' ');
   const known = derived.get(key);
   if (known) {
-    // The one that was asked for last is forgotten last.
+    // The cache drops the address that was used longest ago.
     derived.delete(key);
     derived.set(key, known);
     return known;

@@ -6,11 +6,11 @@ export const CHARGE_WINDOW_BITS = 256n;
 /** How far above the highest sequence a charge may jump. */
 export const MAX_SEQUENCE_JUMP = 1_024n;
 
-/** What `consume_query` would say about a sequence. */
+/** The answer of `consume_query` to a sequence. */
 export type SequenceState = 'free' | 'consumed' | 'too_old' | 'too_far';
 
 /**
- * What the program would say about charging `sequence` against this snapshot of a balance: `free` is accepted,
+ * The program's answer to a charge of `sequence` against this snapshot of a balance: `free` is accepted,
  * `consumed` and `too_old` are `RunAlreadyConsumed`, `too_far` is `SequenceTooFar`.
  */
 export function sequenceState(
@@ -27,7 +27,7 @@ export function sequenceState(
   return ((balance.window >> age) & 1n) === 1n ? 'consumed' : 'free';
 }
 
-/** True when this snapshot itself shows that `sequence` was charged; a sequence too old to tell is not shown. */
+/** True when this snapshot shows that `sequence` was charged; false for a sequence that is too old to tell. */
 export function isSequenceConsumed(
   balance: Pick<PerQueryBalance, 'highestSequence' | 'window'>,
   sequence: bigint,

@@ -1,8 +1,8 @@
 /**
- * The pauses of a listing that are over, as its account keeps them.
+ * The ended pauses of a listing, as its account keeps them.
  *
- * Paused seconds are counted one after the other, and each 43,200 of them are one unit, dated by the half day (from
- * 1970) in which its last second lies.
+ * Paused seconds are counted in order, and each 43,200 of them are one unit. A unit is dated by the half day (from 1970)
+ * in which its last second lies.
  */
 export interface PauseHistory {
   /** Bit i is set when a unit was completed in the half day `latest - i`. */

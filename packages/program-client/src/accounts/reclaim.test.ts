@@ -15,7 +15,7 @@ import { Market, PRICE } from '../testing/market.js';
 
 const NEVER_PAUSED = { units: 0n, latest: 0, remainderSeconds: 0 };
 
-/** Every pause of a listing, for ever: the rule without any economy. */
+/** Every pause of a listing, for ever: the rule in its simplest form. */
 class EveryPause {
   readonly #pauses: { from: bigint; to: bigint }[] = [];
   #pausedAt: bigint | null = null;
@@ -41,7 +41,7 @@ class EveryPause {
   }
 }
 
-/** Seconds that pass: moments, hours, days, and what lies beside the unit and the window. */
+/** Steps of time in seconds: moments, hours, days, and values near the unit and the window. */
 const passing = fc.oneof(
   fc.bigInt(0n, 100n),
   fc.bigInt(0n, 30_000n),
@@ -65,7 +65,7 @@ function rented() {
 }
 
 describe('the pauses that count towards a reclaim', () => {
-  it('are at least those of 30 days, and less than those of 30.5 days and half a day more [PRG-31]', () => {
+  it('are at least the pauses of 30 days, and less than the pauses of 30.5 days and half a day more [PRG-31]', () => {
     const { market, chain, listingId, isAllowed } = rented();
     const start = chain.now();
     const fresh = chain.data(market.addresses(listingId).listing);
@@ -134,7 +134,7 @@ describe('the pauses that count towards a reclaim', () => {
     expect(later).toBeGreaterThan(50);
   });
 
-  it('of a listing from before they were counted are those since it was paused [PRG-31]', () => {
+  it('of a listing from before they were counted begin with its present pause [PRG-31]', () => {
     const { market, chain, listingId, isAllowed } = rented();
     market.updateListing(listingId, { status: 'paused' });
     const state = market.listing(listingId);
@@ -143,7 +143,7 @@ describe('the pauses that count towards a reclaim', () => {
     expect(isAllowed()).toBe(false);
     chain.setTime(chain.now() + 1n);
     expect(isAllowed()).toBe(true);
-    // The fields lie in bytes that older layouts left zero, in front of the texts.
+    // The fields use bytes that older layouts left zero, before the strings.
     const data = chain.data(market.addresses(listingId).listing);
     const later = data.subarray(LISTING_OFFSETS.listingId - 32, LISTING_OFFSETS.listingId);
     expect(later.every((byte) => byte === 0)).toBe(true);
@@ -170,7 +170,7 @@ describe('reclaimReason and reclaimableAt', () => {
     expect(reclaimReason({ ...longPaused, pausedAt: now - 604_799n }, balance, now)).toBeNull();
   });
 
-  it('give the present where it is allowed, and null where no time brings it', () => {
+  it('give the present time where a reclaim is allowed, and null where it never will be', () => {
     expect(reclaimableAt({ ...listing, status: 'closed' }, balance, now)).toBe(now);
     expect(reclaimableAt(listing, balance, now)).toBeNull();
     const paused = { ...listing, status: 'paused', pausedAt: now } as const;

@@ -29,8 +29,8 @@ function since1970(time: bigint): bigint {
 }
 
 /**
- * The paused seconds of a listing that count at a time: at least its pauses of the 30 days before, and less than those
- * of the 30.5 days before plus half a day. A pause that goes on counts whole.
+ * The paused seconds of a listing that count at a time: at least its pauses of the 30 days before. They are less than its
+ * pauses of the 30.5 days before plus half a day. A pause that goes on counts whole.
  *
  * @param now Unix seconds, by the cluster's clock
  */
@@ -52,7 +52,7 @@ export function pausedSeconds({ status, pausedAt, pauseHistory }: Pauses, now: b
  * Why the renter may reclaim a Per-Task balance now, or null when the program would refuse with `Unauthorized`.
  *
  * `closed` returns balance and rent and ends the access. The others return the balance and leave the credential.
- * Whether there is a balance to return is not looked at: an empty one is `NothingToWithdraw` unless the listing is
+ * The balance itself is not checked: the program refuses an empty one with `NothingToWithdraw` unless the listing is
  * closed.
  * @param now Unix seconds, by the cluster's clock
  */
@@ -72,8 +72,8 @@ export function canReclaim(listing: Terms, balance: Agreement, now: bigint): boo
 }
 
 /**
- * The first time from now on, Unix seconds, at which the renter may reclaim when listing and balance stay as they are;
- * null when they never may, because the listing is active at a price that they agreed to.
+ * The first time from now on, Unix seconds, at which the renter may reclaim when listing and balance stay unchanged.
+ * Null when they never may, because the listing is active at a price that they agreed to.
  *
  * @param now Unix seconds, by the cluster's clock
  */
@@ -84,7 +84,7 @@ export function reclaimableAt(listing: Terms, balance: Agreement, now: bigint): 
   if (listing.status !== 'paused' || listing.pausedAt === null) {
     return null;
   }
-  // The pause adds a second each second; old units leave the count where a half day begins. Alone it is enough in time.
+  // The pause adds one second a second, and old units leave the count at each half day. The pause alone suffices in the end.
   for (let time = since1970(now); ;) {
     const missing = RECLAIM_AFTER_PAUSED_SECONDS - pausedSeconds(listing, time);
     const nextHalfDay = (time / PAUSE_UNIT_SECONDS + 1n) * PAUSE_UNIT_SECONDS;

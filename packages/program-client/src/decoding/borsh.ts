@@ -5,9 +5,12 @@ import { MARKETPLACE_IDL } from '../idl.js';
 /**
  * Borsh, driven by the types of the IDL, so that layouts exist once, in the program's source.
  *
- * In JavaScript: u8 to u32 are `number`, u64 and i64 are `bigint`, a pubkey is a `PublicKey`, a byte array is a
- * `Uint8Array`, an option is a value or `null`, a vec is a list, a struct is an object with names in camelCase, an enum is
- * its variant in snake_case (`'per_query'`).
+ * In JavaScript:
+ * - u8 to u32 are `number`, u64 and i64 are `bigint`
+ * - a pubkey is a `PublicKey`, a byte array is a `Uint8Array`
+ * - an option is a value or `null`, a vec is a list
+ * - a struct is an object with names in camelCase
+ * - an enum is its variant in snake_case (`'per_query'`)
  */
 export type BorshValue =
   | boolean
@@ -202,7 +205,7 @@ export class BorshReader {
     }
     if ('vec' in type) {
       const values: BorshValue[] = [];
-      // Ends with the bytes at the latest, whatever length they claim.
+      // Ends at the last byte, for any claimed length.
       for (let left = this.#view.getUint32(this.#take(4), true); left > 0; left -= 1) {
         values.push(this.read(type.vec));
       }

@@ -22,7 +22,7 @@ interface ChargeArgs {
 }
 
 /**
- * The charges of a decoded instruction in their order; none of an instruction that charges nothing, and of one that has too
+ * The charges of a decoded instruction in their order. None for an instruction that charges nothing, and for one with too
  * few accounts, which the program refuses.
  */
 export function chargesOf(instruction: DecodedInstruction | null): DecodedCharge[] {

@@ -10,7 +10,7 @@ export interface DecodedInstruction {
   args: Record<string, BorshValue>;
   /** Addresses by their camelCase names. */
   accounts: Record<string, PublicKey>;
-  /** Those behind the named ones: of `consume_queries` a credential and a balance for each charge. */
+  /** The accounts after the named ones: for `consume_queries`, a credential and a balance for each charge. */
   others: PublicKey[];
 }
 

@@ -159,7 +159,7 @@ describe('accounts', () => {
     expect(new TextDecoder().decode(id)).toBe('agent-1');
   });
 
-  it('are refused when they are not what they were taken for', () => {
+  it('are refused when they are cut or of another type or version', () => {
     const { data } = samples();
     const reason = (decode: (bytes: Uint8Array) => unknown, bytes: Uint8Array): string => {
       try {
@@ -276,7 +276,7 @@ describe('builders', () => {
   const key = new PublicKey(new Uint8Array(32).fill(5));
   const charge = { authority: key, buyer: key, listingId: 'x', treasury: key, priceLamports: 1n };
 
-  it('refuse what does not fit its type', () => {
+  it('refuse values that do not fit their type', () => {
     expect(() => consumeQuery({ ...charge, sequence: -1n, runId: new Uint8Array(16) })).toThrow(RangeError);
     expect(() => consumeQuery({ ...charge, sequence: 2n ** 64n, runId: new Uint8Array(16) })).toThrow(
       RangeError,
@@ -316,7 +316,7 @@ describe('decodeEvents', () => {
     ),
   ).toString('base64')}`;
 
-  it('reads only what the program itself logged', () => {
+  it('reads only the logs of the program itself', () => {
     const market = new Market();
     const { logs } = market.rent(market.list('one_time'));
     expect(decodeEvents(logs)).toHaveLength(1);
@@ -437,7 +437,7 @@ describe('prices', () => {
     expect(subscriptionPriceLamports(1_001n, 7_776_000)).toBe(3_003n);
   });
 
-  it('refuse what the program would refuse', () => {
+  it('refuse values that the program would refuse', () => {
     expect(() => protocolFeeLamports(1n, 1_001)).toThrow(RangeError);
     expect(() => protocolFeeLamports(1n, 0.5)).toThrow(RangeError);
     expect(() => protocolFeeLamports(-1n, 1)).toThrow(RangeError);

@@ -63,8 +63,8 @@ const ANCHOR_LOG =
 const MAX_DEPTH = 6;
 
 /**
- * Takes a custom error of `consume_queries` apart: the error's code, and the place of the charge that was refused, counted
- * from 0; undefined where the refusal is about no single charge, as with all other instructions.
+ * Splits a custom error of `consume_queries` into the error's code and the place of the refused charge. Places count from
+ * 0. The place is undefined where the refusal is about no single charge, as with all other instructions.
  */
 export function splitChargeError(custom: number): { code: number; place: number | undefined } {
   const place = Math.floor(custom / 0x1_0000);
@@ -127,8 +127,11 @@ function find(failure: unknown, depth: number): ProgramError | null {
 }
 
 /**
- * Finds the program's error in what a failed transaction gives: a custom code, a `TransactionError` such as
- * `{InstructionError: [0, {Custom: 6002}]}`, logs, a simulation's result, or web3.js' `SendTransactionError`.
+ * Finds the program's error in the result of a failed transaction. It takes:
+ * - a custom code
+ * - a `TransactionError` such as `{InstructionError: [0, {Custom: 6002}]}`
+ * - logs, or a simulation's result
+ * - web3.js' `SendTransactionError`
  *
  * Codes alone do not say whose they are; pass errors of transactions in which the marketplace's instruction failed.
  * @returns null when none of the program's or Anchor's known codes is in it

@@ -5,7 +5,7 @@ import { MARKETPLACE_IDL } from '../idl.js';
 import { MARKETPLACE_PROGRAM_ID } from '../program-id.js';
 import type { RentalModel } from '../rental-model.js';
 
-/** What each event carries. Amounts in lamports, times in Unix seconds. */
+/** The fields of each event. Amounts in lamports, times in Unix seconds. */
 export interface MarketplaceEventData {
   ProtocolInitialized: {
     admin: PublicKey;

@@ -24,7 +24,7 @@ describe('revoke_access', () => {
     expectRefusal(chain.send(revokeAccess({ admin, buyer, listingId })), 'CredentialRevoked');
   });
 
-  it('is the admin’s alone: no creator revokes a buyer who paid [PRG-13]', () => {
+  it('is for the admin alone: no creator revokes a buyer who paid [PRG-13]', () => {
     const market = new Market();
     const listingId = market.list('one_time');
     market.rent(listingId);
@@ -89,7 +89,7 @@ describe('revoke_per_query_access', () => {
     },
   );
 
-  it('is the admin’s and the creator’s, and the buyer’s only under its conditions [PRG-31, PRG-45]', () => {
+  it('is for the admin and the creator, and for the buyer only under its conditions [PRG-31, PRG-45]', () => {
     const { market, listingId, revoke, chain } = setup();
     for (const revoker of [market.authority, market.treasury, chain.wallet(), market.buyer]) {
       expectRefusal(chain.send(revoke(revoker)), 'Unauthorized');
@@ -157,7 +157,7 @@ describe('revoke_per_query_access', () => {
     expectRefusal(chain.send(revoke(market.buyer)), 'Unauthorized');
   });
 
-  it('lets the buyer reclaim while the price is above the agreed maximum, and not else [PRG-31]', () => {
+  it('lets the buyer reclaim only while the price is above the agreed maximum [PRG-31]', () => {
     const { market, listingId, revoke, chain } = setup();
     const raised = { priceLamports: PRICE + 1n, minDepositLamports: PRICE + 1n };
     market.updateListing(listingId, raised);
@@ -206,7 +206,7 @@ describe('revoke_per_query_access', () => {
 });
 
 describe('verify_access', () => {
-  it('is false, never an error, for what does not exist [PRG-6]', () => {
+  it('is false, never an error, for accounts that do not exist [PRG-6]', () => {
     const market = new Market();
     expect(market.hasAccess('no-such-listing')).toBe(false);
     const listingId = market.list('one_time');
@@ -222,7 +222,7 @@ describe('verify_access', () => {
     expect(keys.some((key) => key.isSigner || key.isWritable)).toBe(false);
   });
 
-  it('answers for the listing that it was asked about, not for another one’s accounts', () => {
+  it('answers for the given listing, not for another one’s accounts', () => {
     const market = new Market();
     const { buyer, chain } = market;
     const [rented, other] = [market.list('one_time'), market.list('one_time')];

@@ -11,7 +11,7 @@ import { decodeInstruction } from '../decoding/decode-instruction.js';
 import { buildInstruction, type ProgramOption } from './build.js';
 
 interface AccessInput extends ProgramOption {
-  /** Whose access it is. */
+  /** The buyer whose access it is. */
   buyer: PublicKey;
   listingId: string;
 }
@@ -22,13 +22,13 @@ export interface ConsumeQueryInput extends AccessInput {
   authority: PublicKey;
   /** The protocol's treasury, as its account names it. */
   treasury: PublicKey;
-  /** Unique per balance; what makes the charge happen at most once. */
+  /** Unique per balance: the program charges each sequence at most once. */
   sequence: bigint;
-  /** 16 bytes that name the run, so that a landed charge can be told from another with the same sequence. */
+  /** 16 bytes that name the run. They tell a landed charge apart from another one with the same sequence. */
   runId: Uint8Array;
   /**
-   * What the run was admitted at and what is charged, in lamports: the listing's present price, or its previous one
-   * within 15 minutes of the change.
+   * The price at which the run was admitted, in lamports; it is the charged amount. It is the listing's present price, or
+   * its previous one within 15 minutes of the change.
    */
   priceLamports: bigint;
 }
@@ -76,17 +76,17 @@ export function consumeQuery(input: ConsumeQueryInput): TransactionInstruction {
   );
 }
 
-/** Bytes of an instruction's data that say which instruction it is. */
+/** The length of an instruction's discriminator, in bytes. */
 const DISCRIMINATOR_BYTES = 8;
 
 /**
- * Makes one instruction of the `consume_query` of several runs of one listing. It charges each as its own would, in their
+ * Makes one instruction from several `consume_query` of one listing. It makes the same charges as they would, in their
  * order: all of them, or none. Each logs its own `QueryConsumed`. A balance may be charged several times. Signer: the
  * protocol's authority.
  *
- * Errors: those of {@link consumeQuery}; `splitChargeError` tells which charge one is about.
+ * Errors: the errors of {@link consumeQuery}; `splitChargeError` tells which charge one is about.
  *
- * @param charges what {@link consumeQuery} gives, at least one, all with the same authority, listing and treasury
+ * @param charges results of {@link consumeQuery}, at least one, all with the same authority, listing and treasury
  */
 export function consumeQueries(charges: readonly TransactionInstruction[]): TransactionInstruction {
   const decoded = charges.map(({ data, keys }) => {
@@ -108,7 +108,7 @@ export function consumeQueries(charges: readonly TransactionInstruction[]): Tran
   instruction.data = Buffer.concat([
     instruction.data.subarray(0, DISCRIMINATOR_BYTES),
     count,
-    // The arguments of one, as they are.
+    // The encoded arguments of one charge.
     ...charges.map(({ data }) => data.subarray(DISCRIMINATOR_BYTES)),
   ]);
   for (const { accessCredential, perQueryBalance } of decoded) {
@@ -130,9 +130,11 @@ export function revokeAccess(input: RevokeAccessInput): TransactionInstruction {
 }
 
 /**
- * Ends Per-Task access. By the admin or the creator: revokes it and returns balance and rent to the buyer. By the
- * buyer: on a closed listing returns balance and rent; the balance alone while the price is above the agreed maximum,
- * or once pauses within 30 days add up to 7 days. See `reclaimReason` and `reclaimableAt`.
+ * Ends Per-Task access.
+ * - The admin or the creator revokes it: balance and rent return to the buyer.
+ * - The buyer, on a closed listing: balance and rent return.
+ * - The buyer otherwise: the balance returns, while the price is above the agreed maximum, or once pauses within 30 days
+ *   add up to 7 days. See `reclaimReason` and `reclaimableAt`.
  *
  * Errors: `CredentialNotFound`, `CredentialRevoked`, `InvalidAccessType`, `Unauthorized`, `NothingToWithdraw` for
  * a buyer whose balance is empty.
@@ -148,7 +150,7 @@ export function revokePerQueryAccess(input: RevokePerQueryAccessInput): Transact
 
 /**
  * Asks whether a wallet may use a listing now; the answer is one byte of return data, to be read by simulation.
- * No signer, no fee. True also while the listing is paused; false, never an error, for what does not exist.
+ * No signer, no fee. True also while the listing is paused; false, never an error, for accounts that do not exist.
  */
 export function verifyAccess(input: VerifyAccessInput): TransactionInstruction {
   return buildInstruction(

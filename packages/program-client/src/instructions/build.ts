@@ -24,9 +24,9 @@ export type InstructionName =
   | 'update_protocol'
   | 'verify_access';
 
-/** What every builder takes beside its own values. */
+/** Options of every builder. */
 export interface ProgramOption {
-  /** The program's id where it is deployed; default {@link MARKETPLACE_PROGRAM_ID}. */
+  /** The id of the deployed program; default {@link MARKETPLACE_PROGRAM_ID}. */
   programId?: PublicKey | undefined;
 }
 

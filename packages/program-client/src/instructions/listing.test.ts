@@ -190,7 +190,7 @@ describe('create_listing', () => {
 });
 
 describe('update_listing', () => {
-  it('changes what is given, counts, and keeps what is not', () => {
+  it('changes the given values, counts, and keeps the others', () => {
     const market = new Market();
     const id = market.list('per_query');
     const before = market.listing(id);
@@ -249,7 +249,7 @@ describe('update_listing', () => {
     expect(market.listing(id)).toMatchObject({ status: 'active', pausedAt: null });
   });
 
-  it('is the creator’s, also while the protocol is paused', () => {
+  it('is for the creator alone, also while the protocol is paused', () => {
     const market = new Market();
     const id = market.list('one_time');
     for (const creator of [market.authority, market.admin, market.buyer]) {
@@ -259,7 +259,7 @@ describe('update_listing', () => {
     market.updateListing(id, { priceLamports: 2n * PRICE });
   });
 
-  it('keeps the rules of the values', () => {
+  it('checks the values by the same rules', () => {
     const market = new Market();
     const id = market.list('per_query');
     const send = (changes: object) =>
@@ -340,7 +340,7 @@ describe('close_listing', () => {
 });
 
 describe('withdraw_earnings', () => {
-  it('pays what was earned, in parts and then the rest [PRG-36, MON-11]', () => {
+  it('pays the earnings, in parts and then the rest [PRG-36, MON-11]', () => {
     const market = new Market();
     const id = market.list('one_time');
     market.rent(id);
@@ -366,7 +366,7 @@ describe('withdraw_earnings', () => {
     expect(chain.lamports(market.addresses(id).escrow)).toBe(chain.rent(ACCOUNT_SIZES.Escrow));
   });
 
-  it('pays neither more than earned, nor nothing, nor what was donated [PRG-36]', () => {
+  it('pays neither more than the earnings, nor nothing, nor donated lamports [PRG-36]', () => {
     const market = new Market();
     const id = market.list('one_time');
     const { chain, creator } = market;
@@ -384,7 +384,7 @@ describe('withdraw_earnings', () => {
     expect(chain.lamports(market.addresses(id).escrow)).toBe(chain.rent(ACCOUNT_SIZES.Escrow) + 10n ** 9n);
   });
 
-  it('is the creator’s, whatever is paused', () => {
+  it('is for the creator alone, also while listing and protocol are paused', () => {
     const market = new Market();
     const id = market.list('subscription');
     market.rent(id, market.buyer, MONTH);

@@ -7,7 +7,7 @@ import { buildInstruction, type ProgramOption } from './build.js';
 export interface CreateListingInput extends ProgramOption {
   /** Owns the listing; signs and pays the rent of the listing and its escrow. */
   creator: PublicKey;
-  /** The protocol's authority (or next authority); co-signs what passed the review. */
+  /** The protocol's authority (or next authority); co-signs a listing that passed the review. */
   authority: PublicKey;
   /** 1 to 32 UTF-8 bytes; can never be used again. */
   listingId: string;
@@ -49,7 +49,7 @@ export function createListing(input: CreateListingInput): TransactionInstruction
   );
 }
 
-/** Values of {@link updateListing}; what is left out stays as it is. */
+/** Values of {@link updateListing}; absent values stay unchanged. */
 export interface UpdateListingInput extends ProgramOption {
   creator: PublicKey;
   listingId: string;
@@ -65,7 +65,7 @@ export interface UpdateListingInput extends ProgramOption {
 /**
  * Changes, pauses or resumes a listing. Signer: its creator. Each call raises the revision, also an empty one.
  *
- * Errors: `Unauthorized`, `ListingNotActive` once closed, and those of the values as in {@link createListing}.
+ * Errors: `Unauthorized`, `ListingNotActive` once closed, and the errors of the values as in {@link createListing}.
  */
 export function updateListing(input: UpdateListingInput): TransactionInstruction {
   return buildInstruction(

@@ -21,7 +21,7 @@ function setup(chain = new TestChain()) {
 }
 
 describe('initialize_protocol', () => {
-  it('writes what it was given, with the default fee and floor [PRG-7, LIM-15]', () => {
+  it('writes the given values, with the default fee and floor [PRG-7, LIM-15]', () => {
     const { chain, input } = setup();
     const { events } = chain.succeed(initializeProtocol(input));
     const { address, bump } = findProtocolAddress(chain.programId);
@@ -103,7 +103,7 @@ describe('initialize_protocol', () => {
     ['FeeTooHigh', { feeBps: 1_001 }],
     ['PriceTooLow', { minQueryPriceLamports: 999n }],
     ['ArithmeticOverflow', { minQueryPriceLamports: 10n ** 15n + 1n }],
-  ])('refuses with %s what is out of range', (name, changes) => {
+  ])('refuses with %s a value out of range', (name, changes) => {
     const { chain, input } = setup();
     expectRefusal(chain.send(initializeProtocol({ ...input, ...changes })), name);
   });
@@ -168,14 +168,14 @@ describe('initialize_protocol', () => {
       });
       return chain.simulate(initializeProtocol({ ...input }));
     };
-    // Up to the bound it is the treasury that falls short, above it the program does not calculate.
+    // Up to the bound the treasury is below the rent; above it the program refuses to calculate.
     expectRefusal(withRate(2n ** 40n), 'ConstraintRentExempt');
     expectRefusal(withRate(2n ** 40n + 1n), 'ArithmeticOverflow');
   });
 });
 
 describe('update_protocol', () => {
-  it('changes what is given and keeps what is not', () => {
+  it('changes the given values and keeps the others', () => {
     const market = new Market();
     const before = market.protocol();
     const nextAuthority = market.chain.wallet();
@@ -243,7 +243,7 @@ describe('update_protocol', () => {
     ['FeeTooHigh', { feeBps: 1_001 }],
     ['PriceTooLow', { minQueryPriceLamports: 999n }],
     ['ArithmeticOverflow', { minQueryPriceLamports: 10n ** 15n + 1n }],
-  ])('refuses with %s what is out of range', (name, changes) => {
+  ])('refuses with %s a value out of range', (name, changes) => {
     const { chain, admin } = new Market();
     expectRefusal(chain.send(updateProtocol({ admin, ...changes })), name);
   });

@@ -22,9 +22,11 @@ export interface InitializeProtocolInput extends ProgramOption {
 /**
  * Creates the one `Protocol` account. Signer: the upgrade authority.
  *
- * Errors: `Unauthorized` for anybody else, `FeeTooHigh`, `PriceTooLow` and `ArithmeticOverflow` for a floor
- * outside 1,000 to 10^15, `AccountNotSystemOwned` (3011) and `ConstraintRentExempt` (2005) for the treasury,
- * `AccountDiscriminatorAlreadySet` (3000) when it exists.
+ * Errors:
+ * - `Unauthorized` for any other signer
+ * - `FeeTooHigh`; `PriceTooLow` and `ArithmeticOverflow` for a floor outside 1,000 to 10^15
+ * - `AccountNotSystemOwned` (3011) and `ConstraintRentExempt` (2005) for the treasury
+ * - `AccountDiscriminatorAlreadySet` (3000) when it exists
  */
 export function initializeProtocol(input: InitializeProtocolInput): TransactionInstruction {
   return buildInstruction(
@@ -46,7 +48,7 @@ export function initializeProtocol(input: InitializeProtocolInput): TransactionI
   );
 }
 
-/** Values of {@link updateProtocol}; what is left out stays as it is. */
+/** Values of {@link updateProtocol}; absent values stay unchanged. */
 export interface UpdateProtocolInput extends ProgramOption {
   /** The admin, or the pending admin, whose signature accepts the hand-over before anything else is applied. */
   admin: PublicKey;

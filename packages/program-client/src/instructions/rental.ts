@@ -32,13 +32,13 @@ export interface SubscriptionInput extends RentalInput {
 
 /** Values of {@link purchasePerQuery}; the cap is for one run, and stays with the balance. */
 export interface PurchasePerQueryInput extends RentalInput {
-  /** What to prepay, at least the listing's minimum, in lamports. */
+  /** The deposit, at least the listing's minimum, in lamports. */
   depositLamports: bigint;
 }
 
-/** Values of {@link topupBalance}; the cap for one run replaces the one before. */
+/** Values of {@link topupBalance}; the cap for one run replaces the earlier cap. */
 export interface TopupBalanceInput extends RentalInput {
-  /** What to add, in lamports; 0 only accepts a new price. */
+  /** The lamports to add; 0 only accepts a new price. */
   amountLamports: bigint;
 }
 

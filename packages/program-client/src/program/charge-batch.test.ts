@@ -27,7 +27,7 @@ function setup(buyers = 3) {
   return { market, chain: market.chain, listingId, renters, charge };
 }
 
-/** The refusal of a batch: its name, and which charge it is about. */
+/** The refusal of a batch: its name, and the place of the refused charge. */
 function refusal(outcome: Outcome): [string, number | undefined] {
   const { error } = outcome;
   return [refusalOf(outcome), typeof error === 'number' ? splitChargeError(error).place : undefined];
@@ -41,7 +41,7 @@ function changed(
   return new TransactionInstruction({ programId, keys, data, ...parts });
 }
 
-/** Every account that charges write, and the lamports of all that they could. */
+/** Every account that charges write, and the lamports of all accounts that they could write. */
 function stateOf({ market, listingId, renters, chain }: ReturnType<typeof setup>) {
   const { escrow, listing, protocol } = market.addresses(listingId);
   const rented = renters.flatMap((renter) => {
@@ -55,7 +55,7 @@ function stateOf({ market, listingId, renters, chain }: ReturnType<typeof setup>
 }
 
 describe('consume_queries', () => {
-  it('does what as many consume_query in one transaction do, refusals included [MON-9]', () => {
+  it('has the effects of as many consume_query in one transaction, refusals included [MON-9]', () => {
     const [together, apart] = [setup(), setup()];
     for (const { market, listingId, chain } of [together, apart]) {
       const changedAt = chain.now();
@@ -102,7 +102,7 @@ describe('consume_queries', () => {
     });
     const again = chain.send(consumeQueries([charge(0, 4n), charge(0, 4n)]));
     expect(refusal(again)).toEqual(['RunAlreadyConsumed', 1]);
-    // All of a balance can be spent, and no lamport more.
+    // A balance can be spent to the last lamport, and not beyond.
     const all = Array.from({ length: 7 }, (_, index) => charge(0, BigInt(index + 4)));
     expect(refusal(chain.simulate(consumeQueries([...all, charge(0, 11n)])))).toEqual([
       'InsufficientBalance',
@@ -112,7 +112,7 @@ describe('consume_queries', () => {
     expect(market.balance(listingId, renters[0]).balanceLamports).toBe(0n);
   });
 
-  it('is refused as a whole for one charge, and says which and why [MON-9]', () => {
+  it('is refused as a whole for one bad charge, and names the charge and the reason [MON-9]', () => {
     const given = setup();
     const { market, chain, charge, listingId, renters } = given;
     market.updateListing(listingId, { priceLamports: 2n * PRICE, minDepositLamports: 2n * PRICE });
@@ -122,7 +122,7 @@ describe('consume_queries', () => {
     const before = stateOf(given);
     const cases: [TransactionInstruction, string][] = [
       [charge(1, 1n, PRICE - 1n), 'PriceChanged'],
-      // The previous price is agreed to, the present one is not.
+      // The buyer agreed to the previous price, but not to the present one.
       [charge(1, 1n, 2n * PRICE), 'PriceAboveLimit'],
       [charge(1, 1_030n), 'SequenceTooFar'],
       [charge(1, 5n), 'RunAlreadyConsumed'],
@@ -141,7 +141,7 @@ describe('consume_queries', () => {
     }
   });
 
-  it('is refused without a charge to blame where all share what is refused [MON-9]', () => {
+  it('is refused without a refused charge where the fault is in shared accounts [MON-9]', () => {
     const { market, chain, charge, listingId, renters } = setup();
     const charges = [charge(0, 1n), charge(1, 1n)];
     const batch = consumeQueries(charges);
@@ -169,7 +169,7 @@ describe('consume_queries', () => {
     const next = chain.wallet();
     market.updateProtocol({ nextAuthority: next });
     expect(chain.simulate(by(next)).error).toBeNull();
-    // A pause stops neither; no charge of a closed listing is made.
+    // A pause stops neither charge; a closed listing has no charges.
     market.updateProtocol({ paused: true });
     market.updateListing(listingId, { status: 'paused' });
     chain.succeed(batch);
@@ -225,7 +225,7 @@ describe('consume_queries', () => {
     expect(chain.simulate(batch).error).toBeNull();
   });
 
-  it('is refused where its data or its accounts are not those of its charges [MON-9]', () => {
+  it('is refused where its data or its accounts do not fit its charges [MON-9]', () => {
     const { chain, charge } = setup();
     const batch = consumeQueries([charge(0, 1n), charge(1, 1n)]);
     const withData = (data: Buffer) => changed(batch, { data });

@@ -35,7 +35,7 @@ function shuffled(values: bigint[], seed: number): bigint[] {
     .map(({ value }) => value);
 }
 
-/** What charging the usual price should come to, by the client's own reading of the window. */
+/** The expected result of a charge at the usual price, by the client's reading of the window. */
 function expectedOutcome(balance: PerQueryBalance, sequence: bigint): string {
   const state = sequenceState(balance, sequence);
   if (state === 'free') {
@@ -54,7 +54,7 @@ describe('consume_query', () => {
   it('is refused without a price, as older clients write it, and with anything behind it [PRG-10]', () => {
     const { market, listingId, chain } = setup();
     const charge = market.charge(listingId, 1n);
-    // Discriminator, sequence and run id: an older client leaves the price to the moment of the charge.
+    // Discriminator, sequence and run id: an older client sends no price.
     const without = charge.data.subarray(0, 8 + 8 + 16);
     for (let length = 8; length < 40; length += 1) {
       const cut = Buffer.concat([without, Buffer.alloc(8)]).subarray(0, length);
@@ -65,7 +65,7 @@ describe('consume_query', () => {
     expect(market.balance(listingId)).toMatchObject({ balanceLamports: DEPOSIT, highestSequence: 0n });
   });
 
-  it('moves exactly the price, fee out of it [PRG-7]', () => {
+  it('moves exactly the price, with the fee out of it [PRG-7]', () => {
     const { market, listingId, chain, at } = setup();
     const fee = protocolFeeLamports(PRICE, 250);
     const before = [at.balance, at.escrow, market.treasury, market.buyer].map((key) => chain.lamports(key));
@@ -115,7 +115,7 @@ describe('consume_query', () => {
     ]);
   });
 
-  it('is the authority’s alone [PRG-13]', () => {
+  it('is for the authority alone [PRG-13]', () => {
     const { market, listingId, chain } = setup();
     for (const authority of [market.admin, market.creator, market.buyer, chain.wallet()]) {
       const instruction = consumeQuery({
@@ -147,7 +147,7 @@ describe('consume_query', () => {
   it('charges 1,000 sequences in random order once each [PRG-37]', () => {
     const { market, listingId, chain } = setup(1_000n * PRICE);
     const sequences: bigint[] = [];
-    // Shuffled within runs of 128, so that none ever falls out of the window.
+    // Shuffled within groups of 128, so that no sequence falls out of the window.
     for (let start = 1n; start <= 1_000n; start += 128n) {
       const block = Array.from({ length: 128 }, (_, index) => start + BigInt(index));
       sequences.push(
@@ -172,7 +172,7 @@ describe('consume_query', () => {
     });
   });
 
-  it('agrees with the client’s reading of the window over jumps and late ones [PRG-37]', () => {
+  it('agrees with the client’s reading of the window, over jumps and late sequences [PRG-37]', () => {
     const { market, listingId, chain } = setup(400n * PRICE);
     const charged = new Set<bigint>();
     const random = pseudoRandom(2_024);
@@ -213,7 +213,7 @@ describe('consume_query', () => {
     expect(market.balance(listingId).balanceLamports).toBe(DEPOSIT - PRICE + 1n);
   });
 
-  it('charges the price that a run was admitted at, for 15 minutes after a change [PRG-10]', () => {
+  it('charges the price at which a run was admitted, for 15 minutes after a change [PRG-10]', () => {
     const { market, listingId, chain, at } = setup();
     const [lower, higher] = [PRICE / 2n, PRICE];
     market.updateListing(listingId, { priceLamports: lower });
@@ -257,7 +257,7 @@ describe('consume_query', () => {
         (price) => chain.simulate(market.charge(listingId, 1n, market.buyer, price)).error === null,
       );
     expect(market.listing(listingId)).toMatchObject({ previousPriceLamports: null, priceChangedAt: null });
-    // What a listing from before the first change holds there is a price of 0, which is none.
+    // A listing from before the first change has a previous price of 0, which means none.
     expectRefusal(chain.send(market.charge(listingId, 1n, market.buyer, 0n)), 'PriceChanged');
     market.updateListing(listingId, { priceLamports: a });
     expect(market.listing(listingId).priceChangedAt).toBeNull();
@@ -265,7 +265,7 @@ describe('consume_query', () => {
     const first = chain.now();
     market.updateListing(listingId, { priceLamports: b });
     chain.setTime(first + 600n);
-    // To what it is, a deposit or a pause alone: no change of the price, and the record stays.
+    // The same price, a deposit or a pause alone: no change of the price, and the record stays.
     market.updateListing(listingId, { priceLamports: b });
     market.updateListing(listingId, { minDepositLamports: 2n * PRICE, status: 'paused' });
     market.updateListing(listingId, { status: 'active' });
@@ -275,7 +275,7 @@ describe('consume_query', () => {
     expect(charged()).toEqual([b, c]);
     chain.setTime(first + 600n + PREVIOUS_PRICE_SECONDS - 1n);
     expect(charged()).toEqual([b, c]);
-    // Back to the price before: the two change places, and the time begins anew.
+    // Back to the previous price: the two prices change places, and the time starts again.
     market.updateListing(listingId, { priceLamports: b });
     expect(charged()).toEqual([b, c]);
     chain.setTime(chain.now() + PREVIOUS_PRICE_SECONDS - 1n);
@@ -284,21 +284,21 @@ describe('consume_query', () => {
     expect(charged()).toEqual([b]);
   });
 
-  it('tells a sequence that landed before it looks at the price, and the price before the balance [PRG-10]', () => {
+  it('checks the sequence before the price, and the price before the balance [PRG-10]', () => {
     const { market, listingId, chain } = setup();
     const charge = (sequence: bigint, price: bigint) =>
       chain.send(market.charge(listingId, sequence, market.buyer, price));
     chain.succeed(market.charge(listingId, 1n));
     expectRefusal(charge(1n, PRICE + 1n), 'RunAlreadyConsumed');
     expectRefusal(charge(2_000n, PRICE + 1n), 'SequenceTooFar');
-    // Above the agreed maximum and above the balance, but first of all not the price.
+    // The price is above the agreed maximum and the balance, but the check of the present price comes first.
     expectRefusal(charge(2n, 2n * DEPOSIT), 'PriceChanged');
     expectRefusal(charge(2n, PRICE - 1n), 'PriceChanged');
     expect(market.balance(listingId)).toMatchObject({ highestSequence: 1n, totalSpentLamports: PRICE });
     chain.succeed(market.charge(listingId, 2n));
   });
 
-  it('of a run in flight is refused once the buyer reclaimed, and what landed before is not returned', () => {
+  it('of a run in flight is refused once the buyer reclaimed, and earlier charges are not returned', () => {
     const { market, listingId, chain } = setup();
     chain.succeed(market.charge(listingId, 1n));
     market.updateListing(listingId, { priceLamports: 2n * PRICE, minDepositLamports: 2n * PRICE });
@@ -345,7 +345,7 @@ describe('consume_query', () => {
     }
   });
 
-  it('takes the fee that holds when it is charged', () => {
+  it('takes the protocol fee at the time of the charge', () => {
     const { market, listingId, chain } = setup();
     market.updateProtocol({ feeBps: 1_000 });
     const before = chain.lamports(market.treasury);

@@ -13,14 +13,14 @@ import { Market, PRICE } from '../testing/market.js';
 import { SCENARIOS } from '../testing/scenarios.js';
 
 /**
- * What each instruction costs. Addresses are fixed, so are the figures: the table is committed and compared.
- * `npx vitest run packages/program-client/src/program/compute-units.test.ts -u` writes it anew.
+ * The cost of each instruction. Addresses are fixed, and so are the figures: the table is committed and compared.
+ * `npx vitest run packages/program-client/src/program/compute-units.test.ts -u` rewrites it.
  */
 
 const SYSTEM_INVOKE = 'Program 11111111111111111111111111111111 invoke [2]';
-/** What the System program itself takes per instruction. */
+/** Compute units of the System program per instruction. */
 const SYSTEM_PROGRAM_UNITS = 150n;
-/** Instructions that search a bump cost more the further it is; these many sets of addresses are tried. */
+/** The number of address sets. Instructions that search a bump cost more when it is lower, so several sets are measured. */
 const SEEDS = Array.from({ length: 24 }, (_, seed) => seed);
 
 interface Cost {
@@ -38,7 +38,7 @@ function costOf(name: InstructionName): Cost {
   return costOfAll(`\`${name}\``, outcomes);
 }
 
-/** Ways through an instruction that cost more than its scenario, and those that look at the pauses of a listing. */
+/** Ways through an instruction that cost more than its scenario, and ways that look at the pauses of a listing. */
 function costsOfOtherWays(): Cost[] {
   const charge = SCENARIOS.consume_query(0);
   charge.market?.updateListing(charge.listingId, { priceLamports: PRICE / 2n });
@@ -81,7 +81,7 @@ function table(costs: Cost[]): string {
     `Rent of the program's account at 6,960 lamports a byte: ${((so.length + 45 + 128) * 6_960) / 1e9} SOL.`,
     '',
     `Over ${SEEDS.length} fixed sets of addresses; where lowest and highest differ, the bump of a new address is searched.`,
-    'The last column is what the calls of the System program cost alone, and how many there are.',
+    'The last column is the cost of the calls of the System program alone, and their number.',
     '',
     '| instruction | lowest CU | highest CU | of it System program |',
     '|---|---:|---:|---:|',
@@ -91,14 +91,14 @@ function table(costs: Cost[]): string {
 }
 
 describe('compute units', () => {
-  it('are those of the committed table', async () => {
+  it('equal the committed table', async () => {
     const costs = MARKETPLACE_IDL.instructions.map(({ name }) => costOf(name as InstructionName));
     await expect(table([...costs, ...costsOfOtherWays()])).toMatchFileSnapshot(
       '../generated/compute-units.md',
     );
   });
 
-  it('of a charge stay below 1,500, whichever way the window moves', () => {
+  it('of a charge stay below 1,500, for every move of the window', () => {
     const market = new Market();
     const id = market.list('per_query');
     market.rent(id);
@@ -108,7 +108,7 @@ describe('compute units', () => {
     const changedAt = market.chain.now();
     market.updateListing(id, { priceLamports: PRICE / 2n });
     market.chain.setTime(changedAt + PREVIOUS_PRICE_SECONDS - 1n);
-    // The previous price costs a look at the clock.
+    // For the previous price, the program reads the clock.
     for (const price of [PRICE, PRICE / 2n]) {
       for (const jump of [1n, 2n, 63n, 64n, 65n, 127n, 128n, 193n, 201n, 1_024n]) {
         const charge = market.charge(id, 2_434n + jump, market.buyer, price);

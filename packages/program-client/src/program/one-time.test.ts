@@ -102,7 +102,7 @@ describe('purchase_one_time', () => {
     chain.succeed(purchaseOneTime({ ...input, treasury }));
   });
 
-  it('leaves a buyer without the money as they were [TXN-6]', () => {
+  it('changes nothing for a buyer without the money [TXN-6]', () => {
     const { market, listingId, input, chain } = setup();
     const rent = chain.rent(ACCOUNT_SIZES.AccessCredential);
     const poor = chain.wallet(rent + PRICE - 1n);

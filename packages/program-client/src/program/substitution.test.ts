@@ -3,7 +3,7 @@ import { MARKETPLACE_IDL } from '../idl.js';
 import { substitutionCases } from '../testing/substitutions.js';
 
 /**
- * Every account of every instruction is replaced by everything that it is not, one at a time, and loses each of its
+ * Every account of every instruction is replaced by each kind of wrong account, one at a time, and loses each of its
  * flags. A new instruction in the IDL is covered as soon as it has a scenario.
  */
 describe.each(MARKETPLACE_IDL.instructions.map((instruction) => [instruction.name, instruction] as const))(

@@ -30,14 +30,14 @@ describe('the memo of a batch', () => {
     );
   });
 
-  it('with one character more, less or changed is none, or says something else', () => {
+  it('with one character more, less or changed is no memo, or has another meaning', () => {
     fc.assert(
       fc.property(batch, fc.nat(250), fc.constantFrom('', ' ', '0', 'x', '\n', 'é'), (one, at, put) => {
         const text = formatRunLogMemo(one);
         const place = at % (text.length + 1);
         for (const removed of [0, 1]) {
           const changed = text.slice(0, place) + put + text.slice(place + removed);
-          // What is read back is written as it was: no two texts say the same.
+          // A parsed text formats to the same text: no two texts have the same meaning.
           const read = parseRunLogMemo(changed);
           expect(read === null ? changed : formatRunLogMemo(read)).toBe(changed);
         }

@@ -10,20 +10,20 @@ export const MEMO_PROGRAM_ID: PublicKey = new PublicKey('MemoSq4gqABAXKb96qnH8Ty
 const ROOT_DIGITS = 64;
 /** The previous root of the first batch. */
 export const NO_PREVIOUS_ROOT = '0'.repeat(ROOT_DIGITS);
-/** Most runs of one batch: it bounds what one batch takes to make and to keep. */
+/** Most runs of one batch: it bounds the work and the storage of one batch. */
 export const MAX_RUN_LOG_BATCH = 65_536;
-/** Compute units of a batch's transaction: many times what the longest memo takes, for other builds of the memo program. */
+/** Compute units of a batch's transaction: many times the need of the longest memo, for other builds of the memo program. */
 export const RUN_LOG_COMPUTE_UNITS = 100_000;
 /** Numbers above are not exact in JSON. */
 const MAX_BATCH_NUMBER = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** One batch of the run log, as its memo says it on-chain. */
 export interface RunLogBatch {
-  /** Counts from 1; each batch has the number after the one before. */
+  /** Counts from 1, without gaps. */
   batch: bigint;
   /** Runs in it, 1 to {@link MAX_RUN_LOG_BATCH}. */
   count: number;
-  /** The root of the batch before in 64 hexadecimal digits; {@link NO_PREVIOUS_ROOT} for the first one. */
+  /** The root of the previous batch in 64 hexadecimal digits; {@link NO_PREVIOUS_ROOT} for the first one. */
   previousRoot: string;
   /** The root of the Merkle tree over the batch's runs, in 64 hexadecimal digits. */
   root: string;
@@ -48,8 +48,8 @@ export function parseRunLogMemo(text: string): RunLogBatch | null {
 }
 
 /**
- * The instructions that put a batch on-chain; the authority has to sign them. The run log's address stands beside the first
- * one, which looks at no account, because the memo program takes signers alone.
+ * The instructions that put a batch on-chain; the authority has to sign them. The run log's address is an account of the
+ * first one, which reads no account, because the memo program takes signers alone.
  */
 export function runLogInstructions(
   batch: RunLogBatch,

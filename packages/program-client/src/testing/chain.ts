@@ -15,7 +15,7 @@ export interface AccountState {
   owner: PublicKey;
 }
 
-/** What came of a transaction. */
+/** The outcome of a transaction. */
 export interface Outcome {
   /** Null on success, else the custom code, or the runtime's word for another failure. */
   error: number | string | null;
@@ -38,7 +38,7 @@ interface Failure {
   meta(): Metadata;
 }
 
-/** The wire-bytes calls that LiteSVM's kit-typed methods are made of. */
+/** LiteSVM's native calls on wire bytes, behind its methods with kit's types. */
 interface WireCalls {
   sendLegacyTransaction(bytes: Uint8Array): Metadata | Failure;
   simulateLegacyTransaction(bytes: Uint8Array): { meta(): Metadata } | Failure;
@@ -75,7 +75,7 @@ export function fixedAddress(name: string): PublicKey {
   return new PublicKey(createHash('sha256').update(name).digest());
 }
 
-/** The committed program on an embedded runtime: synchronous, no signatures checked, time stands still. */
+/** The committed program on an embedded runtime: synchronous, with no signature checks and a fixed clock. */
 export class TestChain {
   readonly programId: PublicKey;
   readonly upgradeAuthority: PublicKey = fixedAddress('upgrade authority');
@@ -102,7 +102,7 @@ export class TestChain {
     this.setTime(1_750_000_000n);
   }
 
-  /** Writes the loader's account that names who may initialise; null for a program that cannot be upgraded. */
+  /** Writes the loader's account with the upgrade authority, which may initialise; null: the program cannot be upgraded. */
   setUpgradeAuthority(authority: PublicKey | null, changes: Partial<AccountState> = {}): void {
     const data = new Uint8Array(45);
     data[0] = 3;
@@ -126,7 +126,7 @@ export class TestChain {
     return this.#svm.getClock().unixTimestamp;
   }
 
-  /** Changes what an account must hold to be rent-exempt, from now on. */
+  /** Changes the rent-exempt minimum of accounts, from now on. */
   setRent(change: (rent: ReturnType<LiteSVM['getRent']>) => void): void {
     const rent = this.#svm.getRent();
     change(rent);
@@ -138,7 +138,7 @@ export class TestChain {
     return this.#svm.minimumBalanceForRentExemption(BigInt(size));
   }
 
-  /** A new wallet with lamports in it; the same ones in every run. */
+  /** A new wallet with lamports; every run makes the same wallets. */
   wallet(lamports = 1_000n * SOL): PublicKey {
     this.#wallets += 1;
     const address = fixedAddress(`wallet ${this.#wallets}`);
@@ -212,7 +212,7 @@ export class TestChain {
     };
   }
 
-  /** Runs instructions in one transaction, whose fee is paid by a wallet that is no party. */
+  /** Runs instructions in one transaction. A separate wallet pays its fee. */
   send(...instructions: TransactionInstruction[]): Outcome {
     const result = this.#wire.sendLegacyTransaction(this.#wireBytes(instructions));
     return isFailure(result) ? this.#outcome(errorOf(result), result.meta()) : this.#outcome(null, result);
@@ -227,7 +227,7 @@ export class TestChain {
     return outcome;
   }
 
-  /** Runs instructions without keeping what they changed. */
+  /** Runs instructions and discards their changes. */
   simulate(...instructions: TransactionInstruction[]): Outcome {
     const result = this.#wire.simulateLegacyTransaction(this.#wireBytes(instructions));
     const error = isFailure(result) ? errorOf(result) : null;

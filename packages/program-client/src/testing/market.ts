@@ -27,7 +27,7 @@ export const DEPOSIT = 10_000_000n;
 /** 30 days in seconds. */
 export const MONTH = 2_592_000n;
 
-/** A chain with an initialised protocol, and shorthands for what most tests begin with. */
+/** A chain with an initialised protocol, and shorthands for the first steps of most tests. */
 export class Market {
   readonly chain: TestChain;
   readonly programId: PublicKey;
@@ -123,7 +123,7 @@ export class Market {
     return outcome;
   }
 
-  /** What `verify_access` answers. */
+  /** The answer of `verify_access`. */
   hasAccess(listingId: string, buyer = this.buyer): boolean {
     return this.verify(listingId, buyer).returnData[0] === 1;
   }

@@ -25,7 +25,7 @@ export interface Scenario {
   chain: TestChain;
   /** Absent where the protocol does not exist yet. */
   market: Market | null;
-  /** The listing that it is about, or the one that it creates. */
+  /** The instruction's listing, or the listing that it creates. */
   listingId: string;
   /** True when the listing does not exist yet. */
   creates?: boolean;
@@ -67,8 +67,8 @@ function scenario(prepared: Prepared, instruction: TransactionInstruction): Scen
 }
 
 /**
- * For every instruction a state in which it succeeds. `seed` varies the addresses that it creates, and with them
- * the tries that finding the bump takes; the same seed gives the same addresses in every run.
+ * For every instruction a state in which it succeeds. `seed` varies the addresses that it creates, and so the number of
+ * tries to find the bump. The same seed gives the same addresses in every run.
  */
 export const SCENARIOS: Record<InstructionName, (seed: number) => Scenario> = {
   initialize_protocol: () => {
@@ -132,7 +132,7 @@ export const SCENARIOS: Record<InstructionName, (seed: number) => Scenario> = {
   consume_query: () => {
     const prepared = prepare('per_query', true, 0);
     const { authority } = prepared.market;
-    // A jump over words and bits is the window's longest way.
+    // A jump over words and bits costs the most in the window.
     const charge = { ...prepared.common, authority, sequence: 201n, runId: new Uint8Array(16).fill(7) };
     return scenario(prepared, consumeQuery({ ...charge, priceLamports: PRICE }));
   },

@@ -8,7 +8,7 @@ import type { AccountState, Outcome } from './chain.js';
 import { PRICE } from './market.js';
 import { SCENARIOS, type Scenario } from './scenarios.js';
 
-/** One wrong account or flag in an instruction that is right otherwise, and what must come of it. */
+/** One wrong account or flag in an otherwise correct instruction, and the expected result. */
 interface SubstitutionCase {
   title: string;
   /** The name of the refusal, or `success` with the answer of a read. */
@@ -16,7 +16,7 @@ interface SubstitutionCase {
   run: () => string;
 }
 
-/** What kind of account the program takes under a name. */
+/** The kind of account that the program takes under a name. */
 type Kind = 'signer' | 'wallet' | 'payee' | 'system' | 'new' | 'existing' | 'maybe';
 
 const STATE_ACCOUNTS = ['protocol', 'listing', 'escrow', 'access_credential', 'per_query_balance'];
@@ -29,7 +29,7 @@ const CREATED: Partial<Record<InstructionName, string[]>> = {
   purchase_per_query: ['access_credential', 'per_query_balance'],
 };
 
-/** What a missing account of a type is refused with. */
+/** The refusal for a missing account of each type. */
 const MISSING: Record<string, string> = {
   protocol: 'AccountNotInitialized',
   listing: 'AccountNotInitialized',
@@ -38,7 +38,7 @@ const MISSING: Record<string, string> = {
   per_query_balance: 'InvalidAccessType',
 };
 
-/** Wallets in these places are named by nothing, so that any other is refused by its role alone, or taken. */
+/** No account names the wallets in these places. Another wallet is refused by its role alone, or accepted. */
 const OTHER_WALLET: Record<string, string> = {
   'create_listing creator': 'success ',
   'initialize_protocol program_data': 'ConstraintSeeds',
@@ -47,8 +47,8 @@ const OTHER_WALLET: Record<string, string> = {
 };
 
 /**
- * Accounts that are known by the seeds in their fields, not by their address: what every run calls is cheaper so. No
- * copy of one can come to be on a chain.
+ * Accounts that are checked by the seeds in their fields, not by their address: this is cheaper for every charge. No
+ * copy of one can exist on a chain.
  */
 const BOUND_BY_FIELDS = new Set([
   'consume_query escrow',
@@ -96,7 +96,7 @@ interface Strangers {
   ofOtherListing: Record<string, PublicKey>;
   /** The same types, of the same listing and another buyer. */
   ofOtherBuyer: Record<string, PublicKey>;
-  /** Addresses where nothing is: never used, only given lamports, closed, and at bumps that are not canonical. */
+  /** Addresses without an account: never used, with lamports only, closed, and at bumps that are not canonical. */
   absent: PublicKey[];
 }
 
@@ -146,7 +146,7 @@ function strangers(scenario: Scenario, isRentable: boolean): Strangers {
   };
 }
 
-/** Names what came of a simulation, the answer of a read included. */
+/** Names the outcome of a simulation, with the answer of a read. */
 function outcomeName(outcome: Outcome): string {
   if (outcome.error === null) {
     return `success ${outcome.returnData.join()}`;
@@ -159,7 +159,7 @@ export function substitutionCases(instruction: IdlInstruction): SubstitutionCase
   const scenario = SCENARIOS[instruction.name as InstructionName](0);
   const { chain, market } = scenario;
   const { keys, data, programId } = scenario.instruction;
-  // Earnings would be in the way of a close.
+  // Earnings would prevent a close.
   const others = strangers(scenario, instruction.name !== 'close_listing');
   const cases: SubstitutionCase[] = [];
   const simulate = (changed: typeof keys): string =>
@@ -219,7 +219,7 @@ export function substitutionCases(instruction: IdlInstruction): SubstitutionCase
       // The runtime never lets a sysvar be written, so a writable account fails by its flag already.
       const ofSysvar = isWritable ? 'ConstraintMut' : 'AccountOwnedByWrongProgram';
       addChanged(index, 'a sysvar', { pubkey: SYSVAR_CLOCK_PUBKEY }, ofSysvar);
-      // A credential that exists is of no other listing, not even of one that does not exist.
+      // An existing credential belongs to its listing alone, also when the other listing does not exist.
       const ofAbsent = account.name === 'listing' ? 'ConstraintSeeds' : 'success 0';
       for (const [at, pubkey] of others.absent.entries()) {
         const expected = kind === 'maybe' ? ofAbsent : (MISSING[account.name] ?? '');
@@ -237,7 +237,7 @@ export function substitutionCases(instruction: IdlInstruction): SubstitutionCase
 
     const ofListing = others.ofOtherListing[account.name];
     if (ofListing !== undefined && chain.account(ofListing) !== null) {
-      // Nothing but the creator ties update_listing to its listing.
+      // Only the creator links update_listing to its listing.
       const expected = instruction.name === 'update_listing' ? 'Unauthorized' : 'ConstraintSeeds';
       addChanged(index, 'of another listing', { pubkey: ofListing }, expected);
     }

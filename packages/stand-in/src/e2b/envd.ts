@@ -16,7 +16,7 @@ class RpcError extends Error {
   }
 }
 
-/** What the service's own calls may hold. */
+/** The fields of the service's calls. */
 interface ProcessCall {
   process?: { pid?: number } & Partial<MachineCommand>;
   input?: { stdin?: string };
@@ -33,7 +33,7 @@ export function answerJson(response: ServerResponse, status: number, body: unkno
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** What runs inside of every sandbox of E2B and serves the SDK: files over HTTP, processes over Connect. */
+/** The daemon in every sandbox of E2B, which serves the SDK: files over HTTP, processes over Connect. */
 export async function answerAsEnvd(
   machine: Machine,
   request: IncomingMessage,

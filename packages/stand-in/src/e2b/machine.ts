@@ -16,7 +16,7 @@ export interface MachineCommand {
 
 interface MachineOptions {
   metadata: Record<string, string>;
-  /** Without it Node's own connections end at this machine. That is no wall: it shows that it was asked for. */
+  /** Without internet access, Node's connections end at this machine. This is no isolation: it shows that the option was set. */
   internet: boolean;
 }
 
@@ -76,7 +76,7 @@ export class Machine {
     writeFileSync(target, content);
   }
 
-  /** Starts a command in a process group of its own. */
+  /** Starts a command in a new process group. */
   start({ cmd, args = [], envs = {}, cwd }: MachineCommand): ChildProcessWithoutNullStreams {
     const child = spawn(cmd, args, {
       cwd: this.pathOf(cwd ?? '.'),

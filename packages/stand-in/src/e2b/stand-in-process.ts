@@ -6,7 +6,7 @@ import type { E2bStandIn } from './stand-in.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/e2b/main.js', import.meta.url));
 
-/** Starts the stand-in of E2B in a separate process, for tests that measure the event loop of their own process. */
+/** Starts the stand-in of E2B in a separate process, for tests that measure the event loop of the test process. */
 export async function startE2bStandInProcess(): Promise<Pick<E2bStandIn, 'url' | 'apiKey' | 'close'>> {
   const child = spawn(process.execPath, [MAIN], { stdio: ['pipe', 'pipe', 'inherit'] });
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];

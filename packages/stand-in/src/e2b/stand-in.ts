@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { answerAsEnvd, answerJson, readBody } from './envd.js';
 import { Machine } from './machine.js';
 
-/** What a request for a sandbox said. */
+/** The fields of a request for a sandbox. */
 export interface E2bCreate {
   templateID?: string;
   /** Seconds until the sandbox ends by itself. */
@@ -23,7 +23,7 @@ export interface E2bRefusal {
 export interface E2bStandInOptions {
   /** How many sandboxes may be there at once; one more is 429. Default: any number. */
   maxSandboxes?: number;
-  /** How long the next call that brings input is on its way. Default: no time. */
+  /** The delay of the next call that brings input. Default: none. */
   inputDelayMs?: () => number;
 }
 

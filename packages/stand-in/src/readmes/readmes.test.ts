@@ -51,7 +51,7 @@ async function emptyChain(): Promise<string> {
 const walletFile = async (path: string): Promise<void> =>
   writeFile(path, JSON.stringify([...Keypair.generate().secretKey]), { mode: 0o600 });
 
-/** Runs the code of each README, and expects what its text says. */
+/** Runs the code of each README, and expects the output that its text names. */
 const RUNS: Readonly<Record<string, (blocks: readonly string[]) => Promise<void>>> = {
   contract: async ([code = '']) => {
     expect(await runCode(await project(), `${code}\nconsole.log(document.openapi);`)).toBe(

@@ -29,9 +29,9 @@ export async function newProject(): Promise<{ readonly path: string; remove(): P
 }
 
 /**
- * Runs TypeScript code as a user would: in a process of its own, inside a project that has installed the packages.
+ * Runs TypeScript code as a user would: in a new process, inside a project that has installed the packages.
  *
- * @returns what the code wrote to standard output
+ * @returns the standard output of the code
  * @throws when it exits with another code than 0
  */
 export async function runCode(

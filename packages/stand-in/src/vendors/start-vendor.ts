@@ -11,14 +11,14 @@ export type VendorName = keyof typeof PROTOCOLS;
 /** A model vendor on loopback. */
 export interface Vendor {
   readonly baseUrl: string;
-  /** What was asked, in order; requests that it refused by itself too. */
+  /** The received requests in order, with the refused ones. */
   readonly requests: VendorRequest[];
   close(): Promise<void>;
 }
 
 /**
- * Starts a stand-in for a model vendor: it refuses what the vendor refuses (keys, conversations whose tool calls and
- * results do not fit), and streams what `answer` says for the others. `time` counts its calls from 1.
+ * Starts a stand-in for a model vendor. It refuses wrong keys and conversations whose tool calls and results do not fit, as
+ * the vendor does. For other requests it streams the answer of `answer`. `time` counts its calls from 1.
  */
 export async function startVendor(
   name: VendorName,
@@ -41,7 +41,7 @@ export async function startVendor(
     const said = answer(asked, time);
     if ('status' in said) {
       const { status, headers } = said;
-      // Vendors repeat what they were sent; a copy of it must go nowhere.
+      // Vendors repeat the request text; a copy of it must go nowhere.
       return refuse({ status, type: 'api_error', message: `Sorry. You sent: ${text}` }, headers);
     }
     return streamOf(protocol.events(said, asked.model));

@@ -1,4 +1,4 @@
-/** What a stand-in for a model vendor says in one turn. */
+/** One turn of a stand-in for a model vendor. */
 export interface VendorTurn {
   /** The text, in the pieces in which it is streamed. */
   text?: string[];
@@ -30,10 +30,10 @@ export interface VendorRequest {
   headers: Headers;
 }
 
-/** What one vendor's protocol is made of. */
+/** The parts of one vendor's protocol. */
 export interface VendorProtocol {
   path: string;
-  /** Where the vendor would refuse: what it says; undefined for a request that is right. */
+  /** The error of a request that the vendor would refuse; undefined for a correct request. */
   check(body: Record<string, unknown>, headers: Headers): VendorError | undefined;
   read(body: Record<string, unknown>): Omit<VendorRequest, 'body' | 'headers'>;
   /** The turn as server-sent events, each with its blank line. */
@@ -42,7 +42,7 @@ export interface VendorProtocol {
   error(error: VendorError): unknown;
 }
 
-/** An error in the vendor's own words. */
+/** An error with the vendor's message. */
 export interface VendorError {
   status: number;
   type: string;

@@ -91,7 +91,7 @@ impl<T: State> New<T> {
     }
 }
 
-/// What [`create_account`] needs, as one argument: the target has five registers for them.
+/// The inputs of [`create_account`], as one argument: the target has five registers for arguments.
 struct NewAccount {
     payer: AccountView,
     account: AccountView,
@@ -102,7 +102,7 @@ struct NewAccount {
     extra: u64,
 }
 
-/// Anyone can send lamports to the address beforehand, and then `CreateAccount` refuses: what is there counts
+/// Anyone can send lamports to the address beforehand, and then `CreateAccount` refuses. Lamports at the address count
 /// towards the rent (never towards `extra`), and the account is allocated and assigned instead.
 #[inline(never)]
 fn create_account(new: &mut NewAccount) -> Outcome {

@@ -1,8 +1,8 @@
 //! The kinds of accounts that an instruction's description can name, and the structural checks each brings:
 //! signer, writable, owner, discriminator, layout version, address.
 //!
-//! Order of the checks of one account: writable, signer, owner (or existence), discriminator and version, address,
-//! and last whether it may be used at all (a revoked credential may not).
+//! Order of the checks of one account: writable, signer, owner (or existence), discriminator and version, address.
+//! The last check is whether it may be used at all (a revoked credential may not).
 
 mod created;
 mod stored;
@@ -30,7 +30,7 @@ pub trait AccountKind: Sized {
     /// The only address that is accepted, in base58.
     const ADDRESS: Option<&'static str> = None;
 
-    /// Checks what can be checked without other accounts.
+    /// Checks the account alone, without other accounts.
     fn parse(view: AccountView, program_id: &'static Address) -> Outcome<Self>;
 
     /// The account itself.
@@ -73,7 +73,7 @@ fn require(holds: bool, error: Error) -> Outcome {
     }
 }
 
-/// As `AccountView::owned_by`, by words.
+/// As `AccountView::owned_by`, but it compares words.
 #[inline(always)]
 fn is_owned_by(view: &AccountView, program_id: &Address) -> bool {
     // SAFETY: the header is part of the runtime's input, and the owner is read while nothing writes it.

@@ -52,7 +52,7 @@ fn is_missing(view: &AccountView) -> bool {
 /// The account's data must be at least `T::SIZE` bytes, and no mutable reference to it may be alive.
 #[inline(always)]
 pub(super) unsafe fn state_of<T: State>(view: &AccountView) -> &'static T {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { &*view.data_ptr().cast::<T>() }
 }
 
@@ -131,7 +131,7 @@ macro_rules! existing_kind {
                 check_stored_bump_inline::<T, N>(&self.0, seeds, program_id)
             }
 
-            /// The account's state, as the kind that may be missing gives it.
+            /// The account's state, in the form of the kind that may be missing.
             #[inline(always)]
             pub fn state(&self) -> Option<&T> {
                 Some(self)

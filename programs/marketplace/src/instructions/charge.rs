@@ -16,7 +16,7 @@ pub struct QueryCharge {
     pub sequence: u64,
     /// Names the run.
     pub run_id: [u8; 16],
-    /// What the run was admitted at, and what is charged.
+    /// The price at which the run was admitted: the charged amount.
     pub price_lamports: u64,
 }
 
@@ -41,7 +41,7 @@ impl QueryCharge {
     }
 }
 
-/// What every charge of a listing is judged by, and where its price goes.
+/// The accounts that every charge of a listing is checked against, and that receive its price.
 pub struct Till<'a> {
     pub protocol: &'a Existing<Protocol>,
     pub listing: &'a Existing<Listing>,

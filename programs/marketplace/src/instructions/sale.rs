@@ -1,4 +1,4 @@
-//! What buying a credential and extending one have in common.
+//! The common steps of buying a credential and extending one.
 
 use crate::{
     accounts::{pay, AccountKind, ExistingMut, New, Payee, Payer},
@@ -44,7 +44,7 @@ pub fn expiry(now: i64, duration: u64) -> Outcome<i64> {
     now.checked_add(duration as i64).ok_or_else(|| Error::ArithmeticOverflow.into())
 }
 
-/// What is written into a new credential.
+/// The values of a new credential.
 pub struct Grant<'a> {
     pub buyer: &'a Payer,
     pub listing: &'a pinocchio::Address,

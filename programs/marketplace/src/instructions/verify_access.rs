@@ -46,7 +46,7 @@ fn has_access(accounts: &Accounts) -> Outcome<bool> {
     match credential.rental_model {
         RentalModel::PER_QUERY => {
             let price = listing.price_lamports;
-            // Enough for a run at a price that the buyer agreed to: what a charge would be refused for is no access.
+            // Enough for a run at a price that the buyer agreed to: where a charge would be refused, there is no access.
             Ok(accounts
                 .per_query_balance
                 .state()

@@ -16,7 +16,7 @@ account! {
 }
 
 impl Escrow {
-    /// Books what the creator earned; the lamports are moved by the caller.
+    /// Books the creator's earnings; the caller moves the lamports.
     #[inline(always)]
     pub fn earn(&mut self, lamports: u64) -> Outcome {
         self.earnings_lamports = add(self.earnings_lamports, lamports)?;

@@ -117,7 +117,7 @@ impl Listing {
         Ok(())
     }
 
-    /// Remembers the price from before a change; one that is set to what it was is none.
+    /// Remembers the price before a change; setting the same price again is no change.
     #[inline(always)]
     pub fn note_price_change(&mut self, before: u64, now: i64) {
         if self.price_lamports != before {
@@ -153,7 +153,7 @@ impl Listing {
         }
     }
 
-    /// Puts the listing back on sale, and adds the pause to those that count.
+    /// Puts the listing back on sale, and adds the pause to the counted pauses.
     #[inline(always)]
     pub fn resume(&mut self, now: i64) {
         if self.status == ListingStatus::PAUSED {
@@ -171,7 +171,7 @@ impl Listing {
         PauseHistory { units: self.pause_units, latest: self.pause_latest, remainder: self.pause_remainder }
     }
 
-    /// The paused seconds that count at `now`: at least those of the last 30 days.
+    /// The paused seconds that count at `now`: at least the pauses of the last 30 days.
     #[inline(always)]
     pub fn paused_seconds(&self, now: i64) -> u64 {
         let paused_at = (self.status == ListingStatus::PAUSED).then_some(self.paused_at);

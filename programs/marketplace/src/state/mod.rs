@@ -1,6 +1,6 @@
-//! The program's accounts. Each is packed borsh behind a discriminator: a layout version, the canonical bump, the
-//! searchable fields at fixed offsets, 32 bytes kept for later fields (zero until they are written), strings last at
-//! their maximum.
+//! The program's accounts. Each is packed borsh behind a discriminator: a layout version, the canonical bump, and the
+//! searchable fields at fixed offsets. Then come 32 bytes kept for later fields (zero until they are written), and last
+//! the strings at their maximum length.
 
 mod access_credential;
 mod escrow;
@@ -32,7 +32,7 @@ pub unsafe trait State: Sized + 'static {
     const DISCRIMINATOR: u64;
     /// The account's size in bytes.
     const SIZE: usize = core::mem::size_of::<Self>();
-    /// What an instruction is refused with that needs one where none exists.
+    /// The refusal of an instruction that needs an account of this type, where none exists.
     const MISSING: Error = Error::AccountNotInitialized;
 
     /// The bump stored at creation.
@@ -44,7 +44,7 @@ pub unsafe trait State: Sized + 'static {
     /// The layout version.
     fn version(&self) -> u8;
 
-    /// What an instruction is refused with that would create an account that exists.
+    /// Refuses an instruction that would create an account that exists.
     fn refuse_existing(&self) -> Outcome {
         Err(Error::AccountDiscriminatorAlreadySet.into())
     }

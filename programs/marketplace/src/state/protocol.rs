@@ -51,7 +51,7 @@ impl Protocol {
         is_named(signer, &self.pending_admin)
     }
 
-    /// Refuses what a paused protocol does not sell.
+    /// Refuses a sale while the protocol is paused.
     #[inline(always)]
     pub fn check_running(&self) -> Outcome {
         if self.paused.is_set() {

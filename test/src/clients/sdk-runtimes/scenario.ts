@@ -1,7 +1,7 @@
 import { createClient, isApiError } from '@agent-rental/sdk';
 import type { ExecuteBody } from '@agent-rental/contract';
 
-/** What a scenario needs to know; plain JSON, because it crosses into another runtime. */
+/** The input of a scenario; plain JSON, because it crosses into another runtime. */
 export interface ScenarioInput {
   base_url: string;
   api_key: string;
@@ -9,7 +9,7 @@ export interface ScenarioInput {
   request: ExecuteBody;
 }
 
-/** What it saw; plain JSON again. */
+/** The observations of a scenario; plain JSON again. */
 export interface ScenarioReport {
   refused: { code: string; status: number; has_request_id: boolean } | undefined;
   found: string[];
@@ -41,7 +41,7 @@ export async function scenario({ base_url, api_key, request }: ScenarioInput): P
   };
 }
 
-/** Aborts a run when its stream has started; what its reader gets to see. */
+/** Aborts a run when its stream has started; gives the result that its reader sees. */
 async function abortedRun({ base_url, api_key, request }: ScenarioInput): Promise<string> {
   const controller = new AbortController();
   const client = createClient({

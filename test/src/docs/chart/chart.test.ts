@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const CHART = 'deploy/helm/agent-rental';
 const besideThis = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 const tools = await pythonInFullForm(besideThis('requirements.txt'));
-/** The oldest that the chart takes, and the newest that the schemas are there for. */
+/** The oldest version that the chart supports, and the newest version with schemas. */
 const KUBERNETES_VERSIONS = ['1.30', '1.37'];
 const SECRETS = /(?:^|_)(?:KEY|KEYS|TOKEN|PASSWORD|URLS?)$/;
 
@@ -69,7 +69,7 @@ test('the settings of the chart are variables that the server reads [OPS-82]', (
   expect(Object.keys(config).filter((name) => !(name in environment.shape))).toEqual([]);
 });
 
-test('the chart is of the release that it stands in', () => {
+test('the chart names the release of its repository', () => {
   const { version, appVersion } = parse(readText(`${CHART}/Chart.yaml`)) as Record<string, string>;
   const { version: release } = JSON.parse(readText('server/package.json')) as { version: string };
   expect({ version, appVersion }).toEqual({ version: release, appVersion: release });
@@ -86,7 +86,7 @@ describe.skipIf(IS_QUICK).each(namesIn(`${CHART}/ci`, 'file'))('the chart with %
     expect(await helm('lint', '--strict', '--values', values, '.')).toContain('0 chart(s) failed');
   });
 
-  test('renders what the schemas of Kubernetes allow [OPS-82]', async () => {
+  test('renders manifests that the schemas of Kubernetes allow [OPS-82]', async () => {
     expect(manifests.length).toBeGreaterThan(1);
     const python = 'missing' in tools ? '' : tools.python;
     const job = { manifests, versions: KUBERNETES_VERSIONS };

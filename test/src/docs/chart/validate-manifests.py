@@ -1,6 +1,6 @@
 """Holds manifests against the schemas of Kubernetes: {"manifests": [...], "versions": [...]} on standard input.
 
-Answers {"faults": [...], "unknown": [...]}: what is wrong, and kinds that Kubernetes itself does not have.
+Answers {"faults": [...], "unknown": [...]}: the faults, and kinds that Kubernetes itself does not have.
 """
 
 import json

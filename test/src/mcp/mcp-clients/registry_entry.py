@@ -1,4 +1,4 @@
-"""What the MCP registry's own schema refuses in a server.json. Reads the entry from stdin, writes a list of messages to stdout,
+"""Checks a server.json by the MCP registry's schema. Reads the entry from stdin, writes the list of its faults to stdout,
 both JSON. The schema is the released one that the entry names, as the package skillsaw carries it."""
 
 import importlib.util

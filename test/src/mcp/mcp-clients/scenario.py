@@ -1,4 +1,4 @@
-"""The scenario of the MCP clients in Python: a job on standard input, what was seen on standard output, as JSON."""
+"""The scenario of the MCP clients in Python: a job on standard input, its results on standard output, as JSON."""
 
 import asyncio
 import json

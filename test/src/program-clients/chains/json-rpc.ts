@@ -3,7 +3,7 @@ export type JsonRpcAnswer =
   | { result: unknown; error?: undefined }
   | { error: { code: number; message: string; data?: unknown }; result?: undefined };
 
-/** Calls a method as it is on the wire; web3.js leaves the code of an error out. */
+/** Calls a method over plain JSON-RPC; web3.js leaves out the code of an error. */
 export async function callRpc(rpcUrl: string, method: string, params: unknown[]): Promise<JsonRpcAnswer> {
   const response = await fetch(rpcUrl, {
     method: 'POST',

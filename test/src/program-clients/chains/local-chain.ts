@@ -10,7 +10,7 @@ import type { TestChainKind } from './test-chain.js';
 
 const UNIX_TIMESTAMP_OFFSET = 32;
 
-/** The embedded chain, as the server starts it: a process of its own. */
+/** The embedded chain, as the server starts it: in a separate process. */
 export const localChain: TestChainKind = {
   name: 'local-chain',
   async start(upgradeAuthority) {

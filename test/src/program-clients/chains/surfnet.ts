@@ -10,7 +10,7 @@ interface Surfnet {
   readonly rpcUrl: string;
   readonly wsUrl: string;
   deploy(program: { programId: string; soPath: string }): string;
-  /** Hands out what it has queued; its runtime stands still once the queue is full. */
+  /** Returns the queued events; its runtime stops once the queue is full. */
   drainEvents(): unknown[];
   fundSol(address: string, lamports: number): void;
   timeTravelToTimestamp(unixMs: number): unknown;
@@ -38,7 +38,7 @@ interface EmptySurfnet extends TestChain {
   deploy(program: { programId: string; soPath: string; upgradeAuthority: string }): Promise<void>;
 }
 
-/** Another team's implementation of a Solana node, in this process and offline: the second opinion. */
+/** Surfpool, another implementation of a Solana node, in this process and offline. It checks the embedded chain. */
 export const surfnet: TestChainKind = {
   name: 'surfnet',
   async start(upgradeAuthority) {

@@ -17,6 +17,6 @@ export interface TestChain {
 /** An implementation of the chain. */
 export interface TestChainKind {
   readonly name: string;
-  /** Starts one of its own with the marketplace deployed by this upgrade authority. */
+  /** Starts a new chain with the marketplace deployed by this upgrade authority. */
   start(upgradeAuthority: Keypair): Promise<TestChain>;
 }

@@ -1,4 +1,4 @@
-"""Rents a One-Time agent with anchorpy. Reads a job from stdin, writes what it saw to stdout, both JSON."""
+"""Rents a One-Time agent with anchorpy. Reads a job from stdin, writes its results to stdout, both JSON."""
 
 import asyncio
 import json

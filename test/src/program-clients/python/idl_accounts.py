@@ -1,4 +1,4 @@
-"""Fills in the accounts of an instruction from what an IDL of spec 0.1.0 says about them."""
+"""Fills in the accounts of an instruction from their description in an IDL of spec 0.1.0."""
 
 from solders.pubkey import Pubkey
 

@@ -1,5 +1,5 @@
 """Rents a One-Time agent with solders and the standard library: the IDL read by hand, as its spec says. Reads a job
-from stdin, writes what it saw to stdout, both JSON."""
+from stdin, writes its results to stdout, both JSON."""
 
 import base64
 import json

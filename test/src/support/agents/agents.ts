@@ -11,7 +11,7 @@ import type { Participant } from '../participant.js';
 type Job = Awaited<ReturnType<RentalClient['getJob']>>;
 type Registration = Parameters<RentalClient['registerAgent']>[0];
 
-/** On what terms a listing is for sale. */
+/** The terms of a listing on sale. */
 export type Terms = NonNullable<PublishTerms['listing']>;
 
 /** How long a job may take on a busy machine. */
@@ -56,13 +56,13 @@ export function textAgent(modelUrl: string, fields: Record<string, unknown> = {}
     system_prompt: 'You answer.',
     input_schema: { type: 'object' },
     output_schema: { type: 'string' },
-    // With a sample, or its review would run it.
+    // The sample is needed: without one, the review would run the agent.
     listing: { rental_model: 'per_query', price_lamports: PRICE, sample_output: ['An answer.'] },
     ...fields,
   };
 }
 
-/** What an agent is published with beside its program. */
+/** The parts of a published agent beside its program. */
 export interface PublishedProgram {
   listing?: { sample_input?: string; sample_output?: string[]; free_trial?: boolean };
   /** Beside `run_javascript`. */
@@ -85,9 +85,9 @@ export async function offlineModel(marketplace: Marketplace) {
 }
 
 /**
- * Publishes a Per-Task agent that does what a JavaScript program says, driven by the offline model of the examples
- * in a sandbox; gives its id. The program is the body of `async (input, task) => { ... }`. Without a sample output
- * it is also run by the review.
+ * Publishes a Per-Task agent that runs a JavaScript program in a sandbox; gives its id. The offline model of the examples
+ * drives it. The program is the body of `async (input, task) => { ... }`. Without a sample output, the review also runs
+ * it.
  */
 export async function publishProgram(
   marketplace: Marketplace,
@@ -98,7 +98,7 @@ export async function publishProgram(
   return publishAgent(creator, {
     name: `test-agent-${randomUUID().slice(0, 4)}`,
     category: 'research',
-    description: 'Does what a test says.',
+    description: 'Does the work of a test.',
     ...(await offlineModel(marketplace)),
     system_prompt: `Call run_javascript with this program.\n\`\`\`js\n${program}\n\`\`\``,
     tools: [{ name: 'run_javascript', scope: 'input_only' }, ...tools],
@@ -117,16 +117,16 @@ export async function publishIdleListing(
   const id = await register(creator, {
     name: 'transaction-example',
     category: 'research',
-    description: 'Stands for sale in the tests of transactions.',
+    description: 'A listing that the tests of transactions use.',
     model: { provider: 'openai', model: 'none' },
     system_prompt: 'Say nothing.',
     input_schema: { type: 'string' },
     output_schema: { type: 'string' },
   });
-  // The terms come with the publish request: the wallet sees them in what it signs.
+  // The publish request carries the terms: the wallet sees them when it signs.
   await publish(creator.client, creator.signer, id, {
     connection,
-    // Its model is not there.
+    // Its model cannot be reached.
     unverified: true,
     listing: { sample_output: ['An answer.'], ...terms },
   });

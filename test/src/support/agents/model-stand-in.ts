@@ -8,7 +8,7 @@ export interface ModelCall {
   body: string;
   key: string;
   answer(text: string): void;
-  /** Ends its answer as vendors do that will not give one. */
+  /** Ends the answer with a refusal of the model, as vendors do. */
   decline(): void;
   refuse(status: number, message: string): void;
 }
@@ -19,9 +19,9 @@ export interface ModelStandIn {
   readonly baseUrl: string;
   /** The next call; waits for it. */
   nextCall(): Promise<ModelCall>;
-  /** Answers all further calls with that text, without being asked; undefined: the test answers again. */
+  /** Answers all further calls with that text by itself; undefined: the test answers again. */
   always(text: string | undefined): void;
-  /** Answers what is asked outside `/v1`, for instance as a connected agent: it is allowed the same address. */
+  /** Answers requests outside `/v1`, for instance as a connected agent: it may have the same address. */
   answerOthers(handle: (request: Request) => Promise<Response>): void;
   close(): Promise<void>;
 }

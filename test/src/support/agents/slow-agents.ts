@@ -12,16 +12,16 @@ export interface SlowAgents {
   readonly open: number;
   /** Resolves once an agent has the held task of that name. */
   reached(name: string): Promise<void>;
-  /** Has the held task of that name answered, now and whenever it comes again. */
+  /** Lets the held task of that name end, now and at each later call. */
   release(name: string): void;
   close(): Promise<void>;
 }
 
-/** What a task must hold to take that long, and to be told apart from others. */
+/** The text that makes a task take that long, with a name that identifies it. */
 export const slowTask = (ms: number, name: string): string => `wait ${ms} ms for <${name}>`;
-/** What a task must hold to go on until the test releases it. */
+/** The text that makes a task go on until the test releases it. */
 export const heldTask = (name: string): string => `hold for <${name}>`;
-/** What the agents answer to a slow or held task. */
+/** The agents' answer to a slow or held task. */
 export const slowAnswer = (name: string): string => `done with ${name}`;
 
 const PIECES = 4;
@@ -33,7 +33,7 @@ export async function startSlowAgents(
   let open = 0;
   const [reached, released] = [new Events(), new Events()];
   const server = createServer((request, response) => {
-    // No connection is kept for a next call: those that are open belong to runs.
+    // No connection is kept for a next call: open connections belong to runs.
     response.shouldKeepAlive = false;
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
@@ -54,7 +54,7 @@ export async function startSlowAgents(
         open -= 1;
         for (const timer of timers) clearTimeout(timer);
       });
-      // As vendors do that repeat what they were sent.
+      // Some vendors repeat the request in the error.
       if (body.includes('<refuse>')) {
         const message = `${request.headers.authorization} may not do ${body}`;
         response
@@ -99,7 +99,7 @@ export async function startSlowAgents(
   };
 }
 
-/** What happens to held tasks, by name. Each happens once, before or after it is waited for. */
+/** The events of held tasks, by name. Each happens once, before or after a test waits for it. */
 class Events {
   readonly #events = new Map<string, { promise: Promise<void>; happen: () => void }>();
 
@@ -137,7 +137,7 @@ function streamCompletion(
     );
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const size = Math.ceil(text.length / PIECES);
-  // One after the other: timers of several lengths that are due together do not fire in their order.
+  // One timer after the other: timers of several lengths that are due together may fire in another order.
   const send = (part: number) =>
     later(1, () => {
       chunk({ role: 'assistant', content: text.slice((part - 1) * size, part * size) }, null);

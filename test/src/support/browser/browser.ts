@@ -21,13 +21,13 @@ let shared: Promise<BrowserServer> | undefined;
 /** Connects to the browser of this machine, which the first call starts. Closing it closes its own pages only. */
 export async function openBrowser(): Promise<Browser> {
   if (browserPath === undefined) throw new Error(`No browser: install one of ${NAMES.join(', ')}.`);
-  // As root, which containers run tests as, it has no sandbox.
+  // Containers run tests as root, for whom the browser has no sandbox.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   shared ??= chromium.launchServer({ executablePath: browserPath, args });
   return chromium.connect((await shared).wsEndpoint());
 }
 
-/** Has a page of the local network say that it is one of devnet, where there is no development wallet. */
+/** Makes a page of the local network claim to be on devnet, where there is no development wallet. */
 export async function sayDevnet(page: Page): Promise<void> {
   await page.route(/\/dashboard(\/(?!assets|test-funds)|$)/, async (route) => {
     const response = await route.fetch();
@@ -36,14 +36,14 @@ export async function sayDevnet(page: Page): Promise<void> {
   });
 }
 
-/** Looks that a page is judged in. */
+/** The screens and colour schemes in which a page is checked. */
 export const LOOKS: Readonly<Record<'light' | 'dark' | 'phone', BrowserContextOptions>> = {
   light: { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
   dark: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
   phone: { viewport: { width: 360, height: 740 }, colorScheme: 'light', hasTouch: true },
 };
 
-/** What axe finds wrong with a page, by the rules of WCAG 2.2 A and AA and its best practices. */
+/** The faults that axe finds in a page, by the rules of WCAG 2.2 A and AA and its best practices. */
 export async function accessibilityViolations(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const found = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');

@@ -3,7 +3,7 @@ import { VersionedTransaction, type Keypair } from '@solana/web3.js';
 import nacl from 'tweetnacl';
 import type { Page } from 'playwright-core';
 
-/** What a wallet was asked to do. */
+/** The requests that a wallet received. */
 export interface AskedWallet {
   messages: string[];
   /** Messages that it wrote itself, by Sign In With Solana. */
@@ -11,12 +11,12 @@ export interface AskedWallet {
   /** How often a page asked it for its accounts, silently or not. */
   connections: number;
   transactions: number;
-  /** Refuses what it is asked from now on. */
+  /** Refuses requests from now on. */
   refuses: boolean;
 }
 
 /**
- * Gives a page a wallet by the Wallet Standard, which signs in this process. To be called before the page is opened.
+ * Gives a page a wallet by the Wallet Standard, which signs in this process. Call it before the page is opened.
  *
  * @param chain as `solana:localnet`
  * @param options.signsIn whether it offers `solana:signIn`
@@ -86,7 +86,7 @@ export async function addTestWallet(
   return asked;
 }
 
-/** What a wallet makes of `solana:signIn`, as the specification of Sign In With Solana has it. */
+/** The text that a wallet signs for `solana:signIn`, by the specification of Sign In With Solana. */
 function signInText({ domain, address, statement, ...fields }: SignInInput): string {
   return [
     `${domain} wants you to sign in with your Solana account:`,

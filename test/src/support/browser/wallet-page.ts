@@ -8,8 +8,8 @@ import { addTestWallet, type AskedWallet } from './test-wallet.js';
 const DONE_MS = 30_000;
 
 /**
- * Opens a page of the dashboard in a context of its own, with the wallet of a participant in it. Expects that nothing is asked for
- * elsewhere and that the page's policy was not broken.
+ * Opens a page of the dashboard in a new context, with the wallet of a participant in it. Expects that the page makes no
+ * request to another origin and does not break its policy.
  */
 export async function withWallet(
   browser: Browser,

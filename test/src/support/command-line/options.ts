@@ -12,11 +12,11 @@ export type OptionSpec =
   | { readonly kind: 'text'; readonly text: string; readonly default?: string }
   | { readonly kind: 'flag'; readonly text: string };
 
-/** What a command takes. */
+/** The arguments of a command, and its help. */
 export interface CommandSpec<Options extends Record<string, OptionSpec>> {
   /** How it is called, as `npm run soak -- sandbox`. */
   readonly command: string;
-  /** What it does, what it needs, and its exit codes. */
+  /** Its purpose, its needs, and its exit codes. */
   readonly summary: string;
   readonly options: Options;
   /** Name of the arguments without a dash, as `namespace ...`; absent where there are none. */
@@ -34,7 +34,7 @@ export type Values<Options extends Record<string, OptionSpec>> = {
   [Name in keyof Options]: Value<Options[Name]>;
 };
 
-/** What the arguments ask for: to run with values, or to print help or an error. */
+/** The result of parsing: values to run with, or a help text or an error to print. */
 export type ParsedCommand<Options extends Record<string, OptionSpec>> =
   | { readonly values: Values<Options>; readonly positionals: string[] }
   | { readonly help: string }
@@ -55,7 +55,7 @@ export function helpText<Options extends Record<string, OptionSpec>>(spec: Comma
   return `${usage.join(' ')}\n\n${spec.summary}\n\n${lines.join('\n')}\n`;
 }
 
-/** Parses arguments against what a command takes, without side effects. */
+/** Parses arguments by a command's specification, without side effects. */
 export function parseCommandLine<const Options extends Record<string, OptionSpec>>(
   spec: CommandSpec<Options>,
   args: readonly string[],
@@ -108,8 +108,9 @@ function toWholeNumber(text: string): number {
 }
 
 /**
- * Reads this process's arguments. Prints the help and ends with 0 for `--help`; prints one line about what is wrong and
- * ends with 2 for an unknown option, a surplus argument or a number out of range.
+ * Reads this process's arguments.
+ * - `--help`: prints the help and ends with 0.
+ * - An unknown option, a surplus argument or a number out of range: prints one line with the fault and ends with 2.
  */
 export function readCommandLine<const Options extends Record<string, OptionSpec>>(
   spec: CommandSpec<Options>,

@@ -3,7 +3,7 @@ import { historySteps, type HistorySize } from './statements.js';
 
 export type { HistorySize } from './statements.js';
 
-/** Fills a migrated database with what a marketplace of that size has, without its chain. */
+/** Fills a migrated database with the rows of a marketplace of that size, without its chain. */
 export async function seedHistory(
   pool: Pool,
   size: HistorySize,
@@ -25,7 +25,7 @@ export async function seedHistory(
   }
 }
 
-/** What else `seedHistory` is told. */
+/** Options of `seedHistory`. */
 export interface SeedOptions {
   /** Has every tenth run and rental, and every twentieth listing. */
   readonly busyWallet: string;
@@ -45,7 +45,7 @@ export async function rowEstimates(pool: Pool | PoolClient): Promise<ReadonlyMap
   return new Map(rows.map((row) => [row.name, row.rows]));
 }
 
-/** The table that each relation of the service belongs to: itself, or that whose partition it is. */
+/** The table of each relation of the service: the relation itself, or the table that it is a partition of. */
 export async function partitionRoots(pool: Pool | PoolClient): Promise<ReadonlyMap<string, string>> {
   const { rows } = await pool.query<{ name: string; root: string }>(
     `select relname as name, coalesce(pg_partition_root(pg_class.oid)::regclass, pg_class.oid::regclass)::text as root

@@ -1,4 +1,4 @@
-/** How much there is to be in a database. */
+/** The numbers of listings and runs in a seeded database. */
 export interface HistorySize {
   /** At most a million; no fewer than a twentieth of `runs`. */
   readonly listings: number;
@@ -6,10 +6,10 @@ export interface HistorySize {
   readonly runs: number;
 }
 
-/** Newer than any slot of a chain: the index takes these rows for newer than what it reads, and leaves them alone. */
+/** Newer than any slot of a chain: the index takes these rows for newer than the chain's, and leaves them alone. */
 const SLOT = '9000000000000000';
 
-/** SQL for the key of a thing by its number: an address as base58 has it, the same on every machine. */
+/** SQL for a base58 address made from a number, the same on every machine. */
 const key = (kind: string, number: string) => `seed_key('${kind}', ${number})`;
 const uuid = (kind: string, number: string) => `md5('${kind}' || (${number}))::uuid`;
 const bytes = (kind: string, number: string) =>
@@ -297,7 +297,7 @@ export function historySteps(
           'run_id, batch, leaf_index',
           runs,
           `${uuid('run', 'i')}, 1 + i / 100, i % 100`,
-          // A server that runs meanwhile may have logged runs of its own.
+          // A server that runs meanwhile may have logged runs already.
           `where i % 5 = 0 on conflict do nothing`,
         ),
         insert(

@@ -4,7 +4,7 @@ import type { Served } from '../marketplace.js';
 import type { Participant } from '../participant.js';
 import { consentOverHttp } from './consent.js';
 
-/** Where the app of the tests has the login end. */
+/** The redirect URI of the tests' app. */
 export const REDIRECT_URI = 'https://app.example/callback';
 
 /** An answer of an endpoint of OAuth. */
@@ -25,11 +25,11 @@ export interface Tokens {
 export interface TestApp {
   readonly clientId: string;
   readonly verifier: string;
-  /** The address of the page of consent; what is null is left out. */
+  /** The address of the page of consent; a null parameter is left out. */
   authorizationUrl(changes?: Record<string, string | null>): URL;
   /** Has a wallet connect the app. Gives the code. */
   connect(person: Participant, terms?: Partial<Pick<AppGrant, 'scopes' | 'policy'>>): Promise<string>;
-  /** Exchanges a code; what is null is left out. */
+  /** Exchanges a code; a null parameter is left out. */
   redeem(code: string, changes?: Record<string, string | null>): Promise<OAuthAnswer>;
   refresh(token: string, changes?: Record<string, string | null>): Promise<OAuthAnswer>;
   revoke(token: string): Promise<OAuthAnswer>;

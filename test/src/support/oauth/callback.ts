@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Where a program on this machine waits for the end of its login. */
+/** The address on this machine where a program waits for the end of its login. */
 export interface Callback {
   readonly url: string;
   /** The parameters of the next answer that arrives. */

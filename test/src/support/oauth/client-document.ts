@@ -17,7 +17,7 @@ const REQUEST =
 export interface PublishedClient {
   /** The client's id. */
   readonly url: string;
-  /** What a server has to trust (`NODE_EXTRA_CA_CERTS`) to read it. */
+  /** The certificate that a server has to trust (`NODE_EXTRA_CA_CERTS`) to read it. */
   readonly certificateFile: string;
   /** How often it was asked for. */
   requests(): number;

@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { addTestWallet, type AskedWallet } from '../browser/test-wallet.js';
 import type { Participant } from '../participant.js';
 
-/** Opens the page of consent with a wallet in the browser, looks at it, and connects the app. Gives what the wallet was asked. */
+/** Opens the page of consent with a wallet in the browser, looks at it, and connects the app. Gives the wallet's requests. */
 export async function consentInBrowser(
   browser: Browser,
   url: URL | string,
@@ -24,7 +24,7 @@ export async function consentInBrowser(
   return asked;
 }
 
-/** What the page of consent carries for its script. */
+/** The data that the page of consent carries for its script. */
 export function readConsentPage(html: string): {
   request: AuthorizationRequest;
   grant: Pick<AppGrant, 'client' | 'name' | 'redirect_uri' | 'resource'>;
@@ -37,7 +37,7 @@ export function readConsentPage(html: string): {
   return { request: read('request') as never, grant: read('grant') as never };
 }
 
-/** Does what the page of consent does, without a browser. Gives where the browser would go. */
+/** Does the work of the page of consent without a browser. Gives the next address of the browser. */
 export async function consentOverHttp(
   url: URL | string,
   { client, signer }: Pick<Participant, 'client' | 'signer'>,

@@ -5,7 +5,7 @@ import type {
   OAuthTokens,
 } from '@modelcontextprotocol/sdk/shared/auth.js';
 
-/** What a client with the official SDK brings to log in by OAuth; it keeps everything in memory. */
+/** The provider of a client with the official SDK for a login by OAuth; it keeps everything in memory. */
 export interface LoginProvider {
   readonly redirectUrl: string;
   readonly clientMetadataUrl?: string;

@@ -10,9 +10,9 @@ export interface Census {
   pipes: number;
   /** Connections to agents and models. */
   agentConnections: number;
-  /** Connections of callers: those that a run's caller still has, and those that the server keeps of callers long gone. */
+  /** Connections of callers: of a running run's caller, and of callers long gone whose connection the server keeps. */
   callerConnections: number;
-  /** Without those of the database's connections, each of which has one while it is idle. */
+  /** Without the timers of the database's connections, each of which has one while it is idle. */
   timers: number;
   slots: number;
   inLine: number;
@@ -20,10 +20,10 @@ export interface Census {
   chargesReserved: number;
 }
 
-/** What is counted in the database. */
+/** The counts from the database. */
 type Rows = Pick<Census, 'slots' | 'inLine' | 'runsRunning' | 'chargesReserved'>;
 
-/** Whose leftovers are counted. */
+/** The server and the connections whose leftovers are counted. */
 export interface Counted {
   readonly pid: number;
   readonly database: Pool;
@@ -35,8 +35,8 @@ export interface Counted {
 }
 
 /**
- * What the server may have more of by itself: timers of its background work, and the pipes of the second thread that checks
- * schemas, which starts when two checks meet for the first time. A leak would be one a run.
+ * Growth that is no leak: timers of the server's background work, and the pipes of the second thread that checks schemas.
+ * That thread starts when two checks meet for the first time. A leak would be one a run.
  */
 const SLACK: Partial<Record<keyof Census, number>> = { timers: 10, pipes: 2 };
 
@@ -60,7 +60,7 @@ export async function takeCensus(counted: Counted): Promise<Census> {
   ]);
   const { sockets, pipes } = descriptors;
   const { connections, ...left } = rows[0] as { connections: number } & Rows;
-  // A connection whose other end is open may be a client's that keeps it; none was sent a run on but `callers`.
+  // An open connection may be a client's that keeps it alive. Of these, only `callers` were sent runs.
   const halfClosed = sockets.filter(
     ({ local, state }) => local === serverPort && state !== ESTABLISHED && state !== LISTENING,
   );
@@ -74,7 +74,7 @@ export async function takeCensus(counted: Counted): Promise<Census> {
   };
 }
 
-/** What there is now and was not before, in words; nothing where nothing was left behind. */
+/** The leftovers since the census `before`, in words; empty where nothing is left behind. */
 export function leftBehind(before: Census, after: Census): string[] {
   return (Object.keys(before) as (keyof Census)[]).flatMap((what) => {
     const [was, is] = [before[what], after[what]];

@@ -2,16 +2,16 @@ import type { ChildProcess } from 'node:child_process';
 
 /** A look into a process that was started with `--inspect`. */
 export interface Inspector {
-  /** Collects garbage, then gives what the process still holds. */
+  /** Collects garbage, then gives the memory that the process still uses. */
   heapAfterCollection(): Promise<{ heapUsed: number; external: number; arrayBuffers: number; rss: number }>;
-  /** What keeps the event loop of the process alive, counted by kind. */
+  /** The resources that keep the event loop of the process alive, counted by kind. */
   activeResources(): Promise<Record<string, number>>;
   /** The value of an expression in the process, as JSON. */
   evaluate<T>(expression: string): Promise<T>;
   close(): void;
 }
 
-/** What a websocket is to us: Node 20 has no global one. */
+/** The used part of a websocket: Node 20 has no global one. */
 interface Socket {
   send(text: string): void;
   close(): void;
@@ -68,7 +68,7 @@ export async function inspect(output: () => string, child: ChildProcess): Promis
   };
   const evaluate = async <T>(expression: string): Promise<T> => {
     const { result, exceptionDetails } = (await ask('Runtime.evaluate', {
-      // In a turn of the event loop of its own: by itself it would interrupt whatever function of the process runs just then.
+      // In a separate turn of the event loop: otherwise it would interrupt the function that the process runs just then.
       expression: `new Promise((resolve) => setImmediate(resolve)).then(() => JSON.stringify(${expression}))`,
       awaitPromise: true,
       returnByValue: true,
@@ -81,7 +81,7 @@ export async function inspect(output: () => string, child: ChildProcess): Promis
   };
   return {
     async heapAfterCollection() {
-      // What a finaliser frees goes with the second.
+      // The second collection frees the memory that finalisers released.
       await ask('HeapProfiler.collectGarbage');
       await ask('HeapProfiler.collectGarbage');
       return evaluate('process.memoryUsage()');

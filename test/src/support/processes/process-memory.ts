@@ -24,7 +24,7 @@ export async function findInMemory(pid: number, texts: readonly string[]): Promi
         const end = Number.parseInt(to, 16);
         for (let at = Number.parseInt(from, 16); at < end; at += CHUNK_BYTES) {
           const size = Math.min(chunk.length, end - at);
-          // An address fits a number; what was reserved and never used cannot be read.
+          // An address fits a number; memory that was reserved and never used cannot be read.
           const bytesRead = await memory.read(chunk, 0, size, at).then(
             (read) => read.bytesRead,
             () => 0,

@@ -7,7 +7,7 @@ export interface ProcessIdentity {
   command: string;
 }
 
-/** What Linux tells of a process. */
+/** The data of a process from Linux. */
 export interface ProcessRow extends ProcessIdentity {
   parent: number;
   session: string;
@@ -26,7 +26,7 @@ export async function readProcess(pid: number): Promise<ProcessRow | undefined> 
       readFile(`/proc/${pid}/stat`, 'utf8'),
       readFile(`/proc/${pid}/cmdline`, 'utf8'),
     ]);
-    // The name stands in parentheses and may hold anything; the fields follow the last one.
+    // The name is in parentheses and may hold anything; the fields follow the last parenthesis.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return {
       pid,
@@ -48,7 +48,7 @@ async function allProcesses(): Promise<ProcessRow[]> {
   return rows.filter((row) => row !== undefined);
 }
 
-/** Everything that a process has started, its children's children included. */
+/** All descendants of a process. */
 export async function descendants(pid: number): Promise<ProcessIdentity[]> {
   const rows = await allProcesses();
   const found: ProcessRow[] = [];
@@ -61,7 +61,7 @@ export async function descendants(pid: number): Promise<ProcessIdentity[]> {
   return found;
 }
 
-/** Those of the processes that still run. */
+/** The given processes that still run. */
 export async function stillRunning(processes: ProcessIdentity[]): Promise<ProcessIdentity[]> {
   const now = new Map((await allProcesses()).map((row) => [row.pid, row]));
   return processes.filter(({ pid, startTime }) => {

@@ -8,16 +8,16 @@ import {
   type OwnServer,
 } from '../marketplace.js';
 
-/** Servers that share what an operator gives them, each a process of its own. */
+/** Server processes that share the parts an operator gives them. */
 export interface Replicas {
   readonly servers: readonly OwnServer[];
-  /** Stops them, and removes what they kept on disk. */
+  /** Stops them, and removes their files. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts servers at the same time, as production does: on a PostgreSQL and a Redis of their own, and on the chain of a
- * marketplace that runs, with its authority. The limits are those that production has.
+ * Starts servers at the same time, as production does. They have a separate PostgreSQL and Redis. They use the chain of a
+ * running marketplace, with its authority, and the limits of production.
  */
 export async function startReplicas(
   count: number,
@@ -37,7 +37,7 @@ export async function startReplicas(
     METRICS_TOKEN: METRICS_TOKEN,
     REVIEW: 'automatic',
     SANDBOX_POOL_SIZE: '1',
-    // Empty values are as if they were not there.
+    // Empty values count as absent.
     RATE_LIMIT_PER_MINUTE: '',
     EXECUTIONS_PER_MINUTE: '',
   };

@@ -4,16 +4,16 @@ import type { AddressInfo } from 'node:net';
 import type { Served } from '../marketplace.js';
 import type { Replica } from './replica.js';
 
-/** Between two looks at whether each replica is ready. */
+/** Time between two readiness checks of each replica, in milliseconds. */
 const LOOK_EVERY_MS = 100;
 
-/** What stands in front of replicas. */
+/** A load balancer in front of replicas. */
 export interface Balancer extends Served {
   /** Answers of each replica, by its name. */
   readonly answered: ReadonlyMap<string, number>;
   /** Requests that were sent once more, because a replica took no connection or was draining. */
   readonly sentAgain: number;
-  /** The names of those that are sent requests. */
+  /** The names of the replicas that get requests. */
   inRotation(): string[];
   /** Begins to send requests to a replica as soon as it is ready. */
   add(replica: Replica): Promise<void>;
@@ -21,9 +21,9 @@ export interface Balancer extends Served {
 }
 
 /**
- * A load balancer without stickiness: each request goes to the next replica, so that two requests after each other never have
- * the same one. It asks each replica whether it is ready, sends nothing to those that are not, and sends a request to another
- * one that a replica took no connection for, or refused with 503 because it drains.
+ * A load balancer without stickiness: each request goes to the next replica. Two requests after each other never have the
+ * same one. It asks each replica whether it is ready, and sends requests to ready ones only. It sends a request to another
+ * replica when one takes no connection, or refuses with 503 because it drains.
  */
 export async function startBalancer(): Promise<Balancer> {
   const all: Replica[] = [];
@@ -101,7 +101,7 @@ export async function startBalancer(): Promise<Balancer> {
   };
 }
 
-/** Sends a request on a connection of its own, which ends with its caller's. */
+/** Sends a request on a new connection, which ends with its caller's. */
 async function send(
   { dev }: Replica,
   { method, url = '/', headers }: IncomingMessage,

@@ -14,7 +14,7 @@ import {
 
 const FUNDS_SOL = 100;
 
-/** A chain with the marketplace's protocol on it, in a process of its own, which outlives every server. */
+/** A chain with the marketplace's protocol on it, in a separate process, which outlives every server. */
 export interface MarketChain {
   readonly chain: LocalChain;
   readonly connection: Connection;
@@ -60,7 +60,7 @@ export async function openChain(stateDir: string): Promise<MarketChain> {
   return { chain, connection, authorityFile, treasury: treasury.publicKey };
 }
 
-/** Asks a chain what no cluster offers, such as to fork. @throws Error with what the chain answers */
+/** Calls a method that no cluster offers, such as to fork. @throws Error with the chain's answer */
 export async function askChain<T>(
   { rpcUrl }: Pick<LocalChain, 'rpcUrl'>,
   method: string,
@@ -76,7 +76,7 @@ export async function askChain<T>(
   return result;
 }
 
-/** Beyond the blocks within which a transaction can land, and those after which none is taken back. */
+/** More slots than a transaction has to land in, and more than a landed one needs to become final. */
 const SLOTS_UNTIL_FINAL = 220;
 
 /** Lets a chain go on until confirmed transactions are final, and unseen ones can land no more. */

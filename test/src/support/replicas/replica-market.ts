@@ -25,14 +25,14 @@ export interface MarketListing extends SoldListing {
   readonly model: RentalModel;
 }
 
-/** On a PostgreSQL of its own: several replicas need more connections than one allows by default. */
+/** On a separate PostgreSQL: several replicas need more connections than one allows by default. */
 async function openOwnDatabase(): Promise<TemporaryDatabase> {
   const database = await openRestartableDatabase();
   await database.restart({ max_connections: '400' });
   return database;
 }
 
-/** Headers of a request that comes from an address that no other one has come from. */
+/** Headers that give a request a client address of which no other request comes. */
 export function elsewhere(): Record<string, string> {
   return { 'x-forwarded-for': `10.${randomBytes(3).join('.')}` };
 }
@@ -41,11 +41,11 @@ export function elsewhere(): Record<string, string> {
 export interface MarketOptions {
   /** How many replicas start. */
   readonly replicas: number;
-  /** Of every replica, beside what production has. */
+  /** The environment of every replica, beside production's. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Of another release. */
+  /** Compiled code of another release. */
   readonly serverFolder?: string;
-  /** What stands in front of the replicas, where something does. */
+  /** The server in front of the replicas, if there is one. */
   readonly front?: Served;
 }
 
@@ -60,9 +60,9 @@ export class ReplicaMarket {
   declare readonly database: TemporaryDatabase;
   declare readonly redis: OwnRedis;
   declare readonly agents: SlowAgents;
-  /** Of every replica. */
+  /** The environment of every replica. */
   declare readonly env: Readonly<Record<string, string>>;
-  /** All that were started, in order. */
+  /** All started replicas, in order. */
   readonly replicas: Replica[] = [];
   /** Rentals per task, whose payments the listings and the treasury have. */
   readonly rentals: Rental<MarketListing>[] = [];
@@ -115,7 +115,7 @@ export class ReplicaMarket {
         REVIEW: 'automatic',
         LOG_LEVEL: 'warn',
         SANDBOX_POOL_SIZE: '1',
-        // So that each wallet has an address of its own: logins are limited by address.
+        // So that each wallet has a separate address: logins are limited by address.
         TRUSTED_PROXIES: '127.0.0.1',
         ...(front ? { PUBLIC_URL: front.dev.base_url } : {}),
         ...env,
@@ -136,7 +136,7 @@ export class ReplicaMarket {
     return this.replicas.filter(({ isUp }) => isUp);
   }
 
-  /** What stands in front, or a replica that runs; for the support of the end-to-end tests. */
+  /** The server in front, or a replica that runs; for the support of the end-to-end tests. */
   get served(): Market {
     const at = this.#front ?? this.running[0];
     if (at === undefined) throw new Error('No replica runs.');
@@ -144,7 +144,7 @@ export class ReplicaMarket {
   }
 
   /**
-   * Starts one more replica. What stands in front is not told of it.
+   * Starts one more replica. The server in front is not told of it.
    *
    * @param serverFolder compiled code of another release
    */
@@ -166,7 +166,7 @@ export class ReplicaMarket {
     return (await this.database.pool.query<T>(text, values)).rows;
   }
 
-  /** Makes a wallet that is logged in, with what acts for it. */
+  /** Makes a wallet that is logged in, with its signer and its client. */
   async participant(): Promise<Participant> {
     const renter = await newRenter(this.served, elsewhere());
     const signer = keypairSigner(renter.wallet);

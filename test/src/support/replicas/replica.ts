@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { newStateDir, removeStateDir, type Served } from '../marketplace.js';
 import type { StartMessage } from './server-process.js';
 
-/** The compiled program of a server, also when this module runs as TypeScript: a process of its own cannot. */
+/** The compiled program of a server, also when this module runs as TypeScript: the server process cannot. */
 export const SERVER_PROCESS = fileURLToPath(
   new URL('../../../dist/support/replicas/server-process.js', import.meta.url),
 );
@@ -17,9 +17,9 @@ export interface Replica extends Served {
   readonly isUp: boolean;
   /** Ends it at once, as a crash does. */
   kill(): Promise<void>;
-  /** Has it drain, as a supervisor does (SIGTERM); gives its exit code. */
+  /** Drains it, as a supervisor does (SIGTERM); gives its exit code. */
   drain(): Promise<number | null>;
-  /** The last of what it printed. */
+  /** The last part of its output. */
   output(): string;
 }
 
@@ -32,7 +32,7 @@ export interface LoadedServer {
   start(message: StartMessage): Promise<string>;
   /** Ends the process; gives its exit code. */
   end(signal: NodeJS.Signals): Promise<number | null>;
-  /** The last of its output. */
+  /** The last part of its output. */
   output(): string;
 }
 

@@ -1,15 +1,14 @@
 /**
- * A server as production has it, in a process of its own. It loads its code at once and starts when its parent says with
- * which environment, so that a next one can be at hand. SIGTERM drains it. Unlike production it may call the addresses on
- * this machine that its parent names, where the agents are. The first argument is the folder of the server's compiled code, where
- * it is not this tree's.
+ * A production server in a separate process. It loads its code at once. It starts when its parent sends the environment, so
+ * that a next server can be ready. SIGTERM drains it. Unlike production it may call the agents' addresses on this machine
+ * that its parent names. The first argument is the folder of the server's compiled code, where it is not this tree's.
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type * as configModule from '@agent-rental/server/config';
 import type * as productionModule from '@agent-rental/server/production';
 
-/** What the parent says. */
+/** The parent's message. */
 export interface StartMessage {
   env: Readonly<Record<string, string>>;
   agentOrigin: string;

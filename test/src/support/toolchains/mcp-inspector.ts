@@ -5,7 +5,7 @@ import { npmBinary } from './npm-binary.js';
 const VERSION = '2.12.0';
 const TIMEOUT_MS = 120_000;
 
-/** What the protocol's Inspector ended with. */
+/** The exit code and output of the protocol's Inspector. */
 export interface InspectorAnswer {
   readonly code: number;
   readonly stdout: string;
@@ -15,7 +15,7 @@ export interface InspectorAnswer {
 /**
  * Installs the protocol's Inspector and a Node that it runs on.
  *
- * @returns what calls its command line.
+ * @returns a function that calls its command line
  * @throws Error when npm cannot install one of them
  */
 export async function mcpInspector(): Promise<(...args: string[]) => Promise<InspectorAnswer>> {

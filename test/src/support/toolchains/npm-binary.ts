@@ -17,7 +17,7 @@ interface NpmBinary {
   path: string;
 }
 
-/** Runtimes beside the one that runs the tests. Not dependencies: the one of Node would be `node` in npm's scripts. */
+/** Runtimes beside the one that runs the tests. They are not dependencies: Node's would be `node` in npm's scripts. */
 export const RUNTIMES = {
   'Node 22': { packageName: (os, arch) => `node-${os}-${arch}`, version: '22.23.3', path: 'bin/node' },
   'Node 24': { packageName: (os, arch) => `node-${os}-${arch}`, version: '24.21.0', path: 'bin/node' },
@@ -30,8 +30,8 @@ export const RUNTIMES = {
 } as const satisfies Record<string, NpmBinary>;
 
 /**
- * Path of a runtime's executable, installed from npm, without install scripts, into the system's temporary folder, where
- * it stays for the next run.
+ * Path of a runtime's executable. npm installs it into the system's temporary folder, without install scripts. Later runs
+ * find it there.
  *
  * @throws Error when npm cannot install it, for instance on a platform that it is not built for
  */
@@ -40,7 +40,7 @@ export async function npmBinary(name: keyof typeof RUNTIMES): Promise<string> {
   const named = packageName(process.platform, process.arch);
   const folder = join(tmpdir(), `agent-rental-${named.replaceAll(/[@/]/g, '-')}-${version}`);
   if (!existsSync(folder)) {
-    // Appears at once and complete, so that runs side by side do not meet half of it.
+    // Renamed when complete, so that parallel runs never see a partial folder.
     const draft = await mkdtemp(`${folder}-`);
     try {
       const options = ['--prefix', draft, '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock'];

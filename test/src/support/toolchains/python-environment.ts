@@ -17,8 +17,8 @@ const SCRIPT_TIMEOUT_MS = 60_000;
 export type PythonEnvironment = { python: string } | { missing: string };
 
 /**
- * An interpreter with exactly the packages of a requirements file, from PyPI. It is kept in the system's temporary folder, by
- * what is in it, for the next run.
+ * An interpreter with exactly the packages of a requirements file, from PyPI. It is kept in the system's temporary folder,
+ * under a hash of that file and of Python's version, for the next run.
  */
 export async function pythonEnvironment(requirements: string): Promise<PythonEnvironment> {
   try {
@@ -47,7 +47,7 @@ export function pythonInFullForm(requirements: string): Promise<PythonEnvironmen
   return Promise.resolve({ missing: 'CI=true npm test runs it' });
 }
 
-/** Appears at once and complete, so that runs side by side do not meet half an environment. */
+/** Renames the folder when it is complete, so that parallel runs never see a partial environment. */
 async function install(requirements: string, folder: string): Promise<void> {
   const draft = await mkdtemp(`${folder}-`);
   try {

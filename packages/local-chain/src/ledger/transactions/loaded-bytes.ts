@@ -2,9 +2,9 @@ import type { VersionedMessage } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { addressKey, type AccountState } from '../account-state.js';
 
-/** What an account costs beside its data (SIMD-0186). */
+/** Bytes counted for an account beside its data (SIMD-0186). */
 const ACCOUNT_BASE_BYTES = 64;
-/** What a lookup table costs, however long it is. */
+/** Bytes counted for a lookup table, however long it is. */
 const LOOKUP_TABLE_BYTES = 8_248;
 const UPGRADEABLE_LOADER = addressKey(bs58.decode('BPFLoaderUpgradeab1e11111111111111111111111'));
 /** An upgradeable program's account: a tag, 2 in four bytes, and the address of its ProgramData account. */
@@ -12,8 +12,8 @@ const PROGRAM_TAG = 2;
 const PROGRAM_BYTES = 36;
 
 /**
- * How many bytes of accounts the runtime loads for a transaction, counted as SIMD-0186 does: every existing account, the
- * code behind every upgradeable program, and the lookup tables. Clients set their limit from it.
+ * The bytes of accounts that the runtime loads for a transaction, by the rules of SIMD-0186. They include every existing
+ * account, the code behind every upgradeable program, and the lookup tables. Clients set their limit from it.
  */
 export function loadedBytesOf(
   message: VersionedMessage,

@@ -16,7 +16,7 @@ export interface LandedTransaction {
   outcome: TransactionOutcome;
 }
 
-/** What the index needs to know of a transaction. */
+/** The parts of a transaction that the index needs. */
 interface NewTransaction {
   wire: Uint8Array;
   /** The addresses that came from lookup tables. */
@@ -34,7 +34,7 @@ interface HistoryPage {
   maxSlot: number;
 }
 
-/** Status polls ask for the same few transactions again and again. */
+/** A cache: status polls read the same few transactions repeatedly. */
 const CACHED_TRANSACTIONS = 256;
 const CACHEABLE_BYTES = 16 * 1024;
 
@@ -95,7 +95,7 @@ export class TransactionHistory {
     return landed;
   }
 
-  /** The transactions that mention an address, newest first. Empty when `before` names none of the chain's. */
+  /** The transactions that mention an address, newest first. Empty when the chain does not know `before`. */
   mentioning(address: Uint8Array, page: HistoryPage): LandedTransaction[] {
     const before = page.before === undefined ? Infinity : this.find(page.before)?.number;
     const until = page.until === undefined ? -1 : (this.find(page.until)?.number ?? -1);
@@ -112,7 +112,7 @@ export class TransactionHistory {
 
   /** The transactions of a slot, oldest first. */
   inSlot(slot: number): LandedTransaction[] {
-    // Numbers follow slots: what a fork executed again has new ones.
+    // Numbers follow slots: a transaction that a fork executed again has a new number.
     let low = 0;
     let high = this.count;
     while (low < high) {

@@ -21,7 +21,7 @@ export interface ReturnData {
   data: Uint8Array;
 }
 
-/** What executing a transaction gave, whether it succeeded or failed. */
+/** The result of an executed transaction, whether it succeeded or failed. */
 export interface ExecutionResult {
   err: TransactionErrorJson | null;
   logs: string[];
@@ -36,7 +36,7 @@ export interface LoadedAddresses {
   readonly: Uint8Array[];
 }
 
-/** All that `getTransaction` tells about a transaction beside its own bytes. Balances in lamports. */
+/** The data of `getTransaction` about a transaction, beside its bytes. Balances in lamports. */
 export interface TransactionOutcome extends ExecutionResult {
   feeLamports: bigint;
   preBalances: bigint[];

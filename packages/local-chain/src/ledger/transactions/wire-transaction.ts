@@ -3,7 +3,7 @@ import { VersionedTransaction, type VersionedMessage } from '@solana/web3.js';
 /** The largest transaction that fits a network packet, in bytes. */
 export const MAX_TRANSACTION_BYTES = 1232;
 
-/** Transaction bytes that are well-formed, and what they say. */
+/** Well-formed transaction bytes, and the parsed transaction. */
 export interface WireTransaction {
   bytes: Uint8Array;
   /** The first signature, which identifies the transaction. */
@@ -19,8 +19,8 @@ export class InvalidTransactionError extends Error {
 }
 
 /**
- * Parses transaction bytes and refuses whatever is not exactly the encoding of what was parsed. The native runtime
- * aborts the process on bytes that it cannot decode, so nothing reaches it that has not passed here.
+ * Parses transaction bytes and refuses bytes that differ from the encoding of the parsed transaction. The native runtime
+ * aborts the process on bytes that it cannot decode, so only bytes that passed this check reach it.
  */
 export function parseWireTransaction(bytes: Uint8Array): WireTransaction {
   if (bytes.length > MAX_TRANSACTION_BYTES) {

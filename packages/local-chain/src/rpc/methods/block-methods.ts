@@ -16,7 +16,7 @@ import { invalidParams, RpcError } from '../rpc-error.js';
 import { blockTransactionJson } from '../views/transaction-view.js';
 
 const MAX_SLOT_RANGE = 500_000;
-/** What stands before the first block. */
+/** The parent blockhash of the first block. */
 const NO_BLOCKHASH = bs58.encode(new Uint8Array(32));
 
 const blockConfig = z

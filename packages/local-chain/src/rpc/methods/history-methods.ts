@@ -19,7 +19,7 @@ import { memoOf, statusJson, transactionJson } from '../views/transaction-view.j
 
 const MAX_STATUSES = 256;
 const MAX_SIGNATURES = 1_000;
-/** Older statuses are only found when the caller asks for the transaction history. */
+/** Older statuses are found only with `searchTransactionHistory`. */
 const RECENT_STATUS_SLOTS = 300;
 
 const transactionConfig = z
@@ -125,7 +125,7 @@ function signatureStatus(landed: LandedTransaction, moment: ChainMoment): Json {
   };
 }
 
-/** There is one validator: what is processed (and on the disk) is confirmed. */
+/** There is one validator: a processed transaction (on the disk) is confirmed. */
 function confirmationStatus(landed: LandedTransaction, { rootSlot }: ChainMoment): 'confirmed' | 'finalized' {
   return landed.slot <= rootSlot ? 'finalized' : 'confirmed';
 }

@@ -60,7 +60,7 @@ describe('a fork', () => {
     block: (await connection.getBlockSignatures((await connection.getSlot()) - 1)).signatures,
   });
 
-  it('takes a confirmed transaction back with all it did, also for a chain started again', async () => {
+  it('takes a confirmed transaction back with all its changes, also after a restart', async () => {
     const bob = Keypair.generate().publicKey;
     const before = await connection.getBalance(alice.publicKey);
     const signature = await pay(alice, bob, LAMPORTS_PER_SOL);
@@ -105,7 +105,7 @@ describe('a fork', () => {
     expect(await connection.getBalance(bob)).toBe(LAMPORTS_PER_SOL);
   });
 
-  it('executes what was not dropped once more, on what is left', async () => {
+  it('executes the kept transactions once more, on the remaining state', async () => {
     const [bob, carol] = [Keypair.generate(), Keypair.generate().publicKey];
     const funding = await pay(alice, bob.publicKey, LAMPORTS_PER_SOL);
     const dependent = await pay(bob, carol, 1_000_000);
@@ -120,7 +120,7 @@ describe('a fork', () => {
     expect(await connection.getBalance(carol)).toBe(2_000_000);
   });
 
-  it('cannot drop what is finalized', async () => {
+  it('cannot drop a finalized transaction', async () => {
     const bob = Keypair.generate().publicKey;
     const signature = await pay(alice, bob, LAMPORTS_PER_SOL);
     const sinceSlot = await connection.getSlot();
@@ -131,7 +131,7 @@ describe('a fork', () => {
     expect(await connection.getBalance(bob, 'finalized')).toBe(LAMPORTS_PER_SOL);
   });
 
-  it('tells subscribers of the accounts as they were, and never finalizes what it took back', async () => {
+  it('tells subscribers of the restored accounts, and never finalizes a dropped transaction', async () => {
     const bob = Keypair.generate().publicKey;
     const seen = { confirmed: [] as number[], finalized: [] as number[], logs: [] as string[] };
     connection.onAccountChange(bob, ({ lamports }) => seen.confirmed.push(lamports), {
@@ -163,7 +163,7 @@ describe('a fork', () => {
   });
 });
 
-it('memory is told once the collector has run', async () => {
+it('memory is told after a garbage collection', async () => {
   const folder = temporaryFolder();
   const fixture = await startFixture({ stateDir: folder.path, testHooks: true });
   try {

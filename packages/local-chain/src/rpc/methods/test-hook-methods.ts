@@ -12,12 +12,12 @@ const MAX_UNIX_TIMESTAMP = 253_402_300_799;
 const MAX_WARP_SLOTS = 1_000_000_000;
 const MAX_DROPPED = 10_000;
 
-/** What no real cluster offers: time travel, forks and a look at memory, for tests. Only present when the chain was started for it. */
+/** Methods for tests that no real cluster offers: time travel, forks and memory use. Present only with `testHooks: true`. */
 export function testHookMethods(ledger: Ledger): RpcMethods {
   return {
     /**
-     * Moves the chain's clock forward to a Unix time in seconds, or by a number of slots: to the beginning of the first
-     * slot from then on.
+     * Moves the chain's clock forward to a Unix time in seconds, or by a number of slots. The new time is the beginning of
+     * the first slot from then on.
      */
     localchain_warp: rpcMethod(
       z.tuple([
@@ -55,7 +55,7 @@ export function testHookMethods(ledger: Ledger): RpcMethods {
       },
     ),
 
-    /** Bytes that the process holds once the collector has run: without it they tell when it ran last, and no leak. */
+    /** Bytes in use after a garbage collection: without it, the number depends on the last collection. */
     localchain_memory: rpcMethod(z.tuple([]), () => {
       setFlagsFromString('--expose-gc');
       const collect = runInNewContext('gc') as () => void;

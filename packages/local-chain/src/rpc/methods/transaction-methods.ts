@@ -73,7 +73,7 @@ export function transactionMethods(ledger: Ledger): RpcMethods {
       readContext(ledger.now(), { commitment: 'processed', minContextSlot: config?.minContextSlot });
       const skipPreflight = config?.skipPreflight === true;
       if (!skipPreflight) preflight(ledger, transaction);
-      // What cannot land is dropped without a word, as a cluster does; the preflight is there to tell.
+      // A transaction that cannot land is dropped silently, as a cluster does; the preflight reports such errors.
       ledger.submit(transaction, skipPreflight);
       return bs58.encode(transaction.signature);
     }),

@@ -26,7 +26,7 @@ export function accountJson(account: AccountState, view: AccountView, parsed?: J
   };
 }
 
-/** What subscribers are shown when an account is gone. */
+/** The notification for an account that is gone. */
 export const CLOSED_ACCOUNT: AccountState = {
   lamports: 0n,
   owner: new Uint8Array(32),

@@ -35,7 +35,7 @@ export function indexedInstructionJson(instruction: IndexedInstruction): Json {
 }
 
 /**
- * The encoding `jsonParsed`: parsed for memos, transfers and account creations; for all other programs with addresses
+ * The encoding `jsonParsed`: parsed for memos, transfers and account creations. For all other programs it has addresses
  * in place of indexes, as a validator shows programs that it does not know.
  */
 export function parsedInstructionJson(instruction: IndexedInstruction, addresses: readonly string[]): Json {

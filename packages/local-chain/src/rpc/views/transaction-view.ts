@@ -32,7 +32,7 @@ export function transactionJson(
   };
 }
 
-/** A landed transaction as `getBlock` shows it; `accounts` leaves out its instructions and what they did. */
+/** A landed transaction as `getBlock` shows it; `accounts` leaves out the instructions and their effects. */
 export function blockTransactionJson(
   landed: LandedTransaction,
   encoding: TransactionEncoding | 'accounts',
@@ -56,7 +56,7 @@ export function blockTransactionJson(
           }
         : encodedTransaction(transaction, landed, encoding),
     meta: encoding === 'accounts' ? balancesJson(landed) : metaJson(landed, encoding),
-    // Only told to callers who know that versions exist.
+    // Only for callers that know versions.
     ...(maxSupportedVersion === null ? {} : { version }),
   };
 }
@@ -71,7 +71,7 @@ export function returnDataJson({ programId, data }: ReturnData): Json {
   return { programId: bs58.encode(programId), data: [Buffer.from(data).toString('base64'), 'base64'] };
 }
 
-/** Addresses from lookup tables, by what the transaction may do with them. */
+/** Addresses from lookup tables, by the access of the transaction. */
 export function loadedAddressesJson({ writable, readonly }: LoadedAddresses): Json {
   return {
     writable: writable.map((address) => bs58.encode(address)),

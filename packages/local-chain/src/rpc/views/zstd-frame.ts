@@ -2,8 +2,8 @@
 const MAX_BLOCK_BYTES = 128 * 1024;
 
 /**
- * A Zstandard frame (RFC 8878) that stores the data without compressing it: every decoder reads it, and clients that ask
- * for `base64+zstd` are served without a compressor.
+ * A Zstandard frame (RFC 8878) that stores the data without compressing it. Every decoder reads it. Clients that ask for
+ * `base64+zstd` are served without a compressor.
  */
 export function zstdFrame(data: Uint8Array): Buffer {
   const header = Buffer.alloc(9);
