@@ -11,9 +11,9 @@ const { values } = readCommandLine({
     'Installs MCP clients at pinned versions, and runs each at its defaults against a marketplace. Ends with 1 when a client ' +
     'gets no answer, or pays for a wrong number of runs.',
   options: {
-    client: { kind: 'text', text: 'only clients whose name holds this; more with commas' },
-    scenario: { kind: 'text', text: 'only scenarios whose name holds this' },
-    'at-once': { kind: 'number', text: 'how many clients run side by side', default: 2 },
+    client: { kind: 'text', text: 'only clients whose name contains this; several with commas' },
+    scenario: { kind: 'text', text: 'only scenarios whose name contains this' },
+    'at-once': { kind: 'number', text: 'clients that run at the same time', default: 2 },
     json: { kind: 'flag', text: 'print the trials as JSON' },
   },
 });

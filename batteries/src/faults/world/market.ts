@@ -26,7 +26,7 @@ export const RUN_PRICE = 250_000n;
 /** Runs that a renter pays for in advance. */
 const DEPOSIT_RUNS = 6n;
 
-/** A listing, and what its rows and accounts are known by. */
+/** A listing and its agent's version. */
 export interface Listing extends SoldListing {
   readonly versionId: string;
 }
@@ -38,8 +38,8 @@ export interface Rental extends PaidRental<Listing> {
 }
 
 /**
- * A marketplace whose server can be killed and disturbed at every step: PostgreSQL and the chain are there for as long as
- * the battery, and the server reaches both through proxies.
+ * A marketplace whose server can be killed and disturbed at every step. PostgreSQL and the chain run for the whole battery, and
+ * the server reaches both through proxies.
  */
 export class FaultMarket {
   declare readonly chain: LocalChain;
@@ -50,7 +50,7 @@ export class FaultMarket {
   declare readonly postgres: PostgresProxy;
   declare readonly rpc: RpcProxy;
   declare readonly treasury: PublicKey;
-  /** All of them, whose payments the listings and the treasury have. */
+  /** All rentals, for the audit of the listings and the treasury. */
   readonly rentals: Rental[] = [];
   readonly #servers: Servers;
   readonly #stateDir: string;
@@ -69,10 +69,10 @@ export class FaultMarket {
   }
 
   /**
-   * Opens a market with a server that runs, does the work, and closes the market.
+   * Opens a market with a running server, does the work, and closes the market.
    *
-   * @param openDatabase gives the market's database; absent: an empty one
-   * @param environment of the server, beside the usual one
+   * @param openDatabase opens the market's database. Default: an empty one.
+   * @param environment further environment variables of the server
    */
   static async use<T>(
     work: (market: FaultMarket) => Promise<T>,
@@ -131,7 +131,7 @@ export class FaultMarket {
     return (this.#server = await this.#servers.start().ready);
   }
 
-  /** A start that may be ended by a fault; the caller says `took` once it is up. */
+  /** Starts a server that a fault may kill during its start. The caller calls `took` when it is ready. */
   starting(): StartingServer {
     return this.#servers.start();
   }
@@ -140,14 +140,14 @@ export class FaultMarket {
     this.#server = server;
   }
 
-  /** Ends the server at once, and lets the time pass after which other replicas know that it is gone. */
+  /** Kills the server, and lets its leases expire. */
   async kill(server: Pick<FaultServer, 'kill'> = this.server): Promise<void> {
     await server.kill();
     this.#server = undefined;
     await this.passLeases();
   }
 
-  /** What time does to the leases of a server that is gone, to the age of its runs, and to its tasks. */
+  /** Lets the leases of a dead server expire, and ages its runs and tasks. */
   async passLeases(): Promise<void> {
     await passLeases((statement) => this.query(statement));
     await this.query(
@@ -159,12 +159,12 @@ export class FaultMarket {
     return (await this.database.pool.query<T>(text, values)).rows;
   }
 
-  /** Lets the chain go on until what is confirmed is final and what was not seen can land no more. */
+  /** Advances the chain until confirmed transactions are final and unseen ones have expired. */
   finalize(): Promise<void> {
     return finalizeChain(this.chain);
   }
 
-  /** Puts Per-Task listings on sale, of one creator. */
+  /** Publishes Per-Task listings of one creator. */
   async publish(count: number): Promise<Listing[]> {
     const creator = await newParticipant(this.served);
     return Promise.all(
@@ -181,7 +181,7 @@ export class FaultMarket {
     );
   }
 
-  /** Makes a wallet that has rented a listing and paid in advance. */
+  /** Makes a wallet, rents a listing, and pays a deposit. */
   async rent(listing: Listing, runs: bigint = DEPOSIT_RUNS): Promise<Rental> {
     const terms = { deposit_lamports: Number(runs * RUN_PRICE) };
     const rental = await rentListing(await newParticipant(this.served), listing, terms);
@@ -189,7 +189,7 @@ export class FaultMarket {
     return rental;
   }
 
-  /** Gives the wallet of a rental a key with a daily limit. */
+  /** Creates an API key with a daily limit for the rental's wallet. */
   async giveKey(rental: Rental): Promise<void> {
     const signer = keypairSigner(rental.renter.wallet);
     const client = createClient({ baseUrl: this.server.baseUrl, signer });
@@ -197,12 +197,12 @@ export class FaultMarket {
     rental.apiKey = (await createApiKey(client, signer, 'limited', { policy })).key;
   }
 
-  /** Rents for many wallets. */
+  /** Rents each listing with a new wallet. */
   rentAll(listings: readonly Listing[], runs?: bigint): Promise<Rental[]> {
     return inParallel(listings, RENTING_AT_ONCE, (listing) => this.rent(listing, runs));
   }
 
-  /** The texts that steps of this rental's runs hold. */
+  /** The texts that identify steps of this rental's runs. */
   tokensOf({ wallet, balanceAddress, listing }: Rental): string[] {
     const credential = findAccessCredentialAddress(new PublicKey(wallet), listing.address).address;
     return [wallet, balanceAddress.toBase58(), credential.toBase58(), listing.id, listing.versionId];
@@ -218,7 +218,7 @@ export class FaultMarket {
 
 const RENTING_AT_ONCE = 6;
 
-/** What time does to the leases of a server that is gone, and to the age of its runs. */
+/** Lets the leases of a dead server expire, and ages its runs. */
 export async function passLeases(query: (statement: string) => Promise<unknown>): Promise<void> {
   await query(`update seats set expires_at = now() - interval '1 second'`);
   await query(`update seat_line set expires_at = now() - interval '1 second'`);

@@ -11,12 +11,12 @@ import { freePorts } from './embedded-stack.js';
 import { queryOf, type Stack } from './stack.js';
 import { SupervisedServer } from './supervised-server.js';
 
-/** Replicas that share the limits, of which one runs. */
+/** Replicas that share the limits. Only one of them runs. */
 export const REPLICAS = 2;
-/** How long the supervisor of Redis waits: an outage that nothing noticed would show nothing. */
+/** The length of an outage of Redis: long enough for the server to notice. */
 const REDIS_OUT_MS = 1_500;
 
-/** Starts a server as production has it, on a PostgreSQL, a Redis and a chain of its own. */
+/** Starts a server in production mode, on a new PostgreSQL, Redis and chain. */
 export async function openProductionStack(
   env: Readonly<Record<string, string>>,
   agentOrigin: string,
@@ -72,7 +72,7 @@ export async function openProductionStack(
     folders: [tempDir, join(stateDir, 'sandbox')],
     server,
     async pidOf(part) {
-      if (part === 'chain') throw new Error('The chain of production is not of this stack.');
+      if (part === 'chain') throw new Error('The production stack does not kill its chain.');
       return { server: server.pid, postgres: database.pid, redis: redis.pid }[part];
     },
     query,
