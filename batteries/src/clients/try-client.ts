@@ -41,7 +41,7 @@ export async function tryClient(
   const model = await startScriptedModel(wish);
   // An empty home folder, as on a new machine.
   const home = await mkdtemp(join(tmpdir(), 'agent-rental-client-'));
-  const begunAt = performance.now();
+  const startedAt = performance.now();
   try {
     const said = await output(installed, home, scenario.timeoutMs, {
       PATH: process.env['PATH'] ?? '',
@@ -56,7 +56,7 @@ export async function tryClient(
       ANTHROPIC_BASE_URL: new URL('/', model.baseUrl).origin,
       ANTHROPIC_API_KEY: 'scripted',
     });
-    const seconds = Math.round((performance.now() - begunAt) / 100) / 10;
+    const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
     const costs = await renter.costs();
     const charges = costs.filter((cost) => cost > 0).length;
     return {

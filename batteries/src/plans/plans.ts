@@ -24,7 +24,7 @@ export interface PlansReport {
 
 /**
  * How PostgreSQL plans:
- * - `generic`: for any values. PostgreSQL may switch to it after some executions of a prepared statement or an SQL function.
+ * - `generic`: for any values. PostgreSQL may use such plans for prepared statements and SQL functions.
  * - `custom`: for the values of each execution.
  */
 const PLANNED = ['generic', 'custom'] as const;
