@@ -23,9 +23,8 @@ export interface PlansReport {
 }
 
 /**
- * How PostgreSQL plans:
- * - `generic`: for any values. PostgreSQL may use such plans for prepared statements and SQL functions.
- * - `custom`: for the values of each execution.
+ * The modes of PostgreSQL's planner. A `generic` plan is for any values, and only for prepared statements and SQL functions. A
+ * `custom` plan is for the values of one execution.
  */
 const PLANNED = ['generic', 'custom'] as const;
 
