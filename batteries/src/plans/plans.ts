@@ -23,8 +23,8 @@ export interface PlansReport {
 }
 
 /**
- * The modes of PostgreSQL's planner. A `generic` plan is for any values, and only for prepared statements and SQL functions. A
- * `custom` plan is for the values of one execution.
+ * The planner's modes: `generic` for any values, and `custom` for the values of one execution. PostgreSQL itself makes generic plans
+ * only for prepared statements and SQL functions.
  */
 const PLANNED = ['generic', 'custom'] as const;
 
