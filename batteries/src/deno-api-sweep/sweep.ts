@@ -26,8 +26,6 @@ export type Surroundings = 'evaluator' | 'permissions' | 'kernel';
 export interface TracedSandboxes {
   /** Runs code that announces its calls in a new sandbox. */
   run(code: string, input: JsonObject, namespace: string): Promise<SweepPart>;
-  /** A folder of the host. */
-  folder: string;
   close(): Promise<void>;
 }
 
@@ -63,7 +61,6 @@ export async function openTracedSandboxes(
   const driver = await driverFor(surroundings, stateDir, wrapper);
 
   return {
-    folder,
     async run(code, input, namespace) {
       await rm(trace, { force: true });
       const part = await runOnce(driver, code, { ...input, folder });

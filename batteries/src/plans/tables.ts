@@ -3,7 +3,7 @@ export const BOUNDED_TABLES: Readonly<Record<string, string>> = {
   kysely_migration: 'a row for each migration',
   kysely_migration_lock: 'one row',
   sql_functions: 'a row for each SQL function',
-  undelivered_runs: 'a queue of runs that may still earn a credit',
+  undelivered_runs: 'a queue of runs, until their credits are settled',
   search_term_deltas: 'counts since the last fold',
   listing_run_deltas: 'counts since the last fold',
   delta_folds: 'a row for each table of deltas',

@@ -5,8 +5,6 @@ import type { MarketListing, ReplicaMarket } from '@agent-rental/test/support/re
 /** A requested run and its answers. */
 export interface AskedRun {
   readonly body: { agent_id: string; task: string };
-  readonly wallet: string;
-  readonly listing: MarketListing;
   /** The Idempotency-Key; undefined: none. */
   readonly key: string | undefined;
   /** The name in its task. */
@@ -29,7 +27,6 @@ export interface ToldRun {
 
 /** A wallet with rentals, a login token and an API key. */
 export interface Caller {
-  readonly wallet: string;
   readonly bearers: readonly string[];
   readonly listings: readonly MarketListing[];
   /** Runs with a result. */
@@ -49,11 +46,10 @@ export async function newCaller(
   runs: number,
 ): Promise<Caller> {
   const participant = await market.participant();
-  const { wallet, token, signer, client } = participant;
+  const { token, signer, client } = participant;
   const { key } = await createApiKey(client, signer, 'battery');
   for (const listing of listings) await market.rent(participant, listing, runs);
   return {
-    wallet: wallet.publicKey.toBase58(),
     bearers: [token, key],
     listings,
     done: [],

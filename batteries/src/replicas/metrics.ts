@@ -34,12 +34,10 @@ async function metricsOf({ dev }: Replica): Promise<string> {
   return text;
 }
 
-/** Waits for a leader. @returns the time in milliseconds. */
-export async function takeOver(replicas: () => readonly Replica[]): Promise<number> {
-  const startedAt = performance.now();
-  while ((await leadersOf(replicas())).length === 0) {
-    if (performance.now() - startedAt > LONGEST_MS) break;
+/** Waits for a leader, at most {@link LONGEST_MS}. */
+export async function takeOver(replicas: () => readonly Replica[]): Promise<void> {
+  const deadline = performance.now() + LONGEST_MS;
+  while ((await leadersOf(replicas())).length === 0 && performance.now() <= deadline) {
     await delay(ASK_EVERY_MS);
   }
-  return Math.round(performance.now() - startedAt);
 }

@@ -38,8 +38,6 @@ export function newRun(
   const name = `${listing.id}/${runs.length}`;
   const run: AskedRun = {
     body: { agent_id: listing.id, task: slowTask(workMs, name) },
-    wallet: caller.wallet,
-    listing,
     key: hasKey ? randomUUID() : undefined,
     name,
     isCancelled,

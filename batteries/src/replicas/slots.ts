@@ -10,15 +10,12 @@ export class SlotWatch {
   mostAtAgent = 0;
   /** The most taken slots of a listing. */
   mostTaken = 0;
-  /** The number of requests for each task at its agent, by the name in the task. */
-  readonly received = new Map<string, number>();
   readonly #working = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
 
   /** Called by the agents for each task. */
   readonly onTask = (request: IncomingMessage, body: string): void => {
-    const [, name = '', listing = ''] = /<(([^/>]*)[^>]*)>/.exec(body) ?? [];
-    this.received.set(name, (this.received.get(name) ?? 0) + 1);
+    const [, listing = ''] = /<([^/>]*)[^>]*>/.exec(body) ?? [];
     const now = (this.#working.get(listing) ?? 0) + 1;
     this.#working.set(listing, now);
     this.mostAtAgent = Math.max(this.mostAtAgent, now);

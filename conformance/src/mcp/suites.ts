@@ -17,7 +17,6 @@ export interface Verdict {
   readonly passed: number;
   /** The report's lines of failed scenarios that count. */
   readonly failures: readonly string[];
-  readonly report: string;
 }
 
 /** The protocol's own conformance suites. */
@@ -75,13 +74,12 @@ export async function runTaskScenarios(): Promise<Verdict> {
     npmTool('@modelcontextprotocol/conformance', TASKS_VERSION, 'dist/index.js'),
   ]);
   return withAdapter(async (url) => {
-    const verdict = { passed: 0, failures: [] as string[], report: '' };
+    const verdict = { passed: 0, failures: [] as string[] };
     for (const [scenario, checks] of Object.entries(TASK_SCENARIOS)) {
       const report = await output(node, [main, 'server', '--url', url, '--scenario', scenario]);
       const [said, passed] = /^Passed: (\d+)\/\d+, \d+ failed/m.exec(report) ?? [];
       verdict.passed += Number(passed ?? 0);
       if (said !== `Passed: ${checks}/${checks}, 0 failed`) verdict.failures.push(`${scenario}: ${said}`);
-      verdict.report += report;
     }
     return verdict;
   });
@@ -109,7 +107,6 @@ function judge(report: string): Verdict {
     failures: scenarios
       .filter(([, scenario, , failed]) => failed !== '0' && !unscored.has(scenario))
       .map(([line]) => line),
-    report,
   };
 }
 

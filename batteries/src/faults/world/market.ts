@@ -131,13 +131,9 @@ export class FaultMarket {
     return (this.#server = await this.#servers.start().ready);
   }
 
-  /** Starts a server that a fault may kill during its start. The caller calls `took` when it is ready. */
+  /** Starts a server that a fault may kill during its start. */
   starting(): StartingServer {
     return this.#servers.start();
-  }
-
-  took(server: FaultServer): void {
-    this.#server = server;
   }
 
   /** Kills the server, and lets its leases expire. */

@@ -6,7 +6,6 @@ export interface FaultServer {
   readonly baseUrl: string;
   /** Kills it, like a crash. */
   kill(): Promise<unknown>;
-  output(): string;
 }
 
 /** A server during its start, which may never end. */
@@ -28,10 +27,7 @@ export class Servers {
     const server = this.#all.at(-1) as LoadedServer;
     this.#all.push(loadServer());
     const kill = () => server.end('SIGKILL');
-    const started = async () => {
-      const baseUrl = await server.start(this.#message);
-      return { baseUrl, kill, output: server.output };
-    };
+    const started = async () => ({ baseUrl: await server.start(this.#message), kill });
     return { ready: started(), kill };
   }
 
