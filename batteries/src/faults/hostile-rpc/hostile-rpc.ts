@@ -22,7 +22,7 @@ export interface HostileRpcReport extends Verified {
   rows: Record<string, number>;
   /** The number of first answers under each, by status. */
   answers: Record<string, Record<string, number>>;
-  /** Delivered runs whose charge a fork dropped for good. The server counts them as `lost`. */
+  /** Delivered runs whose charge a fork dropped permanently. The server counts them as `lost`. */
   lost: number;
 }
 
