@@ -3,7 +3,7 @@ import { runAbortBattery, WAYS } from './battery.js';
 import { FORM, IS_QUICK, SEED } from '@agent-rental/test/support/form';
 
 test.skipIf(IS_QUICK)(
-  'runs that are aborted at random moments leave nothing behind, whichever way they are aborted',
+  'runs that are aborted at random moments, in each way, leave nothing behind',
   { timeout: 300_000 },
   async () => {
     const report = await runAbortBattery({

@@ -45,8 +45,8 @@ const EXPLAINS = {
 const LEAST_ROWS = 500;
 
 /**
- * Uses a marketplace with a long history, and checks PostgreSQL's plan of each statement: for runs, for every read of the API,
- * and for background work.
+ * Uses a marketplace with a long history, and checks PostgreSQL's plan of each statement. The statements come from runs, from
+ * every read of the API, and from background work.
  */
 export async function judgePlans(size: HistorySize, log: (line: string) => void): Promise<PlansReport> {
   const database = await openRestartableDatabase();

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient, type RentalClient } from '@agent-rental/sdk';
@@ -19,6 +18,7 @@ import {
   openChain,
   type MarketChain,
 } from '@agent-rental/test/support/replicas/market-chain';
+import { serverEnvironment } from '../world/environment.js';
 import { inMaintenance } from '../world/maintenance.js';
 import { Servers, type FaultServer } from '../world/servers.js';
 import { chargedOnChain, command, hasProgram, lamportsOnChain, startLoad } from './drill-support.js';
@@ -51,19 +51,11 @@ beforeAll(async () => {
     openEmptyDatabase(process.env['TEST_DATABASE_URL']),
     startFaultAgent(),
   ]);
-  environment = {
-    PORT: '0',
-    DATABASE_URL: database.url,
-    SOLANA_RPC_URLS: chain.chain.rpcUrl,
-    SOLANA_NETWORK: 'localnet',
-    AUTHORITY_KEYPAIR: chain.authorityFile,
-    MASTER_KEY: randomBytes(32).toString('base64'),
-    REVIEW: 'automatic',
-    LOG_LEVEL: 'warn',
-    RATE_LIMIT_PER_MINUTE: '1000000',
-    EXECUTIONS_PER_MINUTE: '1000000',
-    SANDBOX_POOL_SIZE: '1',
-  };
+  environment = serverEnvironment({
+    databaseUrl: database.url,
+    rpcUrl: chain.chain.rpcUrl,
+    authorityFile: chain.authorityFile,
+  });
   replicas = [];
   for (let index = 0; index < 2; index += 1) {
     const stateDir = await newStateDir();

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { LocalChain } from '@agent-rental/local-chain';
 import { findAccessCredentialAddress } from '@agent-rental/program-client';
 import { createClient } from '@agent-rental/sdk';
@@ -15,6 +14,7 @@ import { newStateDir, removeStateDir } from '@agent-rental/test/support/marketpl
 import { newParticipant } from '@agent-rental/test/support/participant';
 import { PublicKey, type Connection } from '@solana/web3.js';
 import { startFaultAgent, type FaultAgent } from './agent.js';
+import { serverEnvironment } from './environment.js';
 import { finalizeChain, openChain } from '@agent-rental/test/support/replicas/market-chain';
 import { Lanes } from './lanes.js';
 import { startPostgresProxy, type PostgresProxy } from '../proxies/postgres-proxy.js';
@@ -91,19 +91,9 @@ export class FaultMarket {
     const servers = new Servers({
       agentOrigin: agent.origin,
       env: {
+        ...serverEnvironment({ databaseUrl: postgres.url, rpcUrl: rpc.url, authorityFile }),
         STATE_DIR: stateDir,
-        PORT: '0',
-        DATABASE_URL: postgres.url,
-        SOLANA_RPC_URLS: rpc.url,
-        SOLANA_NETWORK: 'localnet',
-        AUTHORITY_KEYPAIR: authorityFile,
-        MASTER_KEY: randomBytes(32).toString('base64'),
-        REVIEW: 'automatic',
-        LOG_LEVEL: 'warn',
-        RATE_LIMIT_PER_MINUTE: '1000000',
-        EXECUTIONS_PER_MINUTE: '1000000',
         RECONNECT_GRACE_SECONDS: '0',
-        SANDBOX_POOL_SIZE: '1',
         ...environment,
       },
     });

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { openKeptDatabase } from '@agent-rental/server/testing';
 import { newStateDir, removeStateDir } from '@agent-rental/test/support/marketplace';
@@ -6,6 +5,7 @@ import { startRedis } from '@agent-rental/test/support/processes/redis';
 import { METRICS_TOKEN } from '@agent-rental/test/support/processes/replicas';
 import { finalizeChain, openChain } from '@agent-rental/test/support/replicas/market-chain';
 import { SERVER_PROCESS } from '@agent-rental/test/support/replicas/replica';
+import { serverEnvironment } from '../../world/environment.js';
 import { passLeases } from '../../world/market.js';
 import { freePorts } from './embedded-stack.js';
 import { queryOf, type Stack } from './stack.js';
@@ -45,16 +45,11 @@ export async function openProductionStack(
       start: {
         agentOrigin,
         env: {
+          ...serverEnvironment({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, authorityFile }),
           STATE_DIR: stateDir,
           PORT: String(port),
-          DATABASE_URL: database.url,
           REDIS_URL: redis.url,
           REPLICAS: String(REPLICAS),
-          SOLANA_RPC_URLS: chain.rpcUrl,
-          SOLANA_NETWORK: 'localnet',
-          AUTHORITY_KEYPAIR: authorityFile,
-          MASTER_KEY: randomBytes(32).toString('base64'),
-          REVIEW: 'automatic',
           METRICS_TOKEN,
           SANDBOX_POOL_SIZE: '2',
           LOG_LEVEL: 'info',
