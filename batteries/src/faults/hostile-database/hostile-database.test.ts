@@ -34,7 +34,7 @@ test.skipIf(IS_QUICK)(
 );
 
 test.skipIf(IS_QUICK)(
-  'a database older than the chain charges no run twice, and takes no run for charged that was not [MON-22]',
+  'a database older than the chain charges no run twice, and treats no uncharged run as charged [MON-22]',
   { timeout: 300_000 },
   async () => {
     const { forgotten, charged, broken } = await runRestoredDatabase(3, log);

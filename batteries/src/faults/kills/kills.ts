@@ -53,7 +53,7 @@ export interface KillOptions {
   log(line: string): void;
 }
 
-/** Long enough for fewer than five kills in a minute: after more than five crashes a server abandons the part. */
+/** Long enough for at most five kills in a minute. A server abandons a part after more than five crashes in a minute. */
 const BETWEEN_KILLS_MS = 13_000;
 /** The most runs that start the step before the kill. */
 const MOST_BEFORE = 10;

@@ -112,7 +112,7 @@ async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promis
         ? send(market, request)
         : repeat(market, request).catch(() => ({ status: undefined, body: undefined })));
       if (status === 200) return undefined;
-      // The refusing agent never answers with 200: two attempts are enough.
+      // A run of the refusing agent never succeeds, so a few attempts are enough.
       if (left < MOST_ATTEMPTS - 2 && request.scenario.work === 'refuse') return undefined;
       if (status !== undefined && status < 500 && status !== 429) {
         return `a run was answered ${status}: ${JSON.stringify(body)}`;
