@@ -9,10 +9,10 @@ import {
 export type Log = (line: string) => void;
 
 /**
- * Runs the command of a battery: prints its report as JSON on standard output, and its progress on standard error. Ends with 1 when
- * something is broken.
+ * Runs a battery's command. Prints its report as JSON on standard output, and its progress on standard error. Ends with 1 when
+ * the report has faults.
  *
- * @param brokenOf what is wrong, by the report; absent: its field `broken`
+ * @param brokenOf reads the faults from the report. Default: its field `broken`.
  */
 export async function runBattery<const Options extends Record<string, OptionSpec>, Report extends object>(
   spec: CommandSpec<Options>,
@@ -26,9 +26,9 @@ export async function runBattery<const Options extends Record<string, OptionSpec
   process.exitCode = brokenOf(report).length === 0 ? 0 : 1;
 }
 
-/** Ends the command with 2 where Redis is not installed. */
+/** Ends the command with 2 when Redis is not installed. */
 export function requireRedis(hasRedis: boolean): void {
   if (hasRedis) return;
-  process.stderr.write('redis-server is not installed, which this battery starts.\n');
+  process.stderr.write('This battery needs redis-server, which is not installed.\n');
   process.exit(2);
 }

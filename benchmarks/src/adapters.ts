@@ -19,18 +19,18 @@ import { median, percentile, Sheet, type Suite } from './report.js';
 import { byTurns, ownCpuMs, ratioOf, type Leg } from './harness/turns.js';
 
 const RENTALS = [1, 30, 300] as const;
-/** What `/v1/tools` is asked for. */
+/** The rentals for the measurement of `/v1/tools`. */
 const MANY_RENTALS = 1_000;
 const PAGE = 100;
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 41);
-/** Before that the engine has not compiled what is measured. */
+/** Enough rounds for the engine to compile the measured code. */
 const WARM_UP_ROUNDS = 10;
-/** How much more than the floor a list or a call may take. */
+/** The largest ratio of a list's or a call's time to the floor's. */
 const LIMIT_TIMES = 1.3;
 const LIMIT_BYTES = 1_000;
 
 async function measureAdapters(sheet: Sheet): Promise<Sheet> {
-  // The AI SDK has much to say about models that are none.
+  // The AI SDK logs warnings about mock models.
   globalThis.AI_SDK_LOG_WARNINGS = false;
   const stops: (() => Promise<void>)[] = [];
   try {
@@ -42,7 +42,7 @@ async function measureAdapters(sheet: Sheet): Promise<Sheet> {
       for (const rentals of RENTALS) await measureLists(framework, marketplace, { rentals }, sheet);
     }
     await measureLists(toolsOfApi, marketplace, { rentals: MANY_RENTALS }, sheet);
-    // A process that lists for the first time, or after all its listings have changed, has schemas to compile.
+    // A process compiles schemas at its first list, and after a change of all listings.
     for (const framework of all.filter(({ isBuiltHere }) => isBuiltHere))
       await measureLists(framework, marketplace, { rentals: RENTALS[2], areNew: true }, sheet);
     const calls = await openCalls(marketplace);
@@ -64,7 +64,7 @@ async function frameworks(
   const { alwaysThere } = rentedToolset(createClient({ baseUrl, apiKey: token }));
   const ours = await startMcpProcess({ baseUrl });
   stops.push(() => ours.stop());
-  // The same tools to the word: what is compared is what it takes to serve them.
+  // Both sides serve exactly the same tools, so that only the service differs.
   const all = (await ours.list(caller, MANY_RENTALS)) as unknown as GivenTool[];
   const given = { fixed: all.slice(0, alwaysThere.length), rented: all.slice(alwaysThere.length) };
   const floor = await startMcpProcess({ baseUrl, given });
@@ -80,7 +80,7 @@ async function frameworks(
   return [langchain(alwaysThere), aiSdk(alwaysThere), mcp];
 }
 
-/** `/v1/tools`, against the bare list of the same rentals from the same server. */
+/** `/v1/tools` against the bare list of the same rentals from the same server. */
 const toolsOfApi: Framework = {
   name: '/v1/tools',
   isBuiltHere: false,
@@ -111,7 +111,9 @@ async function measureLists(
   const caller = callerOf(marketplace, rentals);
   const [tools, bareTools] = await Promise.all([ours(caller, rentals), floor(caller, rentals)]);
   if (tools.length !== bareTools.length || tools.length < rentals)
-    throw new Error(`${name} gave ${tools.length} tools for ${rentals}, the floor ${bareTools.length}.`);
+    throw new Error(
+      `${name} has ${tools.length} tools for ${rentals} rentals, the floor ${bareTools.length}.`,
+    );
   const measured = await byTurns(
     { run: () => ours(caller, rentals), cpuMs: () => cpuMs('ours') },
     { run: () => floor(caller, rentals), cpuMs: () => cpuMs('floor') },
@@ -133,7 +135,7 @@ async function measureLists(
 
 const tokenizer = new Tiktoken(o200kBase);
 
-/** What a tool takes in a request, on average. */
+/** The average size of a tool in a request. */
 function sizeOf(tools: readonly JsonObject[]): { bytes: number; tokens: number } {
   const texts = tools.map((tool) => JSON.stringify(tool));
   const sum = (count: (text: string) => number) =>
@@ -144,14 +146,14 @@ function sizeOf(tools: readonly JsonObject[]): { bytes: number; tokens: number }
   };
 }
 
-/** A call in each framework, over the framework's own with a tool over `fetch`; and over `fetch` alone. */
+/** Measures a call in each framework against the framework's own tool over `fetch`, and against `fetch` alone. */
 async function measureCalls(calls: Calls, sheet: Sheet): Promise<void> {
   let tasks = 0;
   const leg = (call: Call): Leg => ({
     async run() {
       tasks += 1;
       const text = await call(slowTask(0, `task ${tasks}`));
-      if (!text.startsWith(slowAnswer(`task ${tasks}`))) throw new Error(`Task ${tasks} gave ${text}.`);
+      if (!text.startsWith(slowAnswer(`task ${tasks}`))) throw new Error(`Task ${tasks} returned ${text}.`);
     },
   });
   const rounds = { rounds: 3 * ROUNDS, warmUps: WARM_UP_ROUNDS };
@@ -174,7 +176,7 @@ function rowOf(what: string, { ours, baseline }: Awaited<ReturnType<typeof byTur
   };
 }
 
-/** What the adapters cost beside the frameworks that they adapt to. */
+/** The costs of the adapters compared with their frameworks. */
 export const suite: Suite = {
   name: 'adapters',
   summary: 'rented tools, built, listed and called, against the bare SDKs and fetch',

@@ -27,8 +27,8 @@ async function measureCharges(sheet: Sheet): Promise<Sheet> {
   const unloaded = ({ oneByOne }: Measured) => oneByOne;
   const one = addRow(sheet, '20 at once of a listing, one charge in a transaction', alone.map(loaded));
   const many = addRow(sheet, '20 at once of a listing, packed', packed.map(loaded));
-  addRow(sheet, 'one after the other, one charge in a transaction', alone.map(unloaded));
-  addRow(sheet, 'one after the other, packed where there is load', packed.map(unloaded));
+  addRow(sheet, 'one after another, one charge in a transaction', alone.map(unloaded));
+  addRow(sheet, 'one after another, packed under load', packed.map(unloaded));
   sheet.atLeast(
     'charged runs per second, packed over one in a transaction',
     many.rate / one.rate,
@@ -48,11 +48,11 @@ interface Measured {
   underLoad: Round;
 }
 
-/** Surfnet becomes slower with each transaction that it has seen, so each round has one of its own. */
+/** Measures on a new chain, because Surfnet becomes slower with each transaction. */
 async function onOwnChain(maxCharges: number | undefined): Promise<Measured> {
   const charged = await startChargedListings(LISTINGS);
   try {
-    // Without load first: what is ready needs no warming up for the other.
+    // Without load first, which also warms up for the round under load.
     const oneByOne = await charged.round(RUNS_ONE_BY_ONE, maxCharges, 1);
     const underLoad = await charged.round(RUNS_PER_LISTING, maxCharges);
     return { chain: charged.chainName, oneByOne, underLoad };
@@ -71,7 +71,7 @@ function addRow(sheet: Sheet, what: string, rounds: readonly Round[]): { rate: n
   return { rate, fee };
 }
 
-/** Runs the same agent under a subscription and per task, by turns. One server with the embedded chain serves both. */
+/** Runs the same agent under a subscription and per task, in turns, on one server with the embedded chain. */
 async function measureLatency(sheet: Sheet): Promise<void> {
   sheet.progress('Starting the marketplace');
   const agents = await startRentedAgents(POOL_SIZE);
@@ -92,7 +92,7 @@ async function measureLatency(sheet: Sheet): Promise<void> {
   sheet.add({ what: 'added by charging', p50_ms: median(charged) - median(uncharged) });
 }
 
-/** What packing gains, and what charging costs. */
+/** The gain from packing charges, and the costs of a charge. */
 export const suite: Suite = {
   name: 'charges',
   summary:

@@ -10,10 +10,10 @@ import { Sheet, type Suite } from './report.js';
 
 const SIZE = process.env['BENCH_SIZE'] ?? 'full';
 
-/** Measures at one of the sizes. */
+/** Measures at the given sizes. */
 export async function measureGrowth(sizes: Sizes, sheet: Sheet): Promise<Sheet> {
   const { progress } = sheet;
-  progress('Starting a marketplace with little history, and one with much');
+  progress('Starting a marketplace with a short history, and one with a long history');
   const small = await startGrownMarket(sizes, progress);
   try {
     const large = await startGrownMarket({ ...sizes, runs: sizes.runs * sizes.times }, progress);
@@ -38,10 +38,10 @@ export async function measureGrowth(sizes: Sizes, sheet: Sheet): Promise<Sheet> 
   return sheet;
 }
 
-/** What pages, runs, rounds in the background and first starts cost by how much there already is. */
+/** The costs of pages, runs, background rounds and first starts as the history grows. */
 export const suite: Suite = {
   name: 'growth',
-  summary: 'what a page, a check, an idle minute and a start cost with a hundred times as much there already',
+  summary: 'costs of a page, a check, an idle minute and a start with a hundred times the history',
   run(progress) {
     if (SIZE !== 'small' && SIZE !== 'full') throw new Error(`BENCH_SIZE is small or full, not ${SIZE}.`);
     return measureGrowth(SIZES[SIZE], new Sheet(progress));

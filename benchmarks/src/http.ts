@@ -13,13 +13,13 @@ const LISTINGS = 500;
 const ROUNDS = 11;
 const REQUESTS_PER_ROUND = 800;
 const WARM_UP_ROUNDS = 2;
-/** Requests under way at the same time. */
+/** Concurrent requests. */
 const CONCURRENCY = 10;
-/** How long the statements of the background are watched. */
+/** How long background statements are recorded. */
 const BACKGROUND_SECONDS = 10;
 const PRICE_LAMPORTS = 5_000;
 
-/** What is measured, and how much more than the baseline it may cost. */
+/** The measured requests, with their largest ratio to the baseline. */
 const CASES = [
   { name: 'GET /v1/credentials', path: '/v1/credentials', bearer: 'token', limit: 2 },
   { name: 'GET /v1/credentials, API key', path: '/v1/credentials', bearer: 'apiKey', limit: undefined },
@@ -38,7 +38,7 @@ async function measureHttp(sheet: Sheet): Promise<Sheet> {
     if (!renter) throw new Error('There is no renter.');
     const { key: apiKey } = await createApiKey(renter.client, renter.signer, 'measured');
     const bearers = { token: renter.token, apiKey };
-    // A page of search is full.
+    // Enough listings for a full page of the search.
     const changes = `'id', 'copy-' || translate(lpad(n::text, 6, '0'), '0189', 'abcd'), 'address', 'copy-' || n`;
     const from = `from listings original, generate_series(1, $2::int) n where original.id = $1`;
     await insertCopies(market.database, 'listings', changes, from, [listing, LISTINGS]);
@@ -87,7 +87,7 @@ async function sendGets(url: string, bearer: string): Promise<void> {
   });
 }
 
-/** What a request costs beside Fastify and its query: identity, limits, validation, rendering, log. */
+/** The costs of a request in addition to Fastify and its query: identity, limits, validation, rendering, log. */
 export const suite: Suite = {
   name: 'http',
   summary: 'CPU per request against bare Fastify with the same PostgreSQL queries',

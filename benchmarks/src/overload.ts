@@ -4,16 +4,16 @@ import { requireGood, sendLoad } from './harness/load.js';
 import { newRenters, startMarket } from './harness/market.js';
 import { median, percentile, Sheet, type Suite } from './report.js';
 
-/** What a listing runs at the same time. */
+/** Concurrent runs of a listing. */
 const SLOTS = 20;
 const TIMES = 10;
-/** How long the agent takes: twenty slots then make a hundred runs a second. */
+/** The time of a run. Twenty slots then make a hundred runs per second. */
 const RUN_MS = 200;
 const WALLETS = 10;
 const PRICE_LAMPORTS = 5_000;
 const LEAST = 0.8;
 
-/** Measures good answers of one listing at its capacity and at ten times its callers. Refused callers come back at once. */
+/** Measures good answers of one listing at its capacity and with ten times the callers. Refused callers retry at once. */
 export async function measureOverload(
   { seconds, warmUpSeconds, rounds }: { seconds: number; warmUpSeconds: number; rounds: number },
   sheet: Sheet,
@@ -79,9 +79,9 @@ export async function measureOverload(
   }
 }
 
-/** What a listing answers when far more is asked than it can do. */
+/** A listing's good answers under overload. */
 export const suite: Suite = {
   name: 'overload',
-  summary: 'good answers of a listing with ten times as many callers as it has slots',
+  summary: 'good answers of a listing with ten times as many callers as slots',
   run: (progress) => measureOverload({ seconds: 10, warmUpSeconds: 3, rounds: 3 }, new Sheet(progress)),
 };

@@ -5,19 +5,19 @@ import { ReplicaMarket, RUN_PRICE } from '@agent-rental/test/support/replicas/re
 import { requireGood, sendLoad } from './harness/load.js';
 import { median, Sheet, timesOf, type Suite } from './report.js';
 
-/** How many of the replicas are asked. All are up the whole time, so that only the load differs. */
+/** The numbers of replicas under load. All replicas run the whole time, so that only the load differs. */
 const COUNTS = [1, 2, 4] as const;
 const CALLERS = 20;
 const WALLETS = 10;
-/** Deposited runs of a wallet: less than a wallet of the tests has SOL for. */
+/** Deposited runs of a wallet, within the SOL of a test wallet. */
 const RUNS_OF_WALLET = 3_000;
 /**
- * Limit of the servers' processor time for an answer, in times of one replica's. Runs that begin together share statements, and
- * each of several replicas has fewer to share. Rates are no target: callers and one replica already fill the machine.
+ * The largest ratio of the servers' processor time per answer to one replica's. Runs that start together share statements, and
+ * each of several replicas shares fewer. Rates have no target, because callers and one replica already fill the machine.
  */
 const MOST_CPU = 3;
 
-/** Measures answers a second of one, two and four replicas, by turns, on one PostgreSQL, one Redis and one chain. */
+/** Measures answers per second of one, two and four replicas in turns, on one PostgreSQL, one Redis and one chain. */
 export async function measureReplicas(
   { seconds, warmUpSeconds, rounds }: { seconds: number; warmUpSeconds: number; rounds: number },
   sheet: Sheet,
@@ -103,15 +103,15 @@ export async function measureReplicas(
   }
 }
 
-/** Processor time of the replicas' processes so far, in milliseconds. NaN where there is no `/proc`. */
+/** Processor time of the replicas' processes so far, in milliseconds. NaN without `/proc`. */
 async function cpuMs(replicas: readonly Replica[]): Promise<number> {
   const all = await Promise.all(replicas.map(({ pid }) => readProcess(pid)));
   return all.reduce((sum, process) => sum + (process?.cpuMs ?? Number.NaN), 0);
 }
 
-/** What one, two and four replicas answer on one machine. */
+/** The answers of one, two and four replicas on one machine. */
 export const suite: Suite = {
   name: 'replicas',
-  summary: 'answers a second of 1, 2 and 4 replicas on one PostgreSQL, Redis and chain, by turns',
+  summary: 'answers per second of 1, 2 and 4 replicas on one PostgreSQL, Redis and chain, in turns',
   run: (progress) => measureReplicas({ seconds: 4, warmUpSeconds: 2, rounds: 3 }, new Sheet(progress)),
 };

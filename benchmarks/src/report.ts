@@ -3,10 +3,10 @@ import { percentile } from '@agent-rental/test/support/timing/quantiles';
 
 export { percentile };
 
-/** A measured line: what was done, and its figures with the unit in the key (`p50_ms`). */
+/** A measured line: the measurement's name, and its figures with the unit in the key (`p50_ms`). */
 export type Row = Readonly<Record<string, string | number>>;
 
-/** A promise of the benchmark: a ratio against a baseline of the same run, or a count. */
+/** A target: a ratio to a baseline of the same run, or a count. */
 export interface Target {
   readonly name: string;
   readonly value: number;
@@ -15,20 +15,20 @@ export interface Target {
   readonly holds: boolean;
 }
 
-/** What a suite found. */
+/** The findings of a suite. */
 export interface Findings {
-  /** What the figures depend on beside the machine, for instance the version of a database. */
+  /** Settings that influence the figures, for instance the version of a database. */
   readonly setting?: Readonly<Record<string, string | number>>;
   readonly rows: readonly Row[];
   readonly targets: readonly Target[];
 }
 
-/** A benchmark. `benchmarks/src/<name>.ts` exports one as `suite`; `npm run bench -- <name>` runs it. */
+/** A benchmark. `benchmarks/src/<name>.ts` exports one as `suite`, and `npm run bench -- <name>` runs it. */
 export interface Suite {
   readonly name: string;
-  /** One line: what is measured against what. */
+  /** One line: the measurement and its baseline. */
   readonly summary: string;
-  /** Measures. `progress` takes lines about its progress, which are no part of the result. */
+  /** Runs the suite. `progress` takes lines about its progress. */
   run(progress: (line: string) => void): Promise<Findings>;
 }
 
@@ -40,7 +40,7 @@ export interface Report {
   readonly targets: readonly Target[];
 }
 
-/** Findings as they come. Adding a row tells its progress. */
+/** Collects findings. Each new row is also reported as progress. */
 export class Sheet implements Findings {
   readonly rows: Row[] = [];
   readonly targets: Target[] = [];
@@ -78,7 +78,7 @@ export function timesOf(ms: readonly number[]): { p50_ms: number; p95_ms: number
   return { p50_ms: median(ms), p95_ms: percentile(ms, 95), samples: ms.length };
 }
 
-/** The median. */
+/** The median of values. */
 export function median(values: readonly number[]): number {
   return percentile(values, 50);
 }
@@ -93,12 +93,12 @@ export function atMost(name: string, value: number, limit: number, unit: string)
   return { name: `${name}, at most`, value: round(value), limit, unit, holds: value <= limit };
 }
 
-/** Three significant digits, and all digits of larger whole numbers: more is noise. */
+/** Rounds to three significant digits, or to a whole number from 100 on. More digits are noise. */
 export function round(value: number): number {
   return Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3));
 }
 
-/** Puts a suite's findings beside the machine they were found on. */
+/** Combines a suite's findings with a description of the machine. */
 export function report(suite: Suite, findings: Findings): Report {
   const [cpu] = cpus();
   return {
@@ -132,7 +132,7 @@ export function reportText({ suite, machine, rows, targets }: Report): string {
   ].join('\n');
 }
 
-/** Rows under their column names, numbers to the right. */
+/** A table with column names and right-aligned numbers. */
 function table(rows: readonly Row[]): string[] {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? ''))];

@@ -12,22 +12,22 @@ import type { FloorOptions, FloorUrls } from './runs/floor-server.js';
 import { recordStatements } from './harness/sent-statements.js';
 import { countInServer, type ServerCounts } from './harness/server-counts.js';
 
-/** Runs at the same time. */
+/** Concurrent runs. */
 const AT_ONCE = 6;
 const WARM_UP = 6;
 const PRICE_LAMPORTS = 250_000;
-/** Renters of charged runs: the charges of one that are not final are bounded. */
+/** Renters of charged runs. One renter's open charges are bounded. */
 const WALLETS = 5;
 const FINALITY_MS = 120_000;
 const TERMS = { one_time: 'not charged', per_query: 'charged' } as const;
-/** Transactions of the database that a run over HTTP may take. */
+/** The most database transactions of a run over HTTP. */
 const MOST_TRANSACTIONS = { one_time: 5, per_query: 8 } as const;
 const KINDS: readonly AgentKind[] = ['connected', 'declarative'];
-/** The last statement before the agent is called: it writes the run down and gives it its slot. */
+/** The last statement before the call of the agent: it records the run and takes its slot. */
 const LAST_BEFORE_CALL = /start_runs/;
 
 interface Usage extends ServerCounts {
-  /** Of the whole database, in bytes. */
+  /** The log of the whole database, in bytes. */
   readonly walBytes: number;
 }
 
@@ -37,16 +37,16 @@ interface Way {
   run(task: string): Promise<unknown>;
 }
 
-/** How much is measured. */
+/** The lengths of the measurements. */
 interface RunsOptions {
   readonly runs: number;
-  /** How long the server is watched without a run, whose costs are subtracted. */
+  /** How long the idle server's costs are measured, for the subtraction. */
   readonly idleSeconds: number;
-  /** How long statements are watched that come without a run. */
+  /** How long background statements are recorded. */
   readonly backgroundSeconds: number;
 }
 
-/** Measures the costs of runs: how many a second, CPU of the server's own process, transactions and log of the database. */
+/** Measures runs: the rate, the CPU time of the server's process, and the database's transactions and log. */
 export async function measureRuns(
   { runs, idleSeconds, backgroundSeconds }: RunsOptions,
   sheet: Sheet,
@@ -78,7 +78,7 @@ export async function measureRuns(
       const cpuMs = ((await floor.cpuMs()) - before) / runs;
       sheet.add({ what: way.what, runs_per_s: runs / seconds, cpu_ms: cpuMs, samples: runs });
     };
-    /** Measures to the end of each charge, and without the costs of an idle server. Gives transactions of a run. */
+    /** Measures to the end of each charge, without the costs of an idle server. @returns the transactions of a run. */
     const measure = async (way: Way): Promise<number> => {
       await many(way, WARM_UP, 'warm-up');
       await settle(market);
@@ -112,10 +112,10 @@ export async function measureRuns(
 
     const floor = await startFloor();
     const mcpFloor = await openRawMcpSession(floor.mcp, 'none');
-    const http = { what: 'Fastify as it comes, connected', run: overHttp(floor.http, noToken, 'floor') };
+    const http = { what: 'bare Fastify, connected', run: overHttp(floor.http, noToken, 'floor') };
     await measureFloor(http, floor);
     const mcp = (task: string) => mcpFloor.call('run_agent', { agent_id: 'floor', task });
-    await measureFloor({ what: 'MCP SDK as it comes, connected', run: mcp }, floor);
+    await measureFloor({ what: 'bare MCP SDK, connected', run: mcp }, floor);
     for (const model of Object.keys(TERMS) as (keyof typeof TERMS)[]) {
       for (const kind of KINDS) {
         const agentId = await market.publish(kind, `${kind}-${model}`.replace('_', '-'), {
@@ -137,7 +137,7 @@ export async function measureRuns(
           const recorded = () => run(slowTask(0, 'recorded'));
           const { answer: runId, statements } = await recordStatements(market, recorded, backgroundSeconds);
           const last = statements.findIndex(({ text }) => LAST_BEFORE_CALL.test(text));
-          if (last < 0) throw new Error('The start of the run was not seen.');
+          if (last < 0) throw new Error('The recorded statements have no start of the run.');
           const withStatements = await startFloor({
             databaseUrl: market.databaseUrl,
             runId,
@@ -146,7 +146,7 @@ export async function measureRuns(
           });
           await measureFloor(
             {
-              what: `Fastify as it comes, with the ${statements.length} statements of a run prepared, ${name}`,
+              what: `bare Fastify, with the ${statements.length} statements of a run prepared, ${name}`,
               run: overHttp(withStatements.http, noToken, 'floor'),
             },
             withStatements,
@@ -170,7 +170,7 @@ export async function measureRuns(
   }
 }
 
-/** What the server uses while the work goes on, and how many seconds that takes. */
+/** Measures the server's usage during the work, and the time of the work. */
 async function usedIn(
   usage: () => Promise<Usage>,
   work: () => Promise<unknown>,
@@ -191,7 +191,7 @@ async function settle({ database }: BusyMarketplace): Promise<void> {
   await until(async () => (await database.query(open)).rowCount === 0, FINALITY_MS, 500);
 }
 
-/** How much log the database has written so far, in bytes. */
+/** The database's log so far, in bytes. */
 export async function walOf({ database }: Pick<BusyMarketplace, 'database'>): Promise<number> {
   const { rows } = await database.query<{ wal: number }>(
     `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as wal`,
@@ -199,16 +199,16 @@ export async function walOf({ database }: Pick<BusyMarketplace, 'database'>): Pr
   return rows[0]?.wal ?? Number.NaN;
 }
 
-/** Rounds in the background come at least this often, except for those of minutes. */
+/** The longest interval of background rounds, except for rounds of a minute and more. */
 const BACKGROUND_SECONDS = 15;
-/** Twice the longest pause between rounds in the background that come in less than a minute. */
+/** Twice the longest pause between background rounds of less than a minute. */
 const IDLE_SECONDS = 20;
 
-/** What a run costs the server and its database, over HTTP and MCP, beside the bare libraries. */
+/** The costs of a run for the server and its database, over HTTP and MCP, compared with the bare libraries. */
 export const suite: Suite = {
   name: 'runs',
   summary:
-    'runs a second, CPU, transactions, log and calls of the RPC of a run, over HTTP and MCP, beside bare Fastify, the bare SDK and bare statements',
+    'rate, CPU, transactions, log and RPC calls of runs over HTTP and MCP, against bare Fastify, the bare SDK and bare statements',
   run: (progress) =>
     measureRuns(
       { runs: 300, idleSeconds: IDLE_SECONDS, backgroundSeconds: BACKGROUND_SECONDS },

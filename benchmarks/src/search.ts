@@ -6,12 +6,9 @@ import { createPlainListings, plainQuery, type Query } from './search/plain.js';
 import { seedListings } from './search/seed.js';
 
 const LISTINGS = Number(process.env['BENCH_LISTINGS'] ?? 1_000_000);
-/** What is measured of a kind: so many rounds that one disturbance is not the p95, and more of kinds that are quick. */
+/** The least rounds and time of a kind. One disturbance is not the p95 of so many rounds. */
 const MEASURED = { rounds: 21, ms: 10_000 } as const;
-/**
- * A server and its connections live long: by then the engine has compiled what runs, PostgreSQL has planned what it keeps
- * the plan of, and each of a kind's seven examples was asked for.
- */
+/** The warm-up of a kind: the engine compiles its code, PostgreSQL keeps its plans, and all seven examples run. */
 const WARM_UP = { rounds: 7, ms: 1_000 } as const;
 
 /** Search against the plain `count(*) over ()` query, query by query, on the same rows. */
@@ -19,7 +16,7 @@ export const suite: Suite = {
   name: 'search',
   summary: 'search over a million listings, against a plain query with count(*) over ()',
   async run(progress) {
-    // On TEST_DATABASE_URL where that is set, else on the PostgreSQL that the embedded default brings.
+    // On TEST_DATABASE_URL if it is set, else on the embedded PostgreSQL.
     const database = await openTestDatabase();
     try {
       return await measure(database, progress);
@@ -50,7 +47,7 @@ async function measure(database: TemporaryDatabase, progress: (line: string) => 
   const all: Timings = { search: [], plain: [] };
   let slower = 0;
   for (const { kind, queries } of kinds) {
-    // Side by side: whatever else the machine does, it does to both. Who goes first changes.
+    // In turns, so that the machine's other load affects both. The first one changes.
     const once = async (round: number): Promise<{ search: number; plain: number }> => {
       const query = queries[round % queries.length] as Query;
       const search = () => timed(() => repository.search(query));
@@ -65,7 +62,7 @@ async function measure(database: TemporaryDatabase, progress: (line: string) => 
     await repeat(once, WARM_UP);
     const rounds = await repeat(once, MEASURED);
     const timings = timingsOf(rounds);
-    // Each kind counts as much as any other.
+    // The same number of rounds of each kind.
     const some = timingsOf(evenly(rounds, MEASURED.rounds));
     all.search.push(...some.search);
     all.plain.push(...some.plain);
@@ -96,7 +93,7 @@ async function measure(database: TemporaryDatabase, progress: (line: string) => 
   };
 }
 
-/** So many rounds, and until so much time has passed. */
+/** Repeats for at least this many rounds and this much time. */
 async function repeat<T>(
   once: (round: number) => Promise<T>,
   atLeastThese: { rounds: number; ms: number },
@@ -108,7 +105,7 @@ async function repeat<T>(
   return values;
 }
 
-/** That many of them, from all parts of the list. */
+/** Picks values evenly from the list. */
 function evenly<T>(values: readonly T[], count: number): T[] {
   return values.filter(
     (_, index) =>
@@ -126,7 +123,7 @@ async function timed<T>(work: () => Promise<T>): Promise<{ value: T; ms: number 
   return { value, ms: performance.now() - startedAt };
 }
 
-/** A fast wrong answer is none. Beyond the last page the plain query has no row to carry its total. */
+/** Checks the search's total. After the last page the plain query has no row with its total. */
 function requireSameTotal(kind: string, query: Query, total: number, rows: { total: bigint }[]): void {
   const expected = rows[0] ? Number(rows[0].total) : query.offset === 0 ? 0 : total;
   if (total !== expected) {

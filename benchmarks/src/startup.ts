@@ -12,12 +12,12 @@ import { startRentedAgents, type RentalModel, type RequestTimes } from './startu
 const POOL_SIZE = 25;
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 8);
 const CONCURRENCY = [1, 10, 20] as const;
-/** So many that one or two disturbed bursts are not the p95. */
+/** Enough bursts that one or two disturbed ones are not the p95. */
 const BURSTS_A_ROUND: Readonly<Record<number, number>> = { 1: 16, 10: 3, 20: 3 };
 const COLD_STARTS_A_ROUND = 16;
 const KINDS: readonly RentalModel[] = ['subscription', 'per_query'];
 const WARM_UP_RUNS = 10;
-/** The specification's bound of a task's start-up. */
+/** The specification's bound of a task's start. */
 const START_UP_MS = 200;
 
 async function measureStartup(sheet: Sheet): Promise<Sheet> {
@@ -36,7 +36,7 @@ async function measureStartup(sheet: Sheet): Promise<Sheet> {
   return sheet;
 }
 
-/** Cold starts and takes from a pool in turns, so that what else the machine does falls on both. */
+/** Measures cold starts and takes from a pool in turns, so that the machine's other load affects both. */
 async function measureSandboxes(driver: SandboxDriver, sheet: Sheet): Promise<number> {
   const pool = benchPool(driver, POOL_SIZE);
   await pool.ready();
@@ -65,14 +65,14 @@ async function measureSandboxes(driver: SandboxDriver, sheet: Sheet): Promise<nu
   return coldP95;
 }
 
-/** Whole requests against a server of its own, until the agent's first line and until the answer. */
+/** Measures whole requests to a new server, to the agent's first line and to the answer. */
 async function measureRequests(coldP95: number, sheet: Sheet): Promise<void> {
   sheet.progress('Starting the marketplace');
   const agents = await startRentedAgents(POOL_SIZE);
   try {
     for (const kind of KINDS) {
       for (let run = 0; run < WARM_UP_RUNS; run += 1) await agents.run(kind, 1);
-      // A server that has had a burst has the connections for one.
+      // A first burst opens the connections.
       await agents.run(kind, Math.max(...CONCURRENCY));
     }
     for (const kind of KINDS) {
@@ -99,7 +99,7 @@ async function measureRequests(coldP95: number, sheet: Sheet): Promise<void> {
   }
 }
 
-/** What a warm sandbox saves, and how much of it is left to a caller. */
+/** The time that a warm sandbox saves, alone and in a whole request. */
 export const suite: Suite = {
   name: 'startup',
   summary: "time to an agent's first line: from the warm pool and in a whole request, against a cold start",

@@ -3,7 +3,7 @@ import { runAbortBattery, WAYS } from './battery.js';
 import { FORM, IS_QUICK, SEED } from '@agent-rental/test/support/form';
 
 test.skipIf(IS_QUICK)(
-  'nothing is left of a sample of runs that were aborted at random moments, by each way',
+  'runs that are aborted at random moments, in each way, leave nothing behind',
   { timeout: 300_000 },
   async () => {
     const report = await runAbortBattery({

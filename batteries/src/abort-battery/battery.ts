@@ -17,7 +17,7 @@ import { quantilesOf, type Quantiles } from '@agent-rental/test/support/timing/q
 import type { Renter } from '@agent-rental/test/support/renter';
 import { slowTask } from '@agent-rental/test/support/agents/slow-agents';
 
-/** How a run is ended before its agent is done. */
+/** The ways to end a run before its agent has finished. */
 export const WAYS = ['leave', 'leave_with_key', 'cancel_run', 'cancel_key', 'timeout'] as const;
 type Way = (typeof WAYS)[number];
 
@@ -25,7 +25,7 @@ export interface BatteryOptions {
   runs: number;
   seed: number;
   concurrency: number;
-  /** The moment of an abort is drawn from this, from the request on. */
+  /** The longest time from a request to its abort. */
   latestAbortMs: number;
   log(line: string): void;
 }
@@ -33,21 +33,21 @@ export interface BatteryOptions {
 export interface BatteryReport {
   seed: number;
   runs: number;
-  /** How the runs of each way are on record; `none`: refused before anything began, and forgotten. */
+  /** The number of runs by recorded status, per way. `none`: refused before its start, so without a record. */
   records: Record<Way, Record<string, number>>;
-  /** Milliseconds from the abort until nothing of the run was left, per way; a timeout's from its own time. */
+  /** Milliseconds from the abort to the end of the cleanup, per way. Timeouts are not measured. */
   gone_ms: Record<string, Quantiles>;
   before: Census;
   after: Census;
-  /** What is wrong; empty when nothing is left behind. */
+  /** The faults; empty when the runs left nothing behind. */
   broken: string[];
 }
 
-/** The agents would be busy for this long. */
+/** How long an agent works if its run is not aborted. */
 const WORK_MS = 60_000;
 const GRACE_SECONDS = 1;
 
-/** Cancels runs at random moments by each way, and counts what is left of them. */
+/** Aborts runs at random moments in each way, and counts their leftovers. */
 export async function runAbortBattery(options: BatteryOptions): Promise<BatteryReport> {
   const market = await startBusyMarketplace({
     RECONNECT_GRACE_SECONDS: String(GRACE_SECONDS),
@@ -71,7 +71,7 @@ async function battery(market: BusyMarketplace, options: BatteryOptions): Promis
   const renter = await market.renter(listings, runs + 2);
   const { ends, stop } = await listenToEnds(market);
 
-  // A run of each first: what is made once and kept is there before anything is counted.
+  // One run of each agent first, so that the first count includes everything that the server makes once and keeps.
   for (const agentId of listings) {
     const { answer } = sendRun(market, '/v1/execute', renter, {
       agent_id: agentId,
@@ -91,7 +91,7 @@ async function battery(market: BusyMarketplace, options: BatteryOptions): Promis
     abortAfterMs: random.below(latestAbortMs),
   }));
   const aborted = await inParallel(plans, concurrency, (plan) => abortOne(market, renter, plan));
-  log(`${runs} runs aborted; waiting for what is left of them`);
+  log(`${runs} runs aborted; waiting for their cleanup`);
   const after = await censusAfter(market, before);
   stop();
 
@@ -139,7 +139,7 @@ interface Plan {
   abortAfterMs: number;
 }
 
-/** Begins a run and ends it; gives the digest of its request, and when it was ended. */
+/** Starts a run and aborts it. @returns the digest of its request, and the time of the abort. */
 async function abortOne(
   market: BusyMarketplace,
   renter: Renter,
@@ -164,7 +164,7 @@ async function abortOne(
     }
     if (way === 'cancel_key') await cancel('/v1/runs/cancel', { idempotency_key: key });
     if (way === 'cancel_run') {
-      // Refused meanwhile, for instance for want of a sandbox: there is nothing to cancel.
+      // A refused run, for instance without a free sandbox, cannot be cancelled.
       let refused = false;
       void sending.answer.then(() => (refused = true));
       const found = await until(async () => {
@@ -182,7 +182,7 @@ async function abortOne(
   return [requestDigest(body), { way, at }];
 }
 
-/** When each run was last announced, which its end does when all of it is gone. */
+/** The time of each run's last notification. The server sends it after the run's cleanup. */
 async function listenToEnds(
   market: BusyMarketplace,
 ): Promise<{ ends: ReadonlyMap<string, number>; stop(): void }> {
@@ -194,7 +194,7 @@ async function listenToEnds(
   return { ends, stop: () => client.release(true) };
 }
 
-/** What was prepaid is either still there or was charged for a run that is on record. */
+/** Finds charges that are open, have no recorded run, or have a wrong price. */
 async function moneyIsRight({ database }: BusyMarketplace): Promise<string[]> {
   const isSettled = async () => {
     const { rows } = await database.query<{ open: boolean }>(

@@ -6,9 +6,9 @@ await runBattery(
   {
     command: 'npm run battery -- abort',
     summary:
-      'Aborts runs at random moments, by each way, and counts what is left. Ends with 1 when anything is.',
+      'Aborts runs at random moments, in each way, and counts their leftovers. Ends with 1 when there are any.',
     options: {
-      runs: { kind: 'number', text: 'how many runs to abort', default: 200 },
+      runs: { kind: 'number', text: 'number of runs to abort', default: 200 },
       seed: { kind: 'number', text: 'of the moments; random by default', least: 0 },
     },
   },

@@ -11,21 +11,20 @@ const PACKAGES = {
     '@dha-team/arbundles': '1.0.4',
     arlocal: '1.1.66',
     arweave: '1.15.7',
-    // What arbundles imports and does not declare.
+    // arbundles imports these and does not declare them.
     'async-retry': '1.3.3',
     axios: '1.21.1',
     multistream: '4.1.0',
     'tmp-promise': '3.0.3',
   },
-  // arlocal names a repository in its place.
+  // arlocal names a Git repository for this package.
   overrides: { avsc: '5.7.7' },
 };
 
 /**
- * Installs arlocal and the clients of Arweave in a folder of their own, unless they are there. The database of arlocal is
- * compiled.
+ * Installs arlocal and Arweave's clients in a separate folder, unless they are there. The install compiles arlocal's database.
  *
- * @returns the path of the program that starts them.
+ * @returns the path of the program that starts the network.
  */
 export async function installNetwork(): Promise<string> {
   const folder = await installOnce('arweave', async (cwd) => {

@@ -11,7 +11,7 @@ import { startMarketplace } from '@agent-rental/test/support/marketplace';
 import { newParticipant } from '@agent-rental/test/support/participant';
 import { installNetwork } from './install.js';
 
-/** What the program of the network prints. */
+/** The JSON that the network's program prints. */
 interface Network {
   readonly gateway: string;
   readonly liar: string;
@@ -21,7 +21,7 @@ interface Network {
   readonly files: readonly { name: string; id: string; length: number; sha256: string }[];
 }
 
-/** Gives the length of what it is given, and its end. */
+/** An agent that returns the length of its input, and the end of it. */
 const AGENT = `
 const text = typeof input === 'string' ? input : JSON.stringify(input);
 return { length: text.length, end: text.slice(-12) };
@@ -30,8 +30,9 @@ return { length: text.length, end: text.slice(-12) };
 readCommandLine({
   command: 'npm run battery -- arweave',
   summary:
-    'Starts arlocal and a bundler, has a marketplace keep its manifests there alone, reads them by the client of Arweave, and gives ' +
-    'files of foreign clients to a run, past a gateway that lies. Ends with 1 when one is not as it was written (network, a C++ compiler).',
+    'Tests a marketplace that stores its manifests on Arweave alone, here arlocal and a bundler. Reads the manifests with ' +
+    'Arweave’s client. Runs an agent on files of other clients, while one gateway lies. Ends with 1 when a document or a ' +
+    'file is not as it was written. Needs the network and a C++ compiler.',
   options: {},
 });
 const log = (line: string) => process.stderr.write(`${line}\n`);
@@ -45,7 +46,7 @@ log('installing arlocal');
 const program = await installNetwork();
 const folder = await mkdtemp(join(tmpdir(), 'agent-rental-arweave-'));
 const child = spawn(process.execPath, [program, folder], {
-  // arlocal writes a log where it is started.
+  // arlocal writes a log to its working directory.
   cwd: folder,
   stdio: ['pipe', 'pipe', 'inherit'],
 });
@@ -82,7 +83,7 @@ try {
 }
 process.exitCode = faults.length === 0 ? 0 : 1;
 
-/** The line in which the program tells where all is; arlocal writes others. */
+/** Finds the program's JSON among the lines that arlocal writes. */
 async function describedIn(lines: AsyncIterable<string>): Promise<Network> {
   for await (const line of lines) if (line.startsWith('{')) return JSON.parse(line) as Network;
   throw new Error('The network did not start.');

@@ -1,10 +1,10 @@
 import type { RUNTIMES } from '@agent-rental/test/support/toolchains/npm-binary';
 
-/** A client as its users have it: packages at exact versions, and a program as its documentation shows it. */
+/** An MCP client: packages at exact versions, and a program as its documentation shows it. */
 export interface Client {
   readonly name: string;
   readonly language: 'python' | 'javascript';
-  /** What it needs, where the one that runs the suite is too old. */
+  /** The Node that the client needs, where the suite's Node is too old. */
   readonly runtime?: keyof typeof RUNTIMES;
   /** For pip or npm, each with its version. */
   readonly packages: readonly string[];
@@ -12,7 +12,7 @@ export interface Client {
   readonly program: string;
 }
 
-/** The clients that are tried, at their defaults. */
+/** The clients under test, at their defaults. */
 export const CLIENTS: readonly Client[] = [
   {
     name: 'openai-agents 0.24.0, mcp 1.30.0',

@@ -15,10 +15,10 @@ export interface Installed {
 }
 
 /**
- * Installs a client's packages in a folder of their own, unless they are there.
+ * Installs a client's packages in a separate folder, unless they are there.
  *
- * @param programs the folder of its program, and of what that imports.
- * @throws Error where there is no Python 3 with `venv`, or the packages cannot be had.
+ * @param programs the folder of its program, and of the program's imports.
+ * @throws Error without Python 3 with `venv`, or when the packages cannot be installed.
  */
 export async function installClient(
   { language, runtime, packages, program }: Client,

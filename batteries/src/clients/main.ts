@@ -8,12 +8,12 @@ import { tryClient, type Trial } from './try-client.js';
 const { values } = readCommandLine({
   command: 'npm run clients --',
   summary:
-    'Installs MCP clients at pinned versions and runs each at its defaults against a marketplace. Ends with 1 when one did ' +
-    'not get its answer, or paid for another number of runs than it should.',
+    'Installs MCP clients at pinned versions, and runs each at its defaults against a marketplace. Ends with 1 when a client ' +
+    'gets no answer, or pays for a wrong number of runs.',
   options: {
-    client: { kind: 'text', text: 'only clients whose name holds this; more with commas' },
-    scenario: { kind: 'text', text: 'only scenarios whose name holds this' },
-    'at-once': { kind: 'number', text: 'how many clients run side by side', default: 2 },
+    client: { kind: 'text', text: 'only clients whose name contains this; several with commas' },
+    scenario: { kind: 'text', text: 'only scenarios whose name contains this' },
+    'at-once': { kind: 'number', text: 'clients that run at the same time', default: 2 },
     json: { kind: 'flag', text: 'print the trials as JSON' },
   },
 });
@@ -24,7 +24,7 @@ const scenarios = SCENARIOS.filter(({ name }) => name.includes(values.scenario ?
 const log = (line: string) => process.stderr.write(`${line}\n`);
 
 const trials: Trial[] = [];
-/** All are installed before the first one runs: an installation keeps the machine busy, and some clients give up after seconds. */
+/** All clients, installed before the first one runs: an install slows the machine, and some clients time out after seconds. */
 const installed = new Map<Client, Installed>();
 for (const client of chosen) {
   log(`${client.name}: installing`);
@@ -50,7 +50,7 @@ const isComplete = trials.length > 0 && trials.length === chosen.length * scenar
 process.exitCode = isComplete && trials.every(({ isRight }) => isRight) ? 0 : 1;
 
 async function tryScenarios(client: Client, how: Installed): Promise<Trial[]> {
-  // Side by side: they wait for the agent for most of their time.
+  // At the same time: they mostly wait for the agent.
   return Promise.all(
     scenarios.map(async (scenario) => {
       const trial = await tryClient(market, client, scenario, how);

@@ -1,14 +1,14 @@
 import { slowAnswer, slowTask } from '@agent-rental/test/support/agents/slow-agents';
 
-/** One thing that a user of a client does, and what should come of it. */
+/** A task of a client's user, and the expected outcome. */
 export interface Scenario {
   readonly name: string;
   readonly task: string;
-  /** Beside `agent_id` and `task`. */
+  /** In addition to `agent_id` and `task`. */
   readonly args?: Readonly<Record<string, unknown>>;
   /** The renter's balance, in runs. */
   readonly paidRuns: number;
-  /** What the client's user sees holds this. */
+  /** The client's output must match this. */
   readonly answer: RegExp;
   readonly charges: number;
   readonly timeoutMs: number;
@@ -23,7 +23,7 @@ const slow = (seconds: number): Scenario => ({
   timeoutMs: (seconds + 90) * 1_000,
 });
 
-/** All scenarios, by the time that they take. */
+/** All scenarios. */
 export const SCENARIOS: readonly Scenario[] = [
   slow(2),
   slow(20),

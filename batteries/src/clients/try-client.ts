@@ -9,24 +9,24 @@ import type { Market } from '../retry-battery/slow-market.js';
 import type { Scenario } from './scenarios.js';
 import { startScriptedModel } from './model/scripted-model.js';
 
-/** Of what a client prints. */
+/** Characters of a client's output that are kept. */
 const MAX_OUTPUT = 200_000;
 
-/** What a client did. */
+/** The result of one client in one scenario. */
 export interface Trial {
   readonly client: string;
   readonly scenario: string;
   readonly isRight: boolean;
-  /** Calls that its model asked for; absent for clients without a model. */
+  /** Calls that its model asked for; 0 for clients without a model. */
   readonly calls: number;
   /** In lamports, of each run. */
   readonly costs: readonly number[];
   readonly seconds: number;
-  /** The end of what it printed. */
+  /** The end of its output. */
   readonly said: string;
 }
 
-/** Runs a client once, unmodified, against a marketplace, with a renter of its own. */
+/** Runs an unmodified client once against a marketplace, with a new renter. */
 export async function tryClient(
   market: Market,
   client: Client,
@@ -39,9 +39,9 @@ export async function tryClient(
     args: { agent_id: renter.agentId, task: scenario.task, ...scenario.args },
   };
   const model = await startScriptedModel(wish);
-  // As on a new machine: no settings of this user, and none of the trial before.
+  // An empty home folder, as on a new machine.
   const home = await mkdtemp(join(tmpdir(), 'agent-rental-client-'));
-  const begunAt = performance.now();
+  const startedAt = performance.now();
   try {
     const said = await output(installed, home, scenario.timeoutMs, {
       PATH: process.env['PATH'] ?? '',
@@ -56,7 +56,7 @@ export async function tryClient(
       ANTHROPIC_BASE_URL: new URL('/', model.baseUrl).origin,
       ANTHROPIC_API_KEY: 'scripted',
     });
-    const seconds = Math.round((performance.now() - begunAt) / 100) / 10;
+    const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
     const costs = await renter.costs();
     const charges = costs.filter((cost) => cost > 0).length;
     return {

@@ -14,7 +14,7 @@ const SOURCES = '/etc/apt/sources.list.d/debian.sources';
 const NPM_VERSION = '11.21.2';
 const CONTAINERFILES = fileURLToPath(new URL('../../src/containers/base-images', import.meta.url));
 
-/** The official images that the Dockerfile and the Compose files name, by the part of the name that says what they are. */
+/** The official images that the Dockerfile and the Compose file use, by kind, for instance `node`. */
 export async function officialImages(repository: string): Promise<Map<string, string>> {
   const texts = await Promise.all(
     ['Dockerfile', 'deploy/compose/compose.yaml'].map((file) => readFile(join(repository, file), 'utf8')),
@@ -32,7 +32,7 @@ export async function pullImages(engine: Engine, images: ReadonlyMap<string, str
   for (const image of images.values()) await engine.podmanAloud('pull', image);
 }
 
-/** Makes stand-ins of Debian's packages under the official names, where they are not there from an earlier run. */
+/** Makes stand-ins from Debian's packages under the official names, unless an earlier run made them. */
 export async function makeImages(
   engine: Engine,
   images: ReadonlyMap<string, string>,
@@ -70,7 +70,7 @@ async function isThere(engine: Engine, image: string): Promise<boolean> {
   );
 }
 
-/** The smallest Debian, with this machine's sources of packages and the authorities that it trusts. */
+/** The smallest Debian, with this machine's package sources and certificate authorities. */
 async function makeDebian(engine: Engine): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-rental-debian-'));
   const root = join(folder, 'root');
@@ -93,7 +93,7 @@ async function makeDebian(engine: Engine): Promise<void> {
   }
 }
 
-/** Node and npm, of the packages that npm has of them. */
+/** Adds Node and npm from their npm packages. */
 async function addNode(context: string): Promise<void> {
   await cp(await npmBinary('Node 24'), join(context, 'node'));
   const npm = await npmTool('npm', NPM_VERSION, 'bin/npm-cli.js');

@@ -8,10 +8,10 @@ import type { PublicModel } from './public-model.js';
 const SERVERS = ['server-1', 'server-2'];
 const REQUESTS = 40;
 
-/** Says whether something is as it should be; the battery ends with 1 where it is not. */
+/** Records whether a check passed. The battery ends with 1 when one did not. */
 export type Check = (what: string, isRight: boolean, seen?: string) => void;
 
-/** What runs behind the page's blocks. */
+/** The deployment that the page's commands start. */
 export interface Deployment {
   readonly engine: Engine;
   readonly url: string;
@@ -21,7 +21,7 @@ export interface Deployment {
   readonly check: Check;
 }
 
-/** The image: who it runs as, what it may write to, what is in it. */
+/** Checks the image: its user, its writable folders and its contents. */
 export async function checkImage(engine: Engine, image: string, check: Check): Promise<void> {
   const inside = (...command: string[]) =>
     engine.podman(
@@ -54,7 +54,7 @@ export async function checkImage(engine: Engine, image: string, check: Check): P
   };
   const names = new Set(sbom.components.map(({ name }) => name));
   check(
-    'lists what is in it',
+    'lists its npm packages',
     names.has('fastify') && names.has('pg') && !names.has('vitest'),
     `${names.size} packages`,
   );
@@ -62,7 +62,7 @@ export async function checkImage(engine: Engine, image: string, check: Check): P
   check('lists Debian’s packages', Number(debian) > 50, debian);
 }
 
-/** What runs: on a read-only root, without capabilities, and behind the proxy on both servers. */
+/** Checks the running servers: a read-only root, no capabilities, and requests from the proxy to both servers. */
 export async function checkRunning({ engine, url, check }: Deployment): Promise<void> {
   for (const server of SERVERS) {
     const name = containerOf(server);
@@ -75,7 +75,7 @@ export async function checkRunning({ engine, url, check }: Deployment): Promise<
     const root = await engine.podman('exec', name, 'sh', '-c', 'grep " / " /proc/mounts');
     check(`${server} has a read-only root`, / ro[, ]/.test(root), root);
   }
-  // The proxy is up as soon as one server is ready, and asks the other one once a second.
+  // The proxy starts when one server is ready, and asks the other server once a second.
   for (const server of SERVERS) await until(() => isReady(engine, server));
   await delay(2_000);
   const before = await Promise.all(SERVERS.map((server) => requestsOf(engine, server)));
@@ -103,7 +103,7 @@ export async function checkRunning({ engine, url, check }: Deployment): Promise<
   check('the proxy hands on no metrics', (await fetch(`${url}/metrics`)).status === 404);
 }
 
-/** Text reaches a caller through the proxy before the model has said all. */
+/** Checks that text reaches a caller through the proxy before the model has finished. */
 export async function checkStreaming(deployment: Deployment, listing: string): Promise<void> {
   const { model, check } = deployment;
   const turn = model.hold();
@@ -118,7 +118,7 @@ export async function checkStreaming(deployment: Deployment, listing: string): P
   for await (const event of events) {
     if (event.event === 'output') text += event.data.delta;
     else status = event.data.status;
-    // The rest is not said before the caller has this.
+    // The model sends the rest only after the caller has this event.
     turn.end();
   }
   check(
@@ -128,7 +128,7 @@ export async function checkStreaming(deployment: Deployment, listing: string): P
   );
 }
 
-/** A stop lets runs end and is a success; the other server goes on. */
+/** Checks that a stopped server finishes its runs and exits with 0, while the other server goes on. */
 export async function checkDrain(deployment: Deployment, listing: string): Promise<void> {
   const { engine, url, model, check } = deployment;
   const turns = SERVERS.map(() => model.hold());
@@ -169,7 +169,7 @@ function clientOf({ url, renter }: Deployment) {
 
 const containerOf = (service: string) => `agent-rental_${service}_1`;
 
-/** Whether a server takes requests, by its own word. */
+/** Whether a server reports itself ready. */
 const isReady = (engine: Engine, server: string): Promise<boolean> =>
   engine.podman('exec', containerOf(server), 'healthcheck', '/ready').then(
     () => true,

@@ -9,19 +9,21 @@ const run = promisify(execFile);
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const MOST_LIMIT = 16_384;
 
-/** Podman with a storage of its own, and `docker` in the place of Docker. */
+/** Podman with separate storage, and a `docker` command that calls it. */
 export interface Engine {
-  /** The environment in which `docker` and `podman` are those of this engine. */
+  /** The environment in which `docker` and `podman` call this engine. */
   readonly env: NodeJS.ProcessEnv;
-  /** Runs Podman; gives what it prints. @throws Error with what it wrote to stderr. */
+  /** Runs Podman. @returns its standard output. @throws Error with its standard error. */
   podman(...args: string[]): Promise<string>;
-  /** As `podman`, showing what it does. */
+  /** Runs Podman and shows its output. */
   podmanAloud(...args: string[]): Promise<void>;
 }
 
 /**
- * Images and containers are kept apart from the machine's. Podman asks for more open files and processes than a machine may
- * allow. Not crun: it refuses to limit where both versions of cgroups have controllers.
+ * Podman's configuration:
+ * - Images and containers are separate from the machine's.
+ * - The limits are set, because Podman asks for more open files and processes than a machine may allow.
+ * - The runtime is runc. crun refuses limits where both versions of cgroups have controllers.
  */
 const containersConf = (folder: string, { files, processes }: Limits) => `[containers]
 default_ulimits = ["nofile=${files}:${files}", "nproc=${processes}:${processes}"]
@@ -46,7 +48,7 @@ interface Limits {
   readonly processes: number;
 }
 
-/** What this process may set, and a container needs at most. */
+/** This process's limits, at most `MOST_LIMIT` each. */
 async function ownLimits(): Promise<Limits> {
   const { stdout } = await run('bash', ['-c', 'ulimit -Hn; ulimit -Hu']);
   const [files = 0, processes = 0] = stdout
@@ -56,9 +58,11 @@ async function ownLimits(): Promise<Limits> {
 }
 
 /**
- * Podman 4 has another word for `systempaths`, and starts nothing that requires a container that has ended and required others,
- * as the one that initialises the program; podman-compose keeps the order by itself. A read-only root has no other places to write
- * to than those that are named, as with Docker.
+ * Changes arguments that Podman 4 does not treat as Docker does:
+ * - `--requires` is dropped, and podman-compose keeps the order itself. Podman does not start a container that requires an
+ *   ended container with requirements, for instance the one that initialises the program.
+ * - `--read-only` gets no temporary file systems that the Compose file does not name.
+ * - `systempaths` has another name.
  */
 const podmanShim = (podman: string) => `#!/bin/bash
 given=()
@@ -78,7 +82,7 @@ if [ "$1" = compose ]; then shift; exec ${python} -m podman_compose "$@"; fi
 exec podman "$@"
 `;
 
-/** Opens Podman on a folder, with podman-compose from PyPI. @throws Error where one of them is not to be had. */
+/** Sets up Podman in a folder, with podman-compose from PyPI. @throws Error when one of them is missing. */
 export async function openEngine(folder: string): Promise<Engine> {
   const requirements = fileURLToPath(
     new URL('../../src/containers/podman-compose-requirements.txt', import.meta.url),
@@ -105,7 +109,7 @@ export async function openEngine(folder: string): Promise<Engine> {
     PATH: `${bin}:${process.env['PATH']}`,
     CONTAINERS_CONF: join(folder, 'containers.conf'),
     CONTAINERS_STORAGE_CONF: join(folder, 'storage.conf'),
-    // Without systemd there are no timers: health checks are not run by themselves.
+    // Podman's health checks need systemd's timers.
     DISABLE_HC_SYSTEMD: 'true',
   };
   return {

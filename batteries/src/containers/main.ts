@@ -27,18 +27,18 @@ const TOOLS = {
 const { values } = readCommandLine({
   command: 'npm run battery -- containers',
   summary:
-    'Builds the image, and follows docs/containers.md block by block with Podman: starts two servers behind the proxy, rents and runs an ' +
-    'agent, stops a server while it works. Ends with 1 where something is not as the page says. Needs Linux on x64, root, and of Debian ' +
-    `${Object.values(TOOLS).join(', ')}; images stay in --folder for the next run.`,
+    'Builds the image, and runs the commands of docs/containers.md with Podman. They start two servers behind the proxy, run a ' +
+    'rented agent, and stop a server during a run. Ends with 1 when a result differs from the page. Needs Linux on x64, root ' +
+    `and these Debian packages: ${Object.values(TOOLS).join(', ')}. Keeps the images in --folder for the next run.`,
   options: {
     pull: {
       kind: 'flag',
-      text: 'the official images from their registry, in the place of stand-ins of Debian’s packages',
+      text: 'use the official images from their registry, not stand-ins made from Debian’s packages',
     },
-    keep: { kind: 'flag', text: 'leaves all of it running, to look at' },
+    keep: { kind: 'flag', text: 'leave the containers running' },
     folder: {
       kind: 'text',
-      text: 'where images and containers are kept',
+      text: 'the folder of the images and containers',
       default: '/var/tmp/agent-rental-containers',
     },
   },
@@ -51,7 +51,7 @@ const check: Check = (what, isRight, seen) => {
   if (!isRight) faults.push(what);
 };
 const figures: string[] = [];
-/** Measures what takes long. */
+/** Measures the time of some work. */
 async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   const startedAt = performance.now();
   const result = await work();
@@ -73,7 +73,7 @@ await copyRepository(repository);
 const model = await startPublicModel(folder);
 const [http, https, chain] = [await freePort(), await freePort(), await freePort()];
 const url = `http://localhost:${http}`;
-/** What stands on the page, and what is in its place on a machine where other ports are free and OpenAI is not reached. */
+/** Texts of the page and their replacements on this machine, with its free ports and the stand-in for OpenAI. */
 const replacements: [written: string, here: string][] = [
   ['http://localhost:8080', url],
   ['HTTP_PORT=8080', `HTTP_PORT=${http}`],
@@ -113,13 +113,13 @@ log(figures.join('\n'));
 log(faults.length === 0 ? 'All is as the page says.' : `Not as the page says: ${faults.join('; ')}`);
 process.exitCode = faults.length === 0 ? 0 : 1;
 
-/** All but the images: what this run has left, or one that was killed. */
+/** Removes the leftovers of this run or of a killed one: all except the images. */
 async function removeContainers(): Promise<void> {
   await engine.podman('rm', '--all', '--force', '--time', '0');
   for (const kind of ['pod', 'volume', 'network']) await engine.podman(kind, 'prune', '--force');
 }
 
-/** Runs a block, then looks at what it has made. */
+/** Runs a block, then checks its results. */
 async function follow(block: string): Promise<void> {
   const isStart = block.includes('up --detach');
   const what = block.includes('docker build') ? 'build' : isStart ? 'start' : (block.split('\n')[0] ?? '');
@@ -140,7 +140,7 @@ async function follow(block: string): Promise<void> {
   }
 }
 
-/** Lets the servers find the stand-in for OpenAI, and trust it. */
+/** Writes the Compose file that lets the servers find and trust the stand-in for OpenAI. */
 async function writeOverride(): Promise<string> {
   const server = {
     environment: { NODE_EXTRA_CA_CERTS: '/run/model.crt' },
@@ -152,7 +152,7 @@ async function writeOverride(): Promise<string> {
   return file;
 }
 
-/** What is tracked, and what is new: nothing of it is written to in the repository itself. */
+/** Copies tracked and new files, so that the commands do not change the repository. */
 async function copyRepository(target: string): Promise<void> {
   await mkdir(target);
   const files =

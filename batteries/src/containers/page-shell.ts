@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** The commands of a page that a reader types as they stand; those under another heading of a block are for elsewhere. */
+/** The `sh` blocks of a page without a role after `sh`: the commands that a reader types unchanged. */
 export async function blocksOf(page: string): Promise<string[]> {
   const text = await readFile(page, 'utf8');
   return [...text.matchAll(/^```sh *(\w*)\n([^]*?)^```$/gm)].flatMap(([, role, code = '']) =>
@@ -12,14 +12,14 @@ export async function blocksOf(page: string): Promise<string[]> {
   );
 }
 
-/** A reader's shell: what one block defines, the next ones have. */
+/** A reader's shell, which keeps the variables of earlier blocks. */
 export interface PageShell {
-  /** Runs a block; gives what it printed. @throws Error with that, when a command of it fails. */
+  /** Runs a block. @returns its output. @throws Error with the output when a command fails. */
   run(block: string): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Opens a shell in a folder. What blocks print is shown, too. */
+/** Opens a shell in a folder, and shows the output of its blocks. */
 export async function openPageShell(cwd: string, env: NodeJS.ProcessEnv): Promise<PageShell> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-rental-page-'));
   const shell = spawn('bash', ['-s'], { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] });
@@ -32,7 +32,7 @@ export async function openPageShell(cwd: string, env: NodeJS.ProcessEnv): Promis
       const file = join(folder, `${count}.sh`);
       const mark = `end of block ${count}`;
       await writeFile(file, block);
-      // Its commands must not read the script itself.
+      // Without `/dev/null`, the block's commands would read the shell's script.
       shell.stdin.write(`source ${file} < /dev/null\nprintf '\\n%s\\n' '${mark}'\n`);
       const said: string[] = [];
       for (;;) {

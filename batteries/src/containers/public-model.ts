@@ -10,20 +10,20 @@ import { startVendor } from '@agent-rental/stand-in';
 const run = promisify(execFile);
 const NAME = 'api.openai.com';
 /**
- * Counts as public, which servers insist on. While this machine has it as an address of its own, nothing that is sent
- * there leaves the machine.
+ * A public address, because servers refuse private ones. The battery adds it to the loopback interface, so that no request to
+ * it leaves the machine.
  */
 const ADDRESS = '11.193.7.1';
 const ANSWER = ['You are paid after ', 'we have received it.'];
 
-/** OpenAI's place on the internet, with a stand-in behind it. */
+/** A stand-in for OpenAI at a public address. */
 export interface PublicModel {
   readonly name: string;
   readonly address: string;
   /** The certificate that servers have to trust. */
   readonly certificate: string;
   readonly answer: string;
-  /** Holds the next answer back: `asked` resolves with its request; its first half leaves with `begin`, the rest with `end`. */
+  /** Holds the next answer back. `asked` resolves at its request, `begin` sends the first half, and `end` sends the rest. */
   hold(): { asked: Promise<void>; begin(): void; end(): void };
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ function gate(): Gate {
   return { opened, open: () => open() };
 }
 
-/** Starts a stand-in for OpenAI at a public address that this machine has meanwhile (root). */
+/** Starts a stand-in for OpenAI at a public address of this machine. Needs root. */
 export async function startPublicModel(folder: string): Promise<PublicModel> {
   const certificate = join(folder, 'model.crt');
   const key = join(folder, 'model.key');

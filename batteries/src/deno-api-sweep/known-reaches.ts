@@ -1,15 +1,15 @@
 import type { Reach } from './traced-calls.js';
 
-/** Calls of the kernel that Deno makes before, or without, a check of permissions, and what is done about them. */
+/** A system call that Deno makes before, or without, a check of permissions, and that docs/isolation.md names. */
 export interface KnownReach {
-  /** The interfaces, as the sweep reports them. Absent: all, and what Deno does before the first call. */
+  /** The interfaces, as the sweep reports them. Absent: all interfaces, and Deno's start. */
   api?: RegExp;
   call: RegExp;
-  /** As docs/isolation.md names it. */
+  /** The name in docs/isolation.md. */
   what: string;
 }
 
-/** Deno's own housekeeping: no argument of code is in it, and nothing of it comes back to code. */
+/** Deno's own housekeeping: it takes no argument from the code, and returns nothing to the code. */
 const HOUSEKEEPING: readonly KnownReach[] = [
   {
     call: /^(openat|statx|newfstatat|readlink)\("?<?\/proc\/self\/(exe|statm|maps|cgroup|mountinfo|task\/N\/stat)\b/,
@@ -25,7 +25,7 @@ const HOUSEKEEPING: readonly KnownReach[] = [
   { call: /^ioctl\b/, what: 'its own streams' },
 ];
 
-/** What code without any interface reaches. */
+/** Known calls of code without any interface. */
 export const knownOfTheLanguage: readonly KnownReach[] = [
   ...HOUSEKEEPING,
   {
@@ -35,7 +35,7 @@ export const knownOfTheLanguage: readonly KnownReach[] = [
   },
 ];
 
-/** What code reaches that finds all of Deno's and Node's interfaces, without a permission. The evaluator's code finds none. */
+/** Known calls of code with all of Deno's and Node's interfaces and no permission. The evaluator's code has no interfaces. */
 export const knownOfTheInterfaces: readonly KnownReach[] = [
   ...HOUSEKEEPING,
   { api: /^language\./, call: /^statx\("/, what: 'whether the file of an import is there' },
@@ -55,12 +55,12 @@ export const knownOfTheInterfaces: readonly KnownReach[] = [
   },
 ];
 
-/** What the kernel's wall leaves to be found: a link of our own in the place of /proc. */
+/** Known calls that succeed at level kernel: the sandbox has its own link in place of /proc. */
 export const knownBehindTheKernel: readonly KnownReach[] = [
   { call: /^readlink\("\/proc\/self\/exe", "\/deno"/, what: 'its own process' },
 ];
 
-/** Sorts what a sweep saw: what is known, by what it is, and what is not, by the call; each with the interfaces it came from. */
+/** Sorts a sweep's calls into known ones, by name, and unknown ones, by call. Each has the set of its interfaces. */
 export function judge(
   reaches: readonly Reach[],
   known: readonly KnownReach[],

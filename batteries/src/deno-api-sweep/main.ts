@@ -53,16 +53,15 @@ function report(title: string, reaches: readonly Reach[], known: readonly KnownR
   for (const [call, apis] of unknown) {
     process.stdout.write(`  NOT NAMED: ${call} (${[...apis].toSorted().slice(0, 4).join(', ')})\n`);
   }
-  process.stdout.write(`  ${unknown.size} that docs/isolation.md does not name\n`);
+  process.stdout.write(`  ${unknown.size} calls that docs/isolation.md does not name\n`);
   return unknown.size;
 }
 
 const { positionals: asked } = readCommandLine({
   command: 'npm run battery -- deno-apis',
-  summary: `Calls all of Deno.*, node:* and the web's interfaces in sandboxes of level runtime and kernel, and lists what
-reaches the machine before a check of permissions. To be run at each upgrade of Deno, on Linux with strace and
-bubblewrap; takes minutes. Ends with 1 when something does that docs/isolation.md does not name, or that the kernel's
-isolation lets through.`,
+  summary: `Calls all interfaces of Deno.*, node:* and the web in sandboxes of level runtime and kernel. Lists the system calls
+that reach the machine before a check of permissions. Run it at each upgrade of Deno, on Linux with strace and bubblewrap;
+it takes minutes. Ends with 1 when docs/isolation.md does not name a call, or the kernel's isolation lets one through.`,
   options: {},
   positionals: 'namespace ...',
 });
@@ -72,10 +71,10 @@ const evaluator = await sweep('evaluator', ['globalThis', 'Deno'], true);
 const permissions = await sweep('permissions', namespaces, true);
 const kernel = await sweep('kernel', namespaces, true);
 const bad =
-  report('Code as the evaluator runs it, level runtime', evaluator, knownOfTheLanguage) +
-  report('Code that finds all interfaces, without permissions, level runtime', permissions, known) +
+  report('Code in the evaluator, level runtime', evaluator, knownOfTheLanguage) +
+  report('Code with all interfaces, without permissions, level runtime', permissions, known) +
   report(
-    'The same at level kernel, where the kernel did it',
+    'The same at level kernel: calls that succeeded',
     kernel.filter(({ succeeded }) => succeeded),
     knownBehindTheKernel,
   );

@@ -1,9 +1,10 @@
 /**
- * Runs in a sandbox's evaluator: calls what a namespace has, each function with arguments of many kinds, and what those
- * calls gave once more. Says on stdout what it is about to call (`CALL 12 readFile`). `input` has the namespace, the
- * number to begin with, and a folder that no argument is outside of. Every path and name in an argument has a canary.
+ * Runs in a sandbox's evaluator. It calls each function of a namespace with arguments of many kinds, then the methods of the
+ * returned objects. Before each call it prints a line on stdout (`CALL 12 readFile`).
  *
- * Left out is what ends or stops the process, and what closes the streams that this speaks over.
+ * - `input` has the namespace, the number of the first function, and a folder.
+ * - Every path in an argument is in that folder. Every path and name has a canary.
+ * - It skips functions that end or stop the process, or close its streams.
  */
 export const sweepCode = String.raw`
 const { namespace, from, folder } = input;
@@ -112,7 +113,7 @@ await settled(new Promise((done) => later(done, 150)), 200);
 return null;
 `;
 
-/** What code can do without any interface: load modules of every kind, and fail in them. */
+/** Code without any interface: loads modules of every kind, and fails in them. */
 export const languageCode = String.raw`
 const { folder } = input;
 const say = (text) => process.stdout.write(text + '\n');

@@ -10,7 +10,7 @@ import { IS_QUICK } from '@agent-rental/test/support/form';
 const canTrace = !IS_QUICK && process.platform === 'linux';
 
 test.runIf(canTrace)(
-  "a model's JavaScript reaches nothing of the machine that docs/isolation.md does not name [EXE-43]",
+  'a model’s JavaScript reaches only those parts of the machine that docs/isolation.md names [EXE-43]',
   { timeout: 120_000 },
   async () => {
     const traced = await openTracedSandboxes('evaluator', locateDenoBinary());
@@ -22,7 +22,7 @@ test.runIf(canTrace)(
       ];
       const { named, unknown } = judge(reaches, knownOfTheLanguage);
       expect([...unknown.keys()]).toEqual([]);
-      // The sweep sees something: its own canaries, by the one way that there is.
+      // The sweep works: it sees its own canaries in source maps.
       expect([...named.keys()]).toContain('source maps');
     } finally {
       await traced.close();
@@ -31,7 +31,7 @@ test.runIf(canTrace)(
 );
 
 test.runIf(canTrace)(
-  'the sweep finds what Deno reaches before it asks for a permission',
+  'the sweep finds calls that Deno makes before a check of permissions',
   { timeout: 120_000 },
   async () => {
     const traced = await openTracedSandboxes('permissions', locateDenoBinary());
@@ -44,7 +44,7 @@ test.runIf(canTrace)(
   },
 );
 
-test('docs/isolation.md names all that is known', () => {
+test('docs/isolation.md names all known calls', () => {
   const page = readFileSync(new URL('../../../docs/isolation.md', import.meta.url), 'utf8').replaceAll(
     '`',
     '',
@@ -62,7 +62,7 @@ test("Deno's own housekeeping is known, also before the first call", () => {
   }
 });
 
-test('a trace is read by interfaces, and by what the kernel did', () => {
+test('a trace gives each call its interface and its result', () => {
   const trace = [
     '10 openat(AT_FDCWD</>, "/before", O_RDONLY) = 3</before>',
     '10 write(1</x>(deleted), "CALL 4 readFile\\n", 16) = 16',

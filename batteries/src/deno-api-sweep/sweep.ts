@@ -19,32 +19,32 @@ const NO_LIMIT = {
   maxLineBytes: 2 ** 24,
 };
 
-/** Where code runs, by what stands between it and the machine. */
+/** The isolation of the code: the evaluator, Deno's permissions, or the kernel. */
 export type Surroundings = 'evaluator' | 'permissions' | 'kernel';
 
-/** A driver whose sandboxes are traced. */
+/** Sandboxes under strace. */
 export interface TracedSandboxes {
-  /** Runs code that says what it calls. Gives what it reached, the last call that it spoke of, and whether it came to its end. */
+  /** Runs code that announces its calls in a new sandbox. */
   run(code: string, input: JsonObject, namespace: string): Promise<SweepPart>;
-  /** A folder of the host. */
-  folder: string;
   close(): Promise<void>;
 }
 
-/** What one sandbox of a sweep did. */
+/** The result of one sandbox. */
 interface SweepPart {
   reaches: Reach[];
+  /** The number of the last announced call. */
   last: number;
+  /** Whether the code ran to its end. */
   ended: boolean;
 }
 
-/** Opens sandboxes that strace looks at from outside. */
+/** Opens sandboxes with strace outside them. */
 export async function openTracedSandboxes(
   surroundings: Surroundings,
   denoBinary: string,
 ): Promise<TracedSandboxes> {
   const stateDir = await mkdtemp(join(tmpdir(), 'sweep-'));
-  // Sandboxes of a root server are another user, and strace with them.
+  // A root server runs sandboxes, and so strace, as another user.
   await chmod(stateDir, 0o755);
   const traces = join(stateDir, 'traces');
   await mkdir(traces);
@@ -54,14 +54,13 @@ export async function openTracedSandboxes(
   const trace = join(traces, 'trace');
   const wrapper = join(stateDir, 'traced');
   const program = surroundings === 'kernel' ? '/usr/bin/bwrap' : denoBinary;
-  // The tracer is not the parent (-D): the child that is killed is the one that is traced.
+  // With -D the tracer is not the parent, so that a kill ends the traced process.
   const strace = `${STRACE} -D -f -y -q -s 300 -e signal=none -e trace=${TRACED} -o '${trace}' '${program}' "$@"`;
   await writeFile(wrapper, `#!/bin/sh\nexec ${strace}\n`, { mode: 0o755 });
   await chmod(wrapper, 0o755);
   const driver = await driverFor(surroundings, stateDir, wrapper);
 
   return {
-    folder,
     async run(code, input, namespace) {
       await rm(trace, { force: true });
       const part = await runOnce(driver, code, { ...input, folder });
@@ -74,7 +73,7 @@ export async function openTracedSandboxes(
   };
 }
 
-/** What strace wrote. It ends a moment after what it looks at, and says so unless that crashed. */
+/** Reads strace's output. strace ends just after the traced process, and writes its exit unless that crashed. */
 async function finishedTrace(path: string): Promise<string> {
   const deadline = Date.now() + TRACE_ENDS_MS;
   for (;;) {
@@ -95,7 +94,7 @@ async function driverFor(
   return createDenoDriver({
     stateDir,
     denoBinary: wrapper,
-    // Their limits would be strace's, too.
+    // Their limits would also apply to strace.
     launcher: { setpriv: undefined, prlimit: undefined },
     runtimeWall: surroundings === 'evaluator' ? 'closed' : 'permissions',
   });
@@ -124,8 +123,7 @@ async function runOnce(
 }
 
 /**
- * Calls everything of a namespace. A call that ends its sandbox, or after which it says nothing more, is left behind; the
- * next sandbox begins after it.
+ * Calls everything in a namespace. When a call ends or silences its sandbox, a new sandbox continues with the next call.
  */
 export async function sweepNamespace(traced: TracedSandboxes, namespace: string): Promise<Reach[]> {
   const reaches: Reach[] = [];
@@ -138,7 +136,7 @@ export async function sweepNamespace(traced: TracedSandboxes, namespace: string)
   }
 }
 
-/** Loads modules of every kind, and fails in them: what code can do that finds no interface. */
+/** Runs code without any interface, which loads modules of every kind. */
 export async function sweepLanguage(traced: TracedSandboxes): Promise<Reach[]> {
   const { reaches, ended } = await traced.run(languageCode, {}, 'language');
   if (!ended) throw new Error('the sweep of the language did not come to its end');

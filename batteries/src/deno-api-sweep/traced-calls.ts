@@ -1,22 +1,21 @@
-/** A call of the kernel that names something of the machine, while an interface was being called. */
+/** A system call on a part of the machine, during the call of an interface. */
 export interface Reach {
-  /** The interface, as the sweep names it: `node:fs.readFile`. What it leaves to do later may show under a later one. */
+  /** The interface, for instance `node:fs.readFile`. Its delayed calls may show under a later interface. */
   api: string;
-  /** The system call, without process id, descriptors and numbers: equal ones are one. */
+  /** The system call, without process id, descriptors and numbers, so that equal calls compare equal. */
   call: string;
-  /** Whether the kernel did it. */
   succeeded: boolean;
 }
 
 const SAID = /^\d+ +write\(1(?:<[^>]*>\S*)?, "(?:.*\\n)?(CALL \d+ (?<api>[^"\\]*)|TOTAL \d+|END)\\n"/;
-/** Of threads and processes of its own, and of what is there already. Streams are asked whether they are terminals. */
-const OF_ITS_OWN =
+/** Calls on the process's own threads, child processes and open descriptors. */
+const HARMLESS =
   /^(write|clone|clone3|vfork|wait4|exit|exit_group|tgkill|getcwd|socketpair|shutdown|recvfrom\(\d+<[^>]*>, ""|recvfrom|getsockname|getsockopt)\b/;
 
-/** Reads what strace wrote (`-f -y`), from when the sweep began to call. */
+/** Reads strace's output (`-f -y`), from the sweep's first announcement. */
 export function reachesOf(trace: string, namespace: string): Reach[] {
   const reaches: Reach[] = [];
-  /** By process: a call that was interrupted by another one in the trace. */
+  /** Unfinished calls, by process. Their results come later in the trace. */
   const unfinished = new Map<string, Reach>();
   let api: string | undefined;
   for (const line of trace.split('\n')) {
@@ -33,7 +32,7 @@ export function reachesOf(trace: string, namespace: string): Reach[] {
       unfinished.delete(pid);
       continue;
     }
-    if (api === undefined || !/^\w+\(/.test(text) || OF_ITS_OWN.test(text)) continue;
+    if (api === undefined || !/^\w+\(/.test(text) || HARMLESS.test(text)) continue;
     const isWhole = !text.endsWith('<unfinished ...>');
     const reach = { api, call: plain(text), succeeded: isWhole && !failed };
     reaches.push(reach);

@@ -3,7 +3,7 @@ import { runLoad } from './load.js';
 import { IS_QUICK, SEED } from '@agent-rental/test/support/form';
 
 test.skipIf(IS_QUICK)(
-  'a short load keeps its bounds, within its capacity and at twice of it, with callers that leave and sandboxes that die',
+  'a short load keeps its bounds within and over the capacity, with callers that leave and sandboxes that die',
   { timeout: 300_000 },
   async () => {
     const report = await runLoad({

@@ -20,24 +20,25 @@ export interface LoadOptions {
   listings: number;
   /** How long an agent works on a task. */
   runMs: number;
-  /** At most what the slots hold: 20 a listing. */
+  /** The time of the load within the capacity. */
   withinSeconds: number;
-  /** Twice what slots and line hold. */
+  /** The time of the load at twice the capacity of slots and queue. */
   overSeconds: number;
-  /** Runs at once on each listing within its capacity. */
+  /** Runs at once on each listing within its capacity: at most its 20 slots. */
   concurrency: number;
+  /** The length of each listing's queue. */
   lineLength: number;
   seed: number;
   log(line: string): void;
 }
 
-/** What one leg saw. */
+/** The measurements of one leg: the warm-up, the load within the capacity, or the load over it. */
 interface Leg {
   sent: number;
   answers: Record<string, number>;
-  /** Of runs that were answered, beyond the agent's own time. */
+  /** The time of answered runs without the agent's own time. */
   overhead_ms: Quantiles;
-  /** Of requests that were refused. */
+  /** The time of refused requests. */
   refused_ms: Quantiles;
   sandboxes_killed: number;
 }
@@ -48,27 +49,27 @@ export interface LoadReport {
   over: Leg;
   heap_mb: { before: number; after_within: number; after: number };
   rss_mb: { before: number; after_within: number; after: number };
-  /** The most that each part of the marketplace had while it worked. */
+  /** The peak memory of each part of the marketplace. */
   peak_mb: MemoryByPart;
   before: Census;
   after: Census;
   runs_on_record: number;
-  /** What is wrong; empty when every bound holds. */
+  /** The faults; empty when every bound holds. */
   broken: string[];
 }
 
 const SLOTS = 20;
 const QUEUE_WAIT_SECONDS = 30;
-/** The longest that a request may be kept: the queue, a sandbox, and the charge, each with its own bound. */
+/** The longest time to a refusal: the bounds of the queue, a sandbox and the charge. */
 const LONGEST_REFUSAL_MS = (QUEUE_WAIT_SECONDS + 10 + 10) * 1000;
 const MEGABYTE = 1024 * 1024;
-/** What an idle heap may differ by: caches of compiled schemas, of statements, of tokens. */
+/** The allowed growth of an idle heap, for caches of schemas, statements and tokens. */
 const HEAP_SLACK_MB = 24;
 const KILL_EVERY_MS = 3_000;
-/** Callers that leave before they have their answer, in percent. */
+/** Callers that leave before their answer, in per cent. */
 const LEAVES = 8;
 
-/** Works a marketplace hard within its capacity and beyond, with callers that leave and sandboxes that die. */
+/** Loads a marketplace within and over its capacity, with callers that leave and sandboxes that die. */
 export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   const market = await startBusyMarketplace({
     SANDBOX_POOL_SIZE: '8',
@@ -147,7 +148,7 @@ interface LegPlan {
   broken: string[];
 }
 
-/** Callers that each send one run after the other, on every listing. */
+/** Runs the callers of one leg. Each sends one run after another. */
 async function runLeg(
   market: BusyMarketplace,
   { runMs }: LoadOptions,
@@ -194,7 +195,7 @@ async function runLeg(
         if (![429, 503].includes(answer.status)) broken.push(`an answer ${answer.status}: ${answer.body}`);
         if (!(retryAfter > 0)) broken.push(`${answer.status} without Retry-After`);
         if (tookMs > LONGEST_REFUSAL_MS) broken.push(`a refusal after ${Math.round(tookMs)} ms`);
-        // Comes back sooner than it is told to: the worst that callers do.
+        // Retries sooner than `Retry-After` says, like the worst callers.
         await new Promise((resolve) => setTimeout(resolve, 1_000));
       }
     }
@@ -211,7 +212,7 @@ async function runLeg(
       if (victim) process.kill(victim.pid, 'SIGKILL');
       return victim !== undefined;
     } catch {
-      // It has ended by itself.
+      // The sandbox has ended by itself.
       return false;
     }
   };

@@ -6,7 +6,7 @@ await runBattery(
   {
     command: 'npm run battery -- load',
     summary:
-      'Loads a marketplace of its own within its capacity, then at twice that. Ends with 1 when a bound is broken.',
+      'Loads a new marketplace within its capacity, then at twice its capacity. Ends with 1 when a bound is broken.',
     options: {
       within: { kind: 'number', text: 'seconds within the capacity', default: 300 },
       over: { kind: 'number', text: 'seconds at twice the capacity', default: 60 },

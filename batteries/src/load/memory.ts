@@ -3,17 +3,17 @@ import { descendants } from '@agent-rental/test/support/processes/processes';
 
 const SAMPLE_MS = 5_000;
 
-/** Megabytes that each part of a marketplace has, pages that processes share counted once. */
+/** The memory of each part of a marketplace, in megabytes. Shared pages count once. */
 export interface MemoryByPart {
   server: number;
   database: number;
-  /** With the warm ones. */
+  /** Including the warm sandboxes. */
   sandboxes: number;
   /** The local chain and the examples. */
   others: number;
 }
 
-/** Looks every few seconds what a server and its children have; `stop` gives the most of each. */
+/** Measures the memory of a server and its children every few seconds. `stop` returns the peak of each part. */
 export function watchMemory(serverPid: number): { stop(): MemoryByPart } {
   const most: MemoryByPart = { server: 0, database: 0, sandboxes: 0, others: 0 };
   const sample = async (): Promise<void> => {

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { type BusyMarketplace } from '@agent-rental/test/support/busy-marketplace';
 import { until } from '@agent-rental/test/support/timing/until';
 
-/** A request as it was sent, and what came of it. */
+/** A sent request and its answer. */
 export interface Sent {
   digest: string;
   left: boolean;
@@ -10,10 +10,10 @@ export interface Sent {
   body: string;
 }
 
-/** Charges become final some seconds after their runs; on a busy machine some more. */
+/** Charges become final some seconds after their runs, and later on a busy machine. */
 const SETTLEMENT_MS = 120_000;
 
-/** The end of a run, as either endpoint gives it. */
+/** Reads a run's result from either endpoint's answer. */
 export function resultOf(body: string): { status: string; output: unknown } {
   const json = body.startsWith('{')
     ? body
@@ -21,7 +21,7 @@ export function resultOf(body: string): { status: string; output: unknown } {
   return JSON.parse(json) as { status: string; output: unknown };
 }
 
-/** Every run is on record once, as its caller was told, and paid once; gives how many there are. */
+/** Checks that every run has one record and one payment, with its answer's status. @returns the number of recorded runs. */
 export async function checkRecords(
   { database }: BusyMarketplace,
   sent: readonly Sent[],
@@ -34,7 +34,7 @@ export async function checkRecords(
   const { rows } = await database.query<{ digest: string; status: string; charge: string | null }>(
     `select encode(request_digest, 'hex') as digest, runs.status, coalesce(charges.state, case when credits.run_id is not null then 'confirmed' end) as charge
       from runs left join charges on charges.run_id = runs.id
-        -- A run after one that was ours to make good is paid by its credit.
+        -- The credit of a failed run pays for the next run.
         left join credits on credits.used_by_run_id = runs.id where length(request_digest) = 32`,
   );
   const records = new Map<string, { status: string; charge: string | null }[]>();
@@ -47,9 +47,9 @@ export async function checkRecords(
       const told = resultOf(body).status;
       const isFault = body.includes('"error"');
       if (!isFault && record?.status !== told)
-        broken.push(`told ${told}, on record ${record?.status ?? 'not at all'}`);
+        broken.push(`answered as ${told}, recorded as ${record?.status ?? 'nothing'}`);
       if (!isFault && !['confirmed', 'finalized'].includes(record?.charge ?? ''))
-        broken.push('a run that was not paid');
+        broken.push('a run was not paid');
     } else if (!left && status === 429 && record) {
       broken.push('a refused run is on record');
     }
@@ -66,7 +66,7 @@ export async function checkRecords(
   return rows.length;
 }
 
-/** Charges whose end is not known. */
+/** Counts the charges without a final state. */
 async function openCharges(database: Pool): Promise<number> {
   const { rows } = await database.query<{ count: number }>(
     `select count(*)::int as count from charges where state in ('reserved', 'signed', 'confirmed')`,

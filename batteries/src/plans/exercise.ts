@@ -10,19 +10,19 @@ import { earnCredits, newRequest, prepare, SCENARIOS, send } from '../faults/wor
 import { settle } from '../faults/world/verify.js';
 import { readPaths } from './reads.js';
 
-/** What the server is worked with. */
+/** The data for an exercise of the server. */
 export interface Exercised {
-  /** One more than there are scenarios. */
+  /** One more than the scenarios. */
   readonly listings: readonly Listing[];
-  /** Of the first listing; its wallet has much of everything. */
+  /** A rental of the first listing. Its wallet has many rows in every table. */
   readonly busy: Rental;
   readonly metricsToken: string;
 }
 
-/** The scheduled tasks, except for the comparison with the chain, which each start begins with. */
+/** The scheduled tasks without the comparison with the chain, which runs at each start. */
 const TASKS = ['remove_expired', 'remove_lapsed_drafts', 'queue_health_checks'];
 
-/** Has a server send every statement that it has for runs, reads and its work in the background; gives what went wrong. */
+/** Makes a server send all its statements for runs, reads and background work. @returns the wrong answers. */
 export async function exercise(market: FaultMarket, exercised: Exercised): Promise<string[]> {
   const wrong: string[] = [];
   const expect = async (what: string, answer: Promise<{ status: number; body: unknown }>, status = 200) => {
@@ -45,10 +45,10 @@ export async function exercise(market: FaultMarket, exercised: Exercised): Promi
   return wrong;
 }
 
-/** Listings that the comparison with the chain gets to: it takes all, one after the other, and none of these is there. */
+/** The most listings for the comparison with the chain, because the seeded ones are not on the chain. */
 const MOST_COMPARED = 3;
 
-/** Holds the comparison with the chain, which a start begins with, once it has asked for some listings' holdings. */
+/** Holds the start's comparison with the chain after {@link MOST_COMPARED} listings. */
 export function holdsComparison(): (step: Step) => 'hold' | undefined {
   let count = 0;
   return ({ name }) => {
@@ -64,13 +64,13 @@ type Expect = (
   status?: number,
 ) => Promise<Record<string, string>>;
 
-/** What the busy wallet has afterwards. */
+/** New ids of the busy wallet. */
 interface Known {
   readonly runId: string;
   readonly approvalId: string;
 }
 
-/** Runs of every scenario, and with every preference. */
+/** Makes runs of every scenario and with every idempotency key. */
 async function workRuns(market: FaultMarket, exercised: Exercised, expect: Expect): Promise<Known> {
   const {
     listings,
@@ -101,8 +101,10 @@ async function workRuns(market: FaultMarket, exercised: Exercised, expect: Expec
 }
 
 /**
- * A run that the owner of a key approves; gives the question. Before charges are made final: that moves the chain past the
- * blockhashes that the server keeps.
+ * Makes a run that the owner of an API key approves. Call it before `settle`: that advances the chain past the server's cached
+ * blockhashes.
+ *
+ * @returns the id of the approval
  */
 async function workApproved(
   market: FaultMarket,
@@ -125,7 +127,7 @@ async function workApproved(
   return asked?.id ?? '';
 }
 
-/** What else a wallet does over HTTP, by one that has much. */
+/** Makes the busy wallet's other requests over HTTP. */
 async function workBusy(
   market: FaultMarket,
   { busy: { renter, wallet, listing } }: Exercised,

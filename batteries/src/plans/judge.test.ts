@@ -26,7 +26,7 @@ const carriedOut = (...plans: PlanNode[]): CarriedOut => ({
   plan: { 'Node Type': 'Append', Plans: plans },
 });
 
-it('finds a sequential scan of a partition anywhere in a plan, also of one that was not carried out', () => {
+it('finds a sequential scan of a partition anywhere in a plan, also in a part that was not carried out', () => {
   const nested = carriedOut({ 'Node Type': 'Result', Plans: [scan('Seq Scan', 'runs_2026_01', 0, 0)] });
   expect(findScans([nested], tables)).toEqual([
     { table: 'runs', how: 'sequential', rows: 0, by: 'Seq Scan', planned: 'custom', statement: 'select' },
@@ -52,19 +52,19 @@ it('finds a statement that reads more than half of a table by an index', () => {
   ]);
 });
 
-it('takes no table that stays small for a scan, and no change of rows', () => {
+it('ignores scans of bounded tables, and changes of rows', () => {
   const changed = { ...scan('ModifyTable', 'runs', 0), Plans: [scan('Index Scan', 'runs')] };
   expect(findScans([carriedOut(scan('Seq Scan', 'index_cursor'), changed)], tables)).toEqual([]);
 });
 
-it('tells the most of several executions of a statement once', () => {
+it('reports a statement once, with the most rows of its executions', () => {
   const scans = [900, 700, 800].map((rows) => carriedOut(scan('Index Only Scan', 'runs', rows)));
   expect(findScans(scans, tables)).toEqual([
     { table: 'runs', how: 'whole', rows: 900, by: 'Index Only Scan', planned: 'custom', statement: 'select' },
   ]);
 });
 
-it('reads what auto_explain says, and nothing else', () => {
+it('reads notices of auto_explain, and no other notices', () => {
   const plan = { 'Node Type': 'Result' };
   const text = JSON.stringify({ 'Query Text': 'select\n  1', Plan: plan });
   expect(readExplained(`duration: 0.012 ms  plan:\n${text}`)).toEqual({ statement: 'select 1', plan });

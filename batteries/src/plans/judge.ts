@@ -1,4 +1,4 @@
-/** A node of a plan in PostgreSQL's JSON form, after it was carried out. */
+/** A node of an executed plan in PostgreSQL's JSON form. */
 export interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
@@ -10,21 +10,21 @@ export interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** A statement as PostgreSQL carried it out. */
+/** An executed statement and its plan. */
 export interface CarriedOut {
   /** On one line. */
   readonly statement: string;
   readonly plan: PlanNode;
-  /** For the values of one execution, or for any. */
+  /** `custom`: planned for the values of one execution. `generic`: planned for any values. */
   readonly planned: 'custom' | 'generic';
 }
 
 /** A statement that reads a growing table as a whole. */
 export interface TableScan {
   readonly table: string;
-  /** `sequential`: row by row; `whole`: more than half of its rows, by whatever index. */
+  /** `sequential`: row by row. `whole`: more than half of its rows, by an index. */
   readonly how: 'sequential' | 'whole';
-  /** The most that one of its executions read. */
+  /** The most rows of one execution. */
   readonly rows: number;
   /** The nodes of the plan that read the table. */
   readonly by: string;
@@ -32,7 +32,7 @@ export interface TableScan {
   readonly statement: string;
 }
 
-/** What is known of the database. */
+/** The tables of the database. */
 export interface Tables {
   /** Rows of each growing table. */
   readonly growing: ReadonlyMap<string, number>;
@@ -57,7 +57,7 @@ export function findScans(all: Iterable<CarriedOut>, { growing, roots }: Tables)
     const read = new Map<string, { rows: number; isSequential: boolean; by: string[] }>();
     for (const node of nodesOf(plan)) {
       const table = roots.get(node['Relation Name'] ?? '');
-      // What a statement changes is told of the node below as well.
+      // A `ModifyTable` node repeats the rows of the scan below it.
       if (table === undefined || !growing.has(table) || !node['Node Type'].endsWith('Scan')) continue;
       const { rows = 0, isSequential = false, by = [] } = read.get(table) ?? {};
       const { 'Node Type': type, 'Index Name': index } = node;
@@ -84,7 +84,7 @@ function* nodesOf(node: PlanNode): Generator<PlanNode> {
   for (const below of node.Plans ?? []) yield* nodesOf(below);
 }
 
-/** PostgreSQL gives averages over the loops. */
+/** The rows that a node read. PostgreSQL reports averages over the loops. */
 function rowsRead(node: PlanNode): number {
   const once =
     (node['Actual Rows'] ?? 0) +

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { judgePlans } from './plans.js';
 
 test.skipIf(IS_QUICK)(
-  'no statement of the server reads a growing table as a whole: not for a run, a list or a job in the background',
+  'no statement of the server for a run, a list or a background job reads a growing table as a whole',
   { timeout: 600_000 },
   async () => {
     const { statements, ...wrong } = await judgePlans({ runs: 100_000, listings: 50_000 }, () => undefined);

@@ -11,24 +11,24 @@ import { SentStatements } from './sent-statements.js';
 import { findScans, readExplained, type CarriedOut, type TableScan, type Tables } from './judge.js';
 import { BOUNDED_TABLES, RIGHT_SCANS } from './tables.js';
 
-/** What was found. */
+/** The report of the battery. */
 export interface PlansReport {
-  /** Statements of the server that were carried out, those inside of SQL functions among them, each text once. */
+  /** The number of distinct executed statements, including statements in SQL functions. */
   statements: number;
-  /** Growing tables that the seed left so empty that their plans say nothing. */
+  /** Growing tables with too few rows for a meaningful plan. */
   unseeded: string[];
-  /** Reads of the service that did not answer as they should. */
+  /** Requests with a wrong answer. */
   unanswered: string[];
   scans: TableScan[];
 }
 
 /**
- * How PostgreSQL plans: for any values, as it does after some executions for statements that a connection keeps, those of SQL
- * functions among them; and for the values of each execution, as it does for all others.
+ * The planner's modes: `generic` for any values, and `custom` for the values of one execution. PostgreSQL itself makes generic plans
+ * only for prepared statements and SQL functions.
  */
 const PLANNED = ['generic', 'custom'] as const;
 
-/** Has PostgreSQL tell the plan of every statement, and of those inside of functions and foreign keys. */
+/** Settings that make PostgreSQL report the plan of every statement, also inside functions and foreign keys. */
 const EXPLAINS = {
   session_preload_libraries: 'auto_explain',
   'auto_explain.log_min_duration': '0',
@@ -37,16 +37,16 @@ const EXPLAINS = {
   'auto_explain.log_timing': 'off',
   'auto_explain.log_format': 'json',
   'auto_explain.log_parameter_max_length': '0',
-  // Goes to the session that sent the statement, through the proxy, and not into the server's log.
+  // Sends the plan to the statement's session, through the proxy, and not to the server's log.
   'auto_explain.log_level': 'notice',
 };
 
-/** Below it a table is cheaper to read as a whole than by any index. */
+/** A smaller table is cheaper to read as a whole than by an index. */
 const LEAST_ROWS = 500;
 
 /**
- * Works a marketplace whose database has a long history, and looks at how PostgreSQL carried out each statement of the
- * server: on the way of runs, for every read of the API, and in the background.
+ * Uses a marketplace with a long history, and checks PostgreSQL's plan of each statement. The statements come from runs, from
+ * every read of the API, and from background work.
  */
 export async function judgePlans(size: HistorySize, log: (line: string) => void): Promise<PlansReport> {
   const database = await openRestartableDatabase();
@@ -75,7 +75,7 @@ export async function judgePlans(size: HistorySize, log: (line: string) => void)
       await market.server.kill();
       log(`${planned}: ${carriedOut.length} executions`);
     }
-    // A plan for any values is forced on the others as well, which PostgreSQL never makes one for.
+    // Drops generic plans of unprepared statements: PostgreSQL makes them only because the setting forces it.
     const real = carriedOut.filter(
       ({ planned, statement }) => planned === 'custom' || !sent.isUnprepared(statement),
     );

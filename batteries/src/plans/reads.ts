@@ -1,15 +1,15 @@
 import { operations, type OperationId } from '@agent-rental/contract';
 
-/** What the reads ask about. All of it exists. */
+/** Existing ids for the reads. */
 export interface Known {
   readonly wallet: string;
   readonly listingId: string;
-  /** A listing of the wallet's own. */
+  /** A listing that the wallet created. */
   readonly ownId: string;
   readonly jobId: string;
   readonly runId: string;
   readonly fileId: string;
-  /** A question of an API key of the wallet. */
+  /** A request for approval from the wallet's API key. */
   readonly approvalId: string;
 }
 
@@ -17,7 +17,7 @@ type ReadId = {
   [Id in OperationId]: (typeof operations)[Id]['method'] extends 'GET' ? Id : never;
 }[OperationId];
 
-/** Addresses of every read of the API, first pages and ones far down, with and without each filter. */
+/** The ids and queries of every read of the API: first and later pages, with and without each filter. */
 const READS: Record<ReadId, (known: Known) => readonly string[]> = {
   getChallenge: ({ wallet }) => [`?wallet=${wallet}`],
   getNetwork: () => [''],

@@ -1,6 +1,6 @@
 import type { Step } from '../faults/proxies/step.js';
 
-/** What the server has sent, by how: as statements that a connection keeps under a name, or not. */
+/** The server's statements, prepared or not. */
 export class SentStatements {
   readonly #prepared = new Set<string>();
   readonly #others = new Set<string>();
@@ -9,7 +9,7 @@ export class SentStatements {
     (isPrepared ? this.#prepared : this.#others).add(name);
   }
 
-  /** Whether no connection keeps it, nor any SQL function: it was sent by itself, and never under a name. */
+  /** Whether the server sent the statement, and never as a prepared one. False for a statement of an SQL function. */
   isUnprepared(statement: string): boolean {
     return this.#others.has(statement) && !this.#prepared.has(statement);
   }

@@ -2,7 +2,7 @@ import { Random } from '@agent-rental/test/support/random';
 import { expect, it } from 'vitest';
 import { judgeTool } from './judge-tool.js';
 
-/** As a public server has it: a parent is one of three objects, and a title text, or several. */
+/** Like a public server's tool: a parent of three alternatives, and a title with one text or several. */
 const PAGE = {
   name: 'create-page',
   inputSchema: {
@@ -26,7 +26,7 @@ const PAGE = {
   },
 };
 
-it('the values of a schema like those of public servers are neither refused nor changed [ADP-10]', () => {
+it('the values of a schema like a public server’s are neither refused nor changed [ADP-10]', () => {
   const verdict = judgeTool(PAGE, 300, new Random(5));
   expect(verdict.values).toBeGreaterThan(200);
   expect(verdict).toMatchObject({ refused: [], changed: [] });

@@ -6,26 +6,26 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { PublicTool } from './list-tools.js';
 import { likelyValue } from './valid-values.js';
 
-/** What came of values that a tool's own schema takes. */
+/** The result of values that a tool's own schema accepts. */
 export interface Verdict {
-  /** How many there were. */
+  /** The number of values. */
   values: number;
-  /** Those that the published schema refuses, with their tool. */
+  /** Values that the published schema refuses. */
   refused: { tool: string; value: unknown }[];
-  /** Those that an agent would get otherwise. */
+  /** Values that would reach an agent changed. */
   changed: { tool: string; value: unknown }[];
 }
 
-/** Makes values for a tool, and gives those that its own schema takes. */
+/** Makes values for a tool. @returns the values that its own schema accepts. */
 export function validValues({ inputSchema }: PublicTool, count: number, random: Random): unknown[] {
-  // Servers name other drafts, whose keywords here are the same.
+  // Servers name other drafts, which agree on the used keywords.
   const { $schema: _draft, ...schema } = inputSchema as Record<string, unknown>;
   const isValid = new Ajv2020({ strict: false, validateFormats: false, logger: false }).compile(schema);
   const made = Array.from({ length: count }, () => likelyValue(schema, schema, random));
   return made.filter((value) => isValid(value));
 }
 
-/** Makes values for a tool, and judges those that its own schema takes by the schema that a listing would publish. */
+/** Makes values for a tool, and checks the valid ones with the schema that a listing would publish. */
 export function judgeTool(tool: PublicTool, count: number, random: Random): Verdict {
   const { schema: published, read } = compileInput(tool.inputSchema);
   const judge = new Validator(published, '2020-12');

@@ -3,17 +3,17 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import type { PublicServer } from './servers.js';
 
-/** Its packages may have to be fetched first. */
+/** Includes the download of the server's packages. */
 const START_TIMEOUT_MS = 180_000;
 const POLL_MS = 100;
 
-/** A tool as its server lists it. */
+/** A tool in its server's list. */
 export interface PublicTool {
   readonly name: string;
   readonly inputSchema: object;
 }
 
-/** Starts a public MCP server over stdio, with settings that are no one's, and gives what it lists. @throws Error */
+/** Starts a public MCP server over stdio, with dummy settings. @returns its tools. @throws Error without an answer */
 export async function listTools({ pkg, args, settings }: PublicServer): Promise<readonly PublicTool[]> {
   const values = Object.fromEntries(settings.map((name) => [name, 'x']));
   const child = spawn('npx', ['--yes', '--silent', pkg, ...args], {
@@ -23,7 +23,7 @@ export async function listTools({ pkg, args, settings }: PublicServer): Promise<
   });
   let printed = '';
   child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-  // A server that ends says so by its exit.
+  // The exit reports the end of a server.
   child.stdin.on('error', () => undefined);
   const exited = once(child, 'exit');
   const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -50,7 +50,7 @@ export async function listTools({ pkg, args, settings }: PublicServer): Promise<
     send({ id: 2, method: 'tools/list' });
     return (await answerTo(2)).tools ?? [];
   } finally {
-    // Of npx, and of what it started.
+    // Kills npx and its child processes.
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
     await exited;
   }

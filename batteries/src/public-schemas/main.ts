@@ -8,14 +8,14 @@ import { PUBLIC_SERVERS } from './servers.js';
 const { values } = readCommandLine({
   command: 'npm run battery -- public-schemas',
   summary:
-    'Lists the tools of public MCP servers, and publishes their schemas as those of listings. Ends with 1 when one refuses or ' +
-    'changes a value that its own schema takes. With --clients the listings are on a marketplace, and MCP clients call their tools.',
+    'Lists the tools of public MCP servers, and compiles their schemas like a listing’s. Ends with 1 when a compiled schema ' +
+    'refuses or changes a value that the original accepts. With --clients, publishes the tools, and MCP clients call them.',
   options: {
     clients: { kind: 'flag', text: 'have MCP clients call the tools too (Python 3; many minutes)' },
-    client: { kind: 'text', text: 'with --clients, only those whose name holds this' },
-    server: { kind: 'text', text: 'only servers whose package holds this' },
-    each: { kind: 'number', text: 'with --clients, how many values of a tool each client sends', default: 3 },
-    values: { kind: 'number', text: 'how many values to make for each tool', default: 60 },
+    client: { kind: 'text', text: 'with --clients, only clients whose name contains this' },
+    server: { kind: 'text', text: 'only servers whose package contains this' },
+    each: { kind: 'number', text: 'with --clients, values of a tool that each client sends', default: 3 },
+    values: { kind: 'number', text: 'values to make for each tool', default: 60 },
     seed: { kind: 'number', text: 'of the values; random by default', least: 0 },
   },
 });

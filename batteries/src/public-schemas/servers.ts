@@ -1,9 +1,9 @@
 /** A public MCP server over stdio. */
 export interface PublicServer {
-  /** For npx, with its version. */
+  /** The package with its version, for npx. */
   readonly pkg: string;
   readonly args: readonly string[];
-  /** Settings without which it does not start; any value does for a list of tools. */
+  /** Required settings. Any value is enough for a list of tools. */
   readonly settings: readonly string[];
 }
 
@@ -12,7 +12,7 @@ const server = (
   given: { args?: readonly string[]; settings?: readonly string[] } = {},
 ): PublicServer => ({ pkg, args: given.args ?? [], settings: given.settings ?? [] });
 
-/** Public servers whose tools are tried as listings. */
+/** The public servers. */
 export const PUBLIC_SERVERS: readonly PublicServer[] = [
   server('@modelcontextprotocol/server-everything@2026.8.31', { args: ['stdio'] }),
   server('@modelcontextprotocol/server-filesystem@2026.8.31', { args: ['.'] }),

@@ -10,14 +10,15 @@ const FORMATS: Readonly<Record<string, string>> = {
   email: 'a@example.com',
   uuid: '7ad3c2ac-ae1c-4330-b99a-b1af7f088205',
 };
-/** Texts that could be taken for other values. */
+/** Texts that look like other values. */
 const TEXTS = ['x', 'some words', '1', 'true', 'null', '{"a":1}', '[1]'];
 const ANYTHING = ['x', 1, true, { a: 1 }, [1]];
 
 /**
- * A value that a schema may take. It goes by the keywords that public servers use: a validator has the last word.
+ * Makes a value that a schema probably accepts. It knows only the keywords that public servers use, so the caller must validate
+ * the value.
  *
- * @param root what references are followed in.
+ * @param root the schema that contains the referenced ones
  */
 export function likelyValue(schema: unknown, root: Schema, random: Random, depth = 0): unknown {
   if (typeof schema !== 'object' || schema === null) return random.pick(ANYTHING);

@@ -14,9 +14,9 @@ import { SlotWatch } from './slots.js';
 
 export interface ReplicasOptions {
   readonly replicas: number;
-  /** Requests over HTTP that are sent at least, those of the preparation not counted. */
+  /** The least number of HTTP requests, without the preparation. */
   readonly requests: number;
-  /** How many replicas are killed, each followed by a new one. The first to be killed leads. */
+  /** Kills of a replica, each followed by a new replica. The first kill is of the leader. */
   readonly kills: number;
   readonly wallets: number;
   readonly concurrency: number;
@@ -29,37 +29,37 @@ export interface ReplicasReport {
   readonly seconds: number;
   readonly requests: number;
   readonly requests_per_s: number;
-  /** 0: the connection broke, as the replica was killed. */
+  /** Requests by status. 0: the kill of the replica broke the connection. */
   readonly statuses: Record<number, number>;
   /** Requests that each replica answered. */
   readonly answered: Record<string, number>;
   readonly killed: string[];
   readonly added: string[];
-  /** From each kill of the leader until another replica said that it leads. */
+  /** From each kill of the leader to another replica's lead. */
   readonly failover_ms: number[];
   readonly limits: {
     bursts: Burst[];
     windows: number;
     answers: number;
-    /** Requests that were counted by one replica alone, because Redis did not answer in time. */
+    /** Requests that one replica counted alone, because Redis did not answer in time. */
     without_redis: number;
   };
   readonly slots: { most_at_agent: number; most_taken: number };
   readonly runs: { asked: number; on_record: number; made_good: number; answered: number };
   readonly money: { rentals: number; charged: number };
-  /** What is wrong; empty when all holds. */
+  /** The faults; empty when all bounds hold. */
   readonly broken: string[];
 }
 
 /** Wallets that are made at the same time. */
 const CALLERS_AT_ONCE = 6;
-/** Of a hundred wrong things each is one line. */
+/** The most faults in a report. */
 const MOST_TOLD = 50;
-/** Callers that run an agent at once: more than it has slots. */
+/** Callers that run an agent at once: more than its slots. */
 const CROWD = 30;
 const CROWD_WORK_MS = 1_000;
 
-/** Sends mixed requests to replicas, of which some are killed and some are added, and compares everything with the chain. */
+/** Sends mixed requests to replicas, kills and adds some of them, and compares all results with the chain. */
 export async function runReplicas(options: ReplicasOptions): Promise<ReplicasReport> {
   const slots = new SlotWatch();
   const market = await ReplicaMarket.open({ replicas: options.replicas }, slots.onTask);
@@ -104,7 +104,7 @@ async function replicas(
       },
     });
   const client = newClient();
-  /** Sends what goes beyond the limits, which is not counted among the mixed requests. */
+  /** Sends the bursts over the limits, which do not count as mixed requests. */
   const greedy = newClient();
   const runs: AskedRun[] = [];
   const context: Context = { client, random, runs };
@@ -129,18 +129,18 @@ async function replicas(
     },
   });
   const changes = changesOf(market, requests, kills, { random, log, broken });
-  /** Not part of the lanes: what was begun goes on while others ask. */
+  /** Crowds, bursts and changes, which run beside the lanes. */
   const others: Promise<unknown>[] = [];
-  /** Also those that were added last. */
+  /** Whether all changes are done, and all replicas, also the new ones, have answered enough requests. */
   const haveAllServed = () =>
     changes.areOver() &&
     market.replicas.every(({ name, isUp }) => !isUp || (answered[name] ?? 0) >= LEAST_ANSWERS);
   await Promise.all(
     Array.from({ length: concurrency }, async (_, lane) => {
       while (client.sent < requests || !haveAllServed()) {
-        for (const begun of [...due(client.sent), ...changes.due(client.sent)])
-          others.push(begun.catch((error: unknown) => broken.push(String(error))));
-        // Wallets in turns, so that each has its part of the limits.
+        for (const started of [...due(client.sent), ...changes.due(client.sent)])
+          others.push(started.catch((error: unknown) => broken.push(String(error))));
+        // A random wallet, so that all wallets share the requests.
         const caller = callers[(lane + random.below(callers.length)) % callers.length] as Caller;
         await make(random.weighted(KINDS), caller, context);
       }
@@ -166,7 +166,7 @@ async function replicas(
   for (const replica of market.replicas) {
     if (!((answered[replica.name] ?? 0) > 0)) broken.push(`${replica.name} answered nothing`);
   }
-  // What was told is there, at any replica, also of those runs whose replica is gone.
+  // Any replica returns the reported results, also for runs of killed replicas.
   for (const caller of callers) {
     for (const run of caller.done.slice(-READ_AGAIN)) await readAgain(caller, run, context);
   }
@@ -199,12 +199,12 @@ async function replicas(
   };
 }
 
-/** Requests that each replica is left with before the load ends. */
+/** The least number of answers of each replica before the load ends. */
 const LEAST_ANSWERS = 50;
-/** Runs of each wallet that are read once more at the end. */
+/** Runs of each wallet that are read again at the end. */
 const READ_AGAIN = 10;
 
-/** What a replica logged about Redis. */
+/** The lines of a replica's log about Redis. */
 function redisLines(replica: Replica): string {
   return replica
     .output()

@@ -2,24 +2,22 @@ import { createApiKey } from '@agent-rental/sdk/solana';
 import type { Random } from '@agent-rental/test/support/random';
 import type { MarketListing, ReplicaMarket } from '@agent-rental/test/support/replicas/replica-market';
 
-/** A run as its caller asked for it, and all that it was told. */
+/** A requested run and its answers. */
 export interface AskedRun {
   readonly body: { agent_id: string; task: string };
-  readonly wallet: string;
-  readonly listing: MarketListing;
   /** The Idempotency-Key; undefined: none. */
   readonly key: string | undefined;
   /** The name in its task. */
   readonly name: string;
-  /** Its caller cancels it. */
+  /** Whether its caller cancels it. */
   readonly isCancelled: boolean;
-  /** How it was asked for. */
+  /** The way of the request. */
   readonly way: 'http' | 'stream' | 'async' | 'mcp';
-  /** Answers with its end, of each time that it was asked for. */
+  /** The answers with its result, one per request. */
   readonly told: ToldRun[];
 }
 
-/** The end of a run, as an answer has it. */
+/** A run's result in an answer. */
 export interface ToldRun {
   readonly run_id: string;
   readonly status: string;
@@ -27,29 +25,31 @@ export interface ToldRun {
   readonly cost_lamports: number;
 }
 
-/** A wallet with its rentals, which asks with its login and with an API key. */
+/** A wallet with rentals, a login token and an API key. */
 export interface Caller {
-  readonly wallet: string;
   readonly bearers: readonly string[];
   readonly listings: readonly MarketListing[];
-  /** Runs that came to their end. */
+  /** Runs with a result. */
   readonly done: AskedRun[];
-  /** The session of its MCP client, once it has one. */
+  /** The session of its MCP client, after the first call. */
   mcpSession: string | undefined;
 }
 
-/** Makes a wallet that has rented the listings, with money for so many runs of each that is paid per task. */
+/**
+ * Makes a wallet and rents the listings.
+ *
+ * @param runs the paid runs of each Per-Task listing
+ */
 export async function newCaller(
   market: ReplicaMarket,
   listings: readonly MarketListing[],
   runs: number,
 ): Promise<Caller> {
   const participant = await market.participant();
-  const { wallet, token, signer, client } = participant;
+  const { token, signer, client } = participant;
   const { key } = await createApiKey(client, signer, 'battery');
   for (const listing of listings) await market.rent(participant, listing, runs);
   return {
-    wallet: wallet.publicKey.toBase58(),
     bearers: [token, key],
     listings,
     done: [],
@@ -57,5 +57,5 @@ export async function newCaller(
   };
 }
 
-/** The login or the API key, whichever. */
+/** A random choice of the login token or the API key. */
 export const bearerOf = ({ bearers }: Caller, random: Random): string => random.pick(bearers);

@@ -3,13 +3,13 @@ import type { Replica } from '@agent-rental/test/support/replicas/replica';
 import type { ReplicaMarket } from '@agent-rental/test/support/replicas/replica-market';
 import { leadersOf, takeOver } from './metrics.js';
 
-/** Within this time another replica leads. */
+/** The time within which another replica must lead. */
 const FAILOVER_MS = 5_000;
 /** Requests between two crowds, and between two bursts. */
 const CROWD_EVERY = 900;
 const BURST_EVERY = 700;
 
-/** Gives what is due after so many requests: crowds and bursts. */
+/** Makes a function that starts the crowds and bursts that are due after a number of requests. */
 export function eventsOf(
   requests: number,
   events: { crowd(): Promise<unknown>; burst(index: number): Promise<unknown> },
@@ -21,20 +21,20 @@ export function eventsOf(
   const next = { crowd: Math.floor(every.crowd / 2), burst: Math.floor(every.burst / 2) };
   let bursts = 0;
   return (sent) => {
-    const begun: Promise<unknown>[] = [];
+    const started: Promise<unknown>[] = [];
     if (sent >= next.crowd) {
       next.crowd += every.crowd;
-      begun.push(events.crowd());
+      started.push(events.crowd());
     }
     if (sent >= next.burst) {
       next.burst += every.burst;
-      begun.push(events.burst(bursts++));
+      started.push(events.burst(bursts++));
     }
-    return begun;
+    return started;
   };
 }
 
-/** Kills replicas and adds new ones, in turns, none at the start or the end. */
+/** Kills and adds replicas in turns, spread over the requests. */
 export function changesOf(
   market: ReplicaMarket,
   requests: number,
@@ -46,7 +46,7 @@ export function changesOf(
   const failoverMs: number[] = [];
   const kill = async (): Promise<void> => {
     const leaders = await leadersOf(market.running);
-    // The first one leads; a later one is whichever.
+    // The first victim is the leader, and a later one is random.
     const isLeader = killed.length === 0;
     const victim = isLeader ? leaders[0] : random.pick(market.running);
     if (victim === undefined) {
@@ -55,11 +55,11 @@ export function changesOf(
     }
     log(`killing ${victim.name}${leaders.includes(victim) ? ', which leads' : ''}`);
     killed.push(victim.name);
-    const began = performance.now();
+    const startedAt = performance.now();
     await victim.kill();
     if (!leaders.includes(victim)) return;
     await takeOver(() => market.running);
-    const tookMs = Math.round(performance.now() - began);
+    const tookMs = Math.round(performance.now() - startedAt);
     failoverMs.push(tookMs);
     log(`another replica leads after ${tookMs} ms`);
     if (tookMs > FAILOVER_MS) broken.push(`another replica led only after ${tookMs} ms`);
@@ -70,10 +70,10 @@ export function changesOf(
     log(`${replica.name} is up`);
   };
   const changes = Array.from({ length: kills }, () => [kill, add] as const).flat();
-  /** Equal parts before, between and after them. */
+  /** The request number of each change, in equal distances. */
   const at = changes.map((_, index) => Math.floor((requests * (index + 1)) / (changes.length + 1)));
   let next = 0;
-  /** One after the other: a start takes longer than the requests of a short run. */
+  /** Changes run one after another, because a start may take longer than the requests between two changes. */
   let last: Promise<void> = Promise.resolve();
   let ended = 0;
   return {
@@ -82,13 +82,13 @@ export function changesOf(
     failoverMs,
     areOver: () => ended === changes.length,
     due(sent: number): Promise<void>[] {
-      const begun: Promise<void>[] = [];
+      const started: Promise<void>[] = [];
       while (next < changes.length && sent >= (at[next] ?? 0)) {
         const change = changes[next];
         next += 1;
-        if (change) begun.push((last = last.then(change).finally(() => (ended += 1))));
+        if (change) started.push((last = last.then(change).finally(() => (ended += 1))));
       }
-      return begun;
+      return started;
     },
   };
 }

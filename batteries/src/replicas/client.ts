@@ -11,40 +11,40 @@ export interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer, whole. */
+/** A complete answer. */
 export interface Got {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Who answered. */
+  /** The replica that answered. */
   readonly replica: Replica;
 }
 
-/** What a client is told before it gives up, which none should. */
+/** The attempts of a client before it gives up, which is a fault. */
 const MOST_ATTEMPTS = 40;
-/** A client that was told to come back waits at most for so long: for a limit of a minute. */
+/** A client's longest wait before a retry: enough for a limit of one minute. */
 const LONGEST_WAIT_SECONDS = 61;
 const AFTER_BREAK_MS = 50;
 
 /**
- * Sends requests as a good client of a load balancer does: each to any replica in rotation, without stickiness. A replica whose
- * connection breaks and that is gone leaves the rotation.
+ * Sends each request to a random replica, like a load balancer without stickiness. A killed replica leaves the rotation when a
+ * connection to it breaks.
  */
 export class Client {
-  /** Requests that were sent, those that broke included. */
+  /** The number of sent requests, including those with a broken connection. */
   sent = 0;
-  /** How often each status came; 0: the connection broke. */
+  /** The number of answers by status. 0: the connection broke. */
   readonly statuses: Record<number, number> = {};
   readonly #random: Random;
   readonly #all: () => readonly Replica[];
   readonly #gone = new Set<Replica>();
   readonly #onAnswer: (asked: Asked, got: Got) => void;
-  /** Why answers are wrong. */
+  /** The faults in the answers. */
   readonly broken: string[];
 
   constructor(parts: {
     random: Random;
-    /** The replicas that the client is told of, those that are gone included: it finds that out. */
+    /** All replicas, including killed ones: the client notices the kills itself. */
     replicas: () => readonly Replica[];
     broken: string[];
     onAnswer?: (asked: Asked, got: Got) => void;
@@ -55,12 +55,12 @@ export class Client {
     this.broken = parts.broken;
   }
 
-  /** A replica that is not known to be gone. */
+  /** A random replica in the rotation. */
   #pick(): Replica {
     return this.#random.pick(this.#all().filter((replica) => !this.#gone.has(replica)));
   }
 
-  /** Sends a request once; undefined where the connection broke before the answer was whole. */
+  /** Sends a request once. @returns undefined when the connection breaks before the end of the answer. */
   async send(asked: Asked): Promise<Got | undefined> {
     const replica = this.#pick();
     this.sent += 1;
@@ -88,15 +88,17 @@ export class Client {
     } catch {
       this.#count(0);
       if (replica.isUp)
-        this.broken.push(`a connection to ${replica.name}, which is up, broke: ${method} ${path}`);
+        this.broken.push(`a connection to the running ${replica.name} broke: ${method} ${path}`);
       else this.#gone.add(replica);
       return undefined;
     }
   }
 
   /**
-   * Sends a request until it is answered: again where the connection broke, if `mayRepeat` says that this is safe, and after the
-   * time that an answer 429 or 503 names. Undefined where it broke, or a run goes on, and it may not be repeated.
+   * Sends a request until it is answered. Retries an answer 429 or 503 after its `Retry-After`, and a broken connection at once.
+   *
+   * @param mayRepeat whether a repeated request is safe
+   * @returns undefined for an unsafe request whose connection broke or whose run is still running
    */
   async ask(asked: Asked, mayRepeat: boolean): Promise<Got | undefined> {
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
@@ -105,7 +107,7 @@ export class Client {
         if (!mayRepeat) return undefined;
         await delay(AFTER_BREAK_MS);
       } else if (got.status === 429 || got.status === 503) {
-        // The run goes on: without a key another request would be another run.
+        // The run is still running. Without a key, another request would start another run.
         if (!mayRepeat && got.text.includes('"run_id"')) return undefined;
         const seconds = Number(got.headers.get('retry-after'));
         await delay(1_000 * Math.min(LONGEST_WAIT_SECONDS, Math.max(seconds, 0.2)));

@@ -3,23 +3,23 @@ import { elsewhere, type ReplicaMarket } from '@agent-rental/test/support/replic
 import { Keypair } from '@solana/web3.js';
 import type { Asked, Client, Got } from './client.js';
 
-/** What a bearer and a credential may ask in a minute, as production has it. */
+/** Production's limits of a bearer's requests and a credential's runs. */
 const REQUESTS_PER_MINUTE = 100;
 const RUNS_PER_MINUTE = 60;
 
-/** What a burst came to: requests of one subject at once, spread over the replicas. */
+/** The result of a burst: requests of one wallet at once, spread over the replicas. */
 export interface Burst {
   readonly what: 'requests' | 'runs';
   readonly sent: number;
   readonly allowed: number;
   readonly refused: number;
-  /** Connections that broke: a killed replica may have counted them, or not. */
+  /** Broken connections. A killed replica may have counted them. */
   readonly unknown: number;
-  /** By how many replicas they were answered. */
+  /** The number of replicas that answered. */
   readonly replicas: number;
 }
 
-/** How many requests a burst sends: more than a minute allows. */
+/** The requests of a burst: more than a minute allows. */
 const SENT = { requests: 125, runs: 80 } as const;
 
 /** Sends more requests of a new wallet at once than a minute allows. */
@@ -30,7 +30,7 @@ export async function burst(
   listingId: string,
 ): Promise<Burst> {
   const bearer = await loginOfStranger(market);
-  // A stranger to the agent: its run is counted, and then refused.
+  // The wallet has not rented the agent: its run is counted, and then refused.
   const asked: Asked =
     what === 'requests'
       ? { method: 'GET', path: '/v1/credentials', bearer }
@@ -48,7 +48,7 @@ export async function burst(
   return { what, sent: answers.length, allowed, refused, unknown, replicas };
 }
 
-/** Logs a new wallet in. A replica that is killed meanwhile breaks the connection: then another one is asked. */
+/** Logs a new wallet in. When a kill breaks the connection, it asks another replica. */
 async function loginOfStranger(market: ReplicaMarket): Promise<string> {
   for (let left = market.replicas.length; ; left -= 1) {
     try {
@@ -60,9 +60,10 @@ async function loginOfStranger(market: ReplicaMarket): Promise<string> {
 }
 
 /**
- * What is wrong with a burst: exactly as many were allowed as the limit says.
+ * Checks that a burst had exactly as many allowed requests as the limit.
  *
- * @param withoutRedis requests that replicas counted alone, each against its share: by so many the bound may be passed
+ * @param withoutRedis requests that replicas counted alone against their shares. The bound may be missed by this number.
+ * @returns the faults
  */
 export function judgeBurst({ what, allowed, unknown }: Burst, withoutRedis: number): string[] {
   const limit = what === 'requests' ? REQUESTS_PER_MINUTE : RUNS_PER_MINUTE;
@@ -71,12 +72,12 @@ export function judgeBurst({ what, allowed, unknown }: Burst, withoutRedis: numb
 }
 
 /**
- * Collects what the answers to reads say of their bearers' limits: in one window of a bearer each number of remaining requests is
- * told once, by whichever replica.
+ * Checks the rate-limit headers of answers to reads. All replicas together report each number of remaining requests at most once
+ * in a bearer's window.
  */
 export class Windows {
   readonly #windows = new Map<string, { resetAt: number; told: Set<number> }[]>();
-  /** Answers that were looked at. */
+  /** The number of checked answers. */
   looked = 0;
   readonly #broken: string[];
 
@@ -95,12 +96,12 @@ export class Windows {
     const remaining = Number(headers.get('x-ratelimit-remaining'));
     const windows = this.#windows.get(bearer) ?? [];
     this.#windows.set(bearer, windows);
-    // The end is told in whole seconds, rounded at each answer.
+    // The header has the window's end in whole seconds, rounded at each answer.
     let window = windows.find((each) => Math.abs(each.resetAt - resetAt) <= 2);
     if (window === undefined) windows.push((window = { resetAt, told: new Set() }));
     this.looked += 1;
     if (window.told.has(remaining))
-      this.#broken.push(`two requests of one minute were the one before ${remaining} more`);
+      this.#broken.push(`two requests of one minute had ${remaining} remaining requests`);
     window.told.add(remaining);
   }
 }

@@ -7,11 +7,12 @@ await runBattery(
   {
     command: 'npm run battery -- replicas',
     summary:
-      'Sends mixed requests to replicas on one PostgreSQL, one Redis and one chain, while two are killed (-9) and two are added. Ends ' +
-      'with 1 when a limit is exceeded, a slot is left, a run is lost or charged twice, or no replica leads after 5 s. Needs redis-server.',
+      'Sends mixed requests to replicas on one PostgreSQL, one Redis and one chain. Kills (-9) two replicas and adds two. Ends ' +
+      'with 1 when a limit is exceeded, a slot is left, or a run is lost or charged twice. Also ends with 1 when no replica ' +
+      'leads after 5 s. Needs redis-server.',
     options: {
-      requests: { kind: 'number', text: 'how many', default: 10_000, least: 500 },
-      replicas: { kind: 'number', text: 'how many at the start', default: 4, least: 3, most: 8 },
+      requests: { kind: 'number', text: 'number of requests', default: 10_000, least: 500 },
+      replicas: { kind: 'number', text: 'replicas at the start', default: 4, least: 3, most: 8 },
       seed: { kind: 'number', text: 'of the random choices; random by default', least: 0 },
     },
   },

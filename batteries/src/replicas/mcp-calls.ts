@@ -5,7 +5,7 @@ import type { Context } from './runs.js';
 
 const MCP_VERSION = '2025-11-25';
 
-/** Calls the tool that runs an agent, in a session that any replica knows. */
+/** Calls the tool `run_agent` in a session that all replicas share. */
 export async function runOverMcp(caller: Caller, run: AskedRun, context: Context): Promise<void> {
   const { client, random } = context;
   const bearer = caller.bearers[0] ?? '';
@@ -23,19 +23,19 @@ export async function runOverMcp(caller: Caller, run: AskedRun, context: Context
   if (caller.mcpSession === undefined) {
     const clientInfo = { name: 'mcp', version: '0.1.0' };
     const hello = { protocolVersion: MCP_VERSION, capabilities: {}, clientInfo };
-    const begun = await client.ask(post('initialize', hello), true);
-    caller.mcpSession = begun?.headers.get('mcp-session-id') ?? undefined;
+    const opened = await client.ask(post('initialize', hello), true);
+    caller.mcpSession = opened?.headers.get('mcp-session-id') ?? undefined;
     if (caller.mcpSession === undefined) {
-      client.broken.push(`no session of MCP: ${begun?.status} ${begun?.text}`);
+      client.broken.push(`no session of MCP: ${opened?.status} ${opened?.text}`);
       return;
     }
   }
   const call = post('tools/call', { name: 'run_agent', arguments: run.body }, caller.mcpSession);
   const got = await client.ask(call, false);
-  // A call whose connection broke has no end that its client knows.
+  // The client does not know the result of a call with a broken connection.
   if (got === undefined) return;
   if (got.status !== 200 || !got.text.includes(slowAnswer(run.name))) {
-    // A server that drains or was overtaken by a limit says so inside of the result.
+    // A draining server and a reached limit are errors inside the result.
     if (!/"code":"(service_unavailable|rate_limit_exceeded)"|Retry|again/.test(got.text))
       client.broken.push(`a call over MCP was answered ${got.status}: ${got.text}`);
     return;

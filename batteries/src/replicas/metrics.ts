@@ -6,7 +6,7 @@ const ASK_EVERY_MS = 50;
 const ANSWER_MS = 1_000;
 const LONGEST_MS = 20_000;
 
-/** Those of the replicas that say that they lead. */
+/** The replicas whose metrics report a leader. */
 export async function leadersOf(replicas: readonly Replica[]): Promise<Replica[]> {
   const leads = await Promise.all(replicas.map((replica) => isLeader(replica)));
   return replicas.filter((_, index) => leads[index]);
@@ -16,13 +16,13 @@ async function isLeader(replica: Replica): Promise<boolean> {
   return /^agent_rental_leader 1$/m.test(await metricsOf(replica));
 }
 
-/** How often a replica counted requests by itself, because Redis did not answer in time. */
+/** The number of requests that a replica counted alone, because Redis did not answer in time. */
 export async function fallbacksOf(replica: Replica): Promise<number> {
   const text = await metricsOf(replica);
   return Number(/^agent_rental_rate_limit_fallbacks_total (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 
-/** Empty where it does not answer. */
+/** The metrics of a replica; empty without an answer. */
 async function metricsOf({ dev }: Replica): Promise<string> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), ANSWER_MS);
@@ -34,12 +34,10 @@ async function metricsOf({ dev }: Replica): Promise<string> {
   return text;
 }
 
-/** Waits until one of the replicas says that it leads; gives the milliseconds. */
-export async function takeOver(replicas: () => readonly Replica[]): Promise<number> {
-  const startedAt = performance.now();
-  while ((await leadersOf(replicas())).length === 0) {
-    if (performance.now() - startedAt > LONGEST_MS) break;
+/** Waits for a leader, at most {@link LONGEST_MS}. */
+export async function takeOver(replicas: () => readonly Replica[]): Promise<void> {
+  const deadline = performance.now() + LONGEST_MS;
+  while ((await leadersOf(replicas())).length === 0 && performance.now() <= deadline) {
     await delay(ASK_EVERY_MS);
   }
-  return Math.round(performance.now() - startedAt);
 }

@@ -6,13 +6,13 @@ import { auditEarnings, auditRental } from '../faults/world/ledger-audit.js';
 import { reconcile } from '../faults/world/reconcile.js';
 import type { AskedRun } from './caller.js';
 
-/** Leases of a killed replica lapse within a minute; its runs are ended after that. */
+/** Leases of a killed replica expire within a minute, and its runs end after that. */
 const REST_MS = 240_000;
 
-/** What is left while something is still under way, by what it is. */
+/** Counts of unfinished work, by kind. */
 type Left = Record<'running' | 'slots' | 'waiting' | 'charges' | 'tasks', number>;
 
-/** Waits until nothing is under way; gives what is left when that takes too long. */
+/** Waits for the end of all work. @returns the unfinished work after {@link REST_MS}. */
 export async function rest(market: ReplicaMarket): Promise<Left> {
   const look = async (): Promise<Left> => {
     const [left] = await market.query<Left>(
@@ -41,23 +41,23 @@ interface RunRow {
   digest: string;
   status: string;
   cost_lamports: bigint;
-  /** Why it was stopped. */
+  /** The reason of a stop. */
   stop_reason: string | null;
-  /** Why it has no result. */
+  /** The reason of a missing result. */
   error: { message: string } | null;
 }
 
-/** How the runs ended, against the database. */
+/** The result of the comparison with the database. */
 export interface Records {
   onRecord: number;
-  /** Runs that ended without a result, and whose repeat was another run. */
+  /** Failed runs without a result. A repeated request started another run. */
   madeGood: number;
-  /** Why these runs ended so. */
+  /** The errors of these runs. */
   reasons: string[];
   wrong: string[];
 }
 
-/** Compares what callers were told with the records: each told run is on record once, and all that were accepted have ended. */
+/** Compares the callers' answers with the records: each answered run has one record, and all accepted runs have ended. */
 export async function compareRecords(market: ReplicaMarket, asked: readonly AskedRun[]): Promise<Records> {
   const rows = await market.query<RunRow>(
     `select id, encode(request_digest, 'hex') as digest, status, cost_lamports, stop_reason, error from runs
@@ -83,18 +83,18 @@ export async function compareRecords(market: ReplicaMarket, asked: readonly Aske
       continue;
     }
     const [record] = ended;
-    if (record === undefined) wrong.push(`run ${name} was told and is not on record`);
+    if (record === undefined) wrong.push(`run ${name} was answered and is not on record`);
     else if (
       first.run_id !== '' &&
       (record.id !== first.run_id || Number(record.cost_lamports) !== first.cost_lamports)
     )
-      wrong.push(`run ${name} was told as ${first.run_id} and is on record as ${record.id}`);
+      wrong.push(`run ${name} was answered as ${first.run_id} and is on record as ${record.id}`);
   }
-  if (byDigest.size > 0) wrong.push(`${byDigest.size} runs are on record that no renter asked for`);
+  if (byDigest.size > 0) wrong.push(`${byDigest.size} recorded runs had no request`);
   return { onRecord: rows.length, madeGood: reasons.length, reasons, wrong };
 }
 
-/** Compares every charge with the chain: transactions, balances, earnings, treasury, and what `npm run reconcile` finds. */
+/** Compares every charge with the chain: transactions, balances, earnings, treasury, and the result of `npm run reconcile`. */
 export async function compareMoney(market: ReplicaMarket, treasuryBefore: number): Promise<string[]> {
   const wrong: string[] = [];
   for (const rental of market.rentals) wrong.push(...(await auditRental(market, rental)));

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { runReplicas } from './battery.js';
 
 test.runIf(!IS_QUICK && hasRedis)(
-  'replicas of which one is killed and one is added under load keep limits, slots, runs and money [OPS-90]',
+  'replicas keep limits, slots, runs and money when one is killed and one is added under load [OPS-90]',
   { timeout: 600_000 },
   async () => {
     const report = await runReplicas({

@@ -4,7 +4,7 @@ import type { Got } from './client.js';
 import { runOverMcp } from './mcp-calls.js';
 import { newRun, readAgain, runCancelled, runPolled, runToEnd, type Context } from './runs.js';
 
-/** What is asked, and how often of a hundred times. */
+/** The kinds of requests, and their shares in per cent. */
 export const KINDS = [
   ['listings', 10],
   ['listing', 6],
@@ -22,7 +22,7 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number][0];
 
-/** Makes one request of a kind, with what belongs to it. */
+/** Makes one request of a kind, and its follow-up requests. */
 export async function make(kind: Kind, caller: Caller, context: Context): Promise<void> {
   const { client, random } = context;
   const bearer = bearerOf(caller, random);

@@ -5,19 +5,19 @@ import type { MarketListing } from '@agent-rental/test/support/replicas/replica-
 import { bearerOf, type AskedRun, type Caller, type ToldRun } from './caller.js';
 import type { Asked, Client } from './client.js';
 
-/** How long agents work, in milliseconds, and how long those that are cancelled would. */
+/** The work of agents in milliseconds, and the work of cancelled runs without the cancellation. */
 const WORK_MS = [0, 0, 20, 50, 200] as const;
 const CANCELLED_MS = 20_000;
 
-/** What the requests share. */
+/** The shared context of the requests. */
 export interface Context {
   readonly client: Client;
   readonly random: Random;
-  /** All runs that were asked for. */
+  /** All requested runs. */
   readonly runs: AskedRun[];
 }
 
-/** Puts a run on the list of those that were asked for. */
+/** Makes a run, and adds it to the requested runs. */
 export function newRun(
   caller: Caller,
   { random, runs }: Context,
@@ -38,8 +38,6 @@ export function newRun(
   const name = `${listing.id}/${runs.length}`;
   const run: AskedRun = {
     body: { agent_id: listing.id, task: slowTask(workMs, name) },
-    wallet: caller.wallet,
-    listing,
     key: hasKey ? randomUUID() : undefined,
     name,
     isCancelled,
@@ -61,7 +59,7 @@ const executionOf = ({ key, body, way }: AskedRun, bearer: string): Asked => ({
   },
 });
 
-/** Asks for a run until its end is told; without a key once alone where the connection breaks. */
+/** Requests a run until an answer has its result. Without a key it does not retry after a broken connection. */
 export async function runToEnd(caller: Caller, run: AskedRun, context: Context): Promise<void> {
   const { client, random } = context;
   const hasKey = run.key !== undefined;
@@ -70,7 +68,7 @@ export async function runToEnd(caller: Caller, run: AskedRun, context: Context):
     if (got === undefined) return;
     const told = got.status === 200 ? endOf(got.text) : undefined;
     if (told === 'broken off') {
-      // A stream tells a fault of the service inside of it; under its key it is asked for again.
+      // A stream has a failure of the service in its last event. With a key the request is repeated.
       if (!hasKey) return;
       continue;
     }
@@ -86,7 +84,7 @@ export async function runToEnd(caller: Caller, run: AskedRun, context: Context):
 
 const MOST_STREAMS = 20;
 
-/** The end that an answer tells, which may be a stream's; `broken off` where the service says inside of a stream that it could not. */
+/** Reads the result from an answer or a stream. `broken off`: the stream ended with a failure of the service. */
 function endOf(text: string): ToldRun | 'broken off' | undefined {
   const json = text.startsWith('{') ? text : /event: done\ndata: (.*)/.exec(text)?.[1];
   if (json === undefined) return undefined;
@@ -94,24 +92,24 @@ function endOf(text: string): ToldRun | 'broken off' | undefined {
   return end.error === undefined ? end : 'broken off';
 }
 
-/** Notes what a caller was told: the same each time, and what the agent answers. */
+/** Records a result, and checks that it is the agent's answer and equals the run's earlier results. */
 function tell(caller: Caller, run: AskedRun, told: ToldRun, { client }: Context): void {
   const [first] = run.told;
   run.told.push(told);
   if (first === undefined) {
     caller.done.push(run);
     if (told.status !== 'completed' || told.output !== slowAnswer(run.name))
-      client.broken.push(`run ${run.name} was told ${told.status}: ${String(told.output)}`);
+      client.broken.push(`run ${run.name} was answered ${told.status}: ${String(told.output)}`);
   } else if (
     first.run_id !== told.run_id ||
     first.output !== told.output ||
     first.cost_lamports !== told.cost_lamports
   ) {
-    client.broken.push(`run ${run.name} was told twice, as ${first.run_id} and as ${told.run_id}`);
+    client.broken.push(`run ${run.name} has two results, as ${first.run_id} and as ${told.run_id}`);
   }
 }
 
-/** Asks any replica for a run that has ended. */
+/** Reads an ended run from any replica. */
 export async function readAgain(caller: Caller, run: AskedRun, context: Context): Promise<void> {
   const { client, random } = context;
   const [told] = run.told;
@@ -123,26 +121,26 @@ export async function readAgain(caller: Caller, run: AskedRun, context: Context)
   if (got === undefined) return;
   const now = got.status === 200 ? (JSON.parse(got.text) as ToldRun) : undefined;
   if (now?.status !== told.status || now.output !== told.output || now.cost_lamports !== told.cost_lamports)
-    client.broken.push(`run ${told.run_id} reads ${got.status} ${got.text}, and not as it was told`);
+    client.broken.push(`run ${told.run_id} differs from its first answer: ${got.status} ${got.text}`);
 }
 
-/** Begins a run at one replica and asks others for its end. */
+/** Starts a run at one replica, and polls others for its result. */
 export async function runPolled(caller: Caller, run: AskedRun, context: Context): Promise<void> {
   const { client, random } = context;
-  const begun = await client.ask(executionOf(run, bearerOf(caller, random)), true);
-  if (begun?.status === 200) return tell(caller, run, JSON.parse(begun.text) as ToldRun, context);
-  if (begun?.status !== 202) {
-    client.broken.push(`a run was begun with ${begun?.status}: ${begun?.text}`);
+  const first = await client.ask(executionOf(run, bearerOf(caller, random)), true);
+  if (first?.status === 200) return tell(caller, run, JSON.parse(first.text) as ToldRun, context);
+  if (first?.status !== 202) {
+    client.broken.push(`a run started with ${first?.status}: ${first?.text}`);
     return;
   }
-  const { run_id: runId } = JSON.parse(begun.text) as { run_id: string };
+  const { run_id: runId } = JSON.parse(first.text) as { run_id: string };
   for (let left = MOST_POLLS; left > 0; left -= 1) {
     const path = `/v1/runs/${runId}`;
     const bearer = bearerOf(caller, random);
     const got = await client.ask({ method: 'GET', path, bearer, headers: { prefer: 'wait=5' } }, true);
     const now = JSON.parse(got?.text ?? '{}') as ToldRun & { error?: unknown };
     if (now.status === 'running') continue;
-    // Its replica was killed: the run is made good, and asked for anew under its key.
+    // The run failed with its replica, and the request is repeated with its key.
     if (now.error !== undefined) return runToEnd(caller, { ...run, way: 'http' }, context);
     tell(caller, run, now, context);
     return;
@@ -152,12 +150,12 @@ export async function runPolled(caller: Caller, run: AskedRun, context: Context)
 
 const MOST_POLLS = 30;
 
-/** Begins a run at one replica and cancels it at another. */
+/** Starts a run at one replica, and cancels it at another. */
 export async function runCancelled(caller: Caller, run: AskedRun, context: Context): Promise<void> {
   const { client, random } = context;
-  const begun = await client.ask(executionOf(run, bearerOf(caller, random)), true);
-  if (begun?.status !== 202) {
-    client.broken.push(`a run was begun with ${begun?.status}: ${begun?.text}`);
+  const first = await client.ask(executionOf(run, bearerOf(caller, random)), true);
+  if (first?.status !== 202) {
+    client.broken.push(`a run started with ${first?.status}: ${first?.text}`);
     return;
   }
   const got = await client.ask(

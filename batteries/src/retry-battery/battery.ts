@@ -5,48 +5,48 @@ import { Random } from '@agent-rental/test/support/random';
 import { openRawMcpSession, type GivingUp } from '@agent-rental/test/support/raw-mcp-session';
 import { openMarket, type Market, type Renter } from './slow-market.js';
 
-/** The shortest default of a client known. */
+/** The shortest default timeout of a known client. */
 const CLIENT_TIMEOUT_MS = 5_000;
 const MAX_TRIES = 30;
-/** Renters of one agent at the same time: each may have two runs of its, of the 20 that it works on at once. */
+/** Concurrent renters of one agent: each may have two of the agent's 20 concurrent runs. */
 const RENTERS_OF_AGENT = 8;
-/** How long after the end of its agent a connection may still be cut, with an answer on its way. */
+/** The longest time from the end of the agent's work to a cut, so that a cut may hit the answer. */
 const CUT_AFTER_END_MS = 200;
 const RUN_ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
-/** What a battery came to. */
+/** The report of the battery. */
 export interface RetryReport {
   readonly seed: number;
-  /** Calls whose answer was cut off or never read, and that were repeated until there was one. */
+  /** Calls with a cut or unread answer, repeated until an answer. */
   readonly calls: number;
-  /** Requests that they took. */
+  /** All requests of these calls. */
   readonly requests: number;
   readonly callCharges: number;
-  /** Calls without an answer in the end. */
+  /** Calls without an answer after all tries. */
   readonly lost: number;
-  /** Pairs of equal calls that began together. */
+  /** Pairs of equal calls at the same time. */
   readonly pairs: number;
   readonly pairCharges: number;
   readonly isRight: boolean;
 }
 
-/** How to work a battery. */
+/** The options of the battery. */
 export interface RetryOptions {
   readonly calls: number;
   readonly pairs: number;
-  /** Calls or pairs that one renter makes, one after the other. */
+  /** Calls or pairs of one renter, one after another. */
   readonly each: number;
   /** Renters that call at the same time. */
   readonly concurrency: number;
-  /** Of the moments. */
+  /** The seed of the moments. */
   readonly seed: number;
   readonly log: (line: string) => void;
 }
 
 /**
- * Calls agents over MCP and gives up at random moments, by a connection that is cut or an answer that is never read, and calls
- * again until there is an answer; then makes pairs of equal calls at once. A marketplace is right if the chain has one charge for
- * each call and one for each pair.
+ * Calls agents over MCP, gives up at random moments, and repeats each call until an answer. It gives up by a cut connection or an
+ * unread answer. Then it makes pairs of equal calls at once. The marketplace is right if the chain has one charge for each call
+ * and one for each pair.
  */
 export async function runRetryBattery({
   calls,
@@ -66,7 +66,7 @@ export async function runRetryBattery({
       for (let call = 0; call < count; call += 1) {
         const tries = await callUntilAnswered(market, renter, `call ${index}-${call}`, {
           random,
-          // Each renter meets both ways.
+          // Each renter uses both ways.
           isCut: (index + call) % 2 === 0,
           note: (line) => trail.push(`${new Date().toISOString()} ${line}`),
         });
@@ -96,15 +96,15 @@ export async function runRetryBattery({
   return { seed, calls, requests, callCharges, lost, pairs, pairCharges, isRight };
 }
 
-/** How one call is given up. */
+/** How a call gives up. */
 interface CallOptions {
   readonly random: Random;
-  /** Its connection is cut; otherwise its answer is never read. */
+  /** Whether it cuts its connection. Otherwise it does not read its answer. */
   readonly isCut: boolean;
   readonly note: (line: string) => void;
 }
 
-/** Gives up a few times and repeats; gives how many requests it took, more than the most where no answer came. */
+/** Gives up a few times and repeats. @returns the number of requests; more than `MAX_TRIES` without an answer. */
 async function callUntilAnswered(
   market: Market,
   { token, agentId }: Renter,
@@ -116,7 +116,7 @@ async function callUntilAnswered(
   const args = { agent_id: agentId, task: slowTask(agentMs, name) };
   let next: { tool: string; args: object } = { tool: 'run_agent', args };
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
-    // After some tries the connection holds.
+    // After three tries the connection is not cut.
     const givingUp: GivingUp | undefined = isCut
       ? tries > 3
         ? undefined

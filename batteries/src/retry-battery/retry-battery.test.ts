@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 import { runRetryBattery } from './battery.js';
 
 const RENTERS = 6;
-/** Of a renter; half of its calls are cut, the answers of the others are never read. */
+/** Calls of a renter: half of them are cut, and half of the answers are not read. */
 const EACH = FORM === 'full' ? 4 : 2;
 const CALLS = RENTERS * EACH;
 const PAIRS = RENTERS * EACH;
 
 test.skipIf(IS_QUICK)(
-  'a sample of calls that are given up at random moments and made again are paid once, and so are equal calls at once [RUN-24]',
+  'repeated calls after random aborts are paid once, and so are equal calls at once [RUN-24]',
   { timeout: 300_000 },
   async () => {
     const report = await runRetryBattery({

@@ -7,21 +7,21 @@ import { newParticipant } from '@agent-rental/test/support/participant';
 
 const POLL_MS = 50;
 
-/** A renter with a balance of its own. */
+/** A renter with its balance. */
 export interface Renter {
   readonly token: string;
-  /** The agent that it has rented. */
+  /** The rented agent. */
   readonly agentId: string;
-  /** What each of its runs cost, in lamports, once none of them goes on. */
+  /** Waits for the end of its runs. @returns their costs in lamports. */
   costs(): Promise<number[]>;
-  /** When each of its runs began and ended, as lines that begin with a time. */
+  /** The starts and ends of its runs, as lines that start with a time. */
   times(): Promise<string[]>;
 }
 
-/** A marketplace as `npm start` runs it, with agents that take as long as their task says. */
+/** A marketplace like `npm start`'s, with agents whose tasks say how long they work. */
 export interface Market {
   readonly mcpUrl: string;
-  /** One that has rented an agent; the agents have about as many renters each. */
+  /** Makes a renter and rents an agent for it. The agents take turns. */
   newRenter(paidRuns: number): Promise<Renter>;
   stop(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export interface Market {
 /**
  * Starts a marketplace and publishes the agents.
  *
- * @param agentCount how many listings share the callers: a listing runs 20 tasks at once, and queues the others.
+ * @param agentCount listings that share the callers. A listing runs 20 tasks at once, and queues the others.
  */
 export async function openMarket(agentCount = 1): Promise<Market> {
   const agents = await startSlowAgents();
@@ -61,7 +61,7 @@ export async function openMarket(agentCount = 1): Promise<Market> {
         await rent(client, signer, agentId, {
           deposit_lamports: Math.max(least, paidRuns * PRICE),
         });
-        // An empty balance is one that was used up.
+        // A deposit has a minimum, so an empty balance must be used up.
         const used = paidRuns === 0 ? Math.ceil(least / PRICE) : 0;
         for (let runs = 0; runs < used; runs += 1) {
           await client.execute({ agent_id: agentId, task: slowTask(1, `used ${runs}`) });

@@ -1,24 +1,24 @@
 import type { Attack } from '@agent-rental/sandbox/conformance';
 import { listenNode, vendorStream } from '@agent-rental/stand-in';
 
-/** A model server on loopback that has its agent run the code that the task names. */
+/** A model server on loopback that makes its agent run the code of the task. */
 export interface AttackModel {
   readonly url: string;
-  /** How often it had its agent run code that attacks. */
+  /** The number of attacks that it started. */
   readonly told: number;
   close(): Promise<void>;
 }
 
-/** Code that a task names. */
+/** Code that a task can name. */
 export type RunCode = Pick<Attack, 'name' | 'language' | 'code'>;
 
-/** Code of the runs that attack nothing. */
+/** Code of the honest runs. */
 const HONEST: Pick<Attack, 'language' | 'code'> = { language: 'javascript', code: 'return 6 * 7;' };
 
 /** Task of a run with an attack, or of an honest run. */
 export const taskOf = (attack?: RunCode): string => `code <${attack?.name ?? 'honest'}>`;
 
-/** Starts the model: its first answer calls the tool with the code, its second one ends the run. */
+/** Starts the model. Its first answer calls the tool with the code, and its second answer ends the run. */
 export async function startAttackModel(attacks: readonly RunCode[]): Promise<AttackModel> {
   let told = 0;
   const byName = new Map(attacks.map((attack) => [attack.name, attack]));

@@ -7,9 +7,9 @@ export interface HonestTimes {
   failures: string[];
 }
 
-/** A caller that asks for `/health` and makes honest runs, one after the other, until it is stopped. */
+/** A caller that requests `/health` and makes honest runs, one after another, until `stop`. */
 export interface HonestCaller {
-  /** Resolves when so many runs were made. */
+  /** Resolves after this many runs. */
   atLeast(runs: number): Promise<void>;
   stop(): Promise<HonestTimes>;
 }
@@ -25,9 +25,9 @@ export function startHonestCaller(baseUrl: string, run: () => Promise<void>): Ho
   let onRun = (): void => undefined;
 
   const timed = async (action: () => Promise<void>, times: number[]): Promise<void> => {
-    const begunAt = performance.now();
+    const startedAt = performance.now();
     await action();
-    times.push(performance.now() - begunAt);
+    times.push(performance.now() - startedAt);
   };
   const repeat = async (action: () => Promise<void>, times: number[], pauseMs: number): Promise<void> => {
     while (!stopping.signal.aborted) {

@@ -1,6 +1,6 @@
 import type { Inspector } from '@agent-rental/test/support/processes/inspector';
 
-/** How long the event loop of a process was blocked. */
+/** Blocks of a process's event loop. */
 export interface LoopBlocks {
   longest_ms: number;
   over_10_ms: number;
@@ -9,8 +9,8 @@ export interface LoopBlocks {
 }
 
 /**
- * Begins to measure, inside the process. Of a gap between two ticks of a timer only the processor time of the main thread
- * counts, where Linux tells it (every 4 ms or so): on a machine that is shared, other processes delay ticks too.
+ * Starts the measurement inside the process. A block is a gap between two ticks of a timer. Only the main thread's processor time
+ * in the gap counts, because other processes also delay ticks. Linux reports it about every 4 ms.
  */
 export async function probeLoop(inspector: Inspector): Promise<void> {
   await inspector.evaluate(`(() => {
@@ -40,7 +40,7 @@ export async function probeLoop(inspector: Inspector): Promise<void> {
       used = usedNow;
     };
     setInterval(tick, 2).unref();
-    // Ends the gap that is open: a collection of garbage that was asked for just before a reading is not part of the next.
+    // Ends the open gap, so that a garbage collection before a reading is not part of the next reading.
     globalThis.takeLoopBlocks = () => {
       tick();
       const seen = { ...blocks };
@@ -51,7 +51,7 @@ export async function probeLoop(inspector: Inspector): Promise<void> {
   })()`);
 }
 
-/** What was measured since the last call. */
+/** Reads the blocks since the last call. */
 export function readBlocks(inspector: Inspector): Promise<LoopBlocks> {
   return inspector.evaluate<LoopBlocks>('globalThis.takeLoopBlocks()');
 }

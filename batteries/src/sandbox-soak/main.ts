@@ -6,10 +6,10 @@ await runBattery(
   {
     command: 'npm run soak -- sandbox',
     summary:
-      'Runs hostile code of every kind beside an honest caller, with crashes of the server in between. Ends with 1 when a\nbound is broken.',
+      'Runs hostile code of every kind beside an honest caller, and kills the server several times. Ends with 1 when a bound is\nbroken.',
     options: {
-      runs: { kind: 'number', text: 'how many hostile runs', default: 2000 },
-      kills: { kind: 'number', text: 'how many times the server crashes', default: 3, least: 0 },
+      runs: { kind: 'number', text: 'number of hostile runs', default: 2000 },
+      kills: { kind: 'number', text: 'kills of the server', default: 3, least: 0 },
       concurrency: { kind: 'number', text: 'hostile runs at once', default: 2 },
       seed: { kind: 'number', text: 'of the random choices; random by default', least: 0 },
     },

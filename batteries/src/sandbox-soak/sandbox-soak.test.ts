@@ -3,7 +3,7 @@ import { runSandboxSoak } from './soak.js';
 import { FORM, IS_QUICK, SEED } from '@agent-rental/test/support/form';
 
 test.skipIf(IS_QUICK)(
-  'hostile code of a sample of kinds, and a crash in between, leave nothing behind and keep no caller from being served [EXE-43, EXE-62, OPS-6]',
+  'sampled kinds of hostile code and a crash leave nothing behind and block no other caller [EXE-43, EXE-62, OPS-6]',
   { timeout: 300_000 },
   async () => {
     const report = await runSandboxSoak({
@@ -12,7 +12,7 @@ test.skipIf(IS_QUICK)(
       concurrency: 3,
       quietRuns: FORM === 'full' ? 10 : 5,
       seed: SEED,
-      // The full soak measures; here other tests share the machine.
+      // Wider than in the full soak, because other tests share the machine.
       bounds: { blockedMs: 1_000, slowerTimes: 50 },
       log: () => undefined,
     });

@@ -18,23 +18,23 @@ import {
 import { newParticipant, type Participant } from '@agent-rental/test/support/participant';
 import { probeLoop } from './loop-probe.js';
 
-/** The longest that an agent may work. Busy loops use all of it. */
+/** The timeout of an agent. Busy loops use all of it. */
 const RUN_TIMEOUT_SECONDS = 8;
 const PRICE_LAMPORTS = 250_000;
 const PROCESSES_END_MS = 10_000;
 const MEGABYTE = 1024 * 1024;
 
-/** What a server holds. */
+/** The resources of a server. */
 export interface Held {
   heapMb: number;
   descriptors: number;
 }
 
-/** A marketplace on one state folder whose server is started several times. */
+/** A marketplace on one state folder, whose server starts several times. */
 export class SoakMarket {
   readonly #stateDir: string;
   readonly #modelUrl: string;
-  /** Every process that a server had when it ended. */
+  /** Every process of a server at its end. */
   readonly #processes: ProcessIdentity[] = [];
   #server: OwnMarketplace | undefined;
   #inspector: Inspector | undefined;
@@ -62,7 +62,7 @@ export class SoakMarket {
     return this.#inspector;
   }
 
-  /** A client of the server that runs now, for the one wallet that sells and rents. */
+  /** A client of the present server, for the one wallet that sells and rents. */
   client(): RentalClient {
     return createClient({ baseUrl: this.server.dev.base_url, signer: this.#owner().signer, retries: 0 });
   }
@@ -79,7 +79,7 @@ export class SoakMarket {
     await probeLoop(this.#inspector);
   }
 
-  /** Ends the server, as a crash or as an operator does. */
+  /** Ends the server by a crash or by a normal stop. */
   async end(how: 'kill' | 'stop'): Promise<void> {
     this.#processes.push(...(await descendants(this.server.process.pid ?? 0)));
     this.inspector.close();
@@ -87,7 +87,7 @@ export class SoakMarket {
     this.#server = undefined;
   }
 
-  /** Commands of processes that still run although their server has ended. */
+  /** Commands of processes that still run after the end of their server. */
   async processesLeft(): Promise<string[]> {
     const deadline = performance.now() + PROCESSES_END_MS;
     for (;;) {
@@ -99,7 +99,7 @@ export class SoakMarket {
     }
   }
 
-  /** Publishes and rents an agent that runs the code that its model says; gives its listing's id. */
+  /** Publishes and rents an agent that runs its model's code. @returns the listing's id. */
   async sell(name: string, languages: readonly string[]): Promise<string> {
     const owner = { ...this.#owner(), client: this.client() };
     const { id } = await sellAgent(owner, 'declarative', this.#modelUrl, {
@@ -112,13 +112,13 @@ export class SoakMarket {
     return id;
   }
 
-  /** What the server announces of its sandboxes. */
+  /** The server's sandbox status in `/health`. */
   async sandbox(): Promise<Health['sandbox']> {
     const health = (await (await fetch(`${this.server.dev.base_url}/health`)).json()) as Health;
     return health.sandbox;
   }
 
-  /** What the server holds once garbage was collected. */
+  /** The server's resources after a garbage collection. */
   async held(): Promise<Held> {
     const { heapUsed, external } = await this.inspector.heapAfterCollection();
     return {

@@ -7,28 +7,28 @@ import { readBlocks, type LoopBlocks } from './loop-probe.js';
 import { SoakMarket, type Held } from './soak-market.js';
 
 export interface SoakOptions {
-  /** Hostile runs in all. */
+  /** Number of hostile runs. */
   runs: number;
-  /** How often the server is killed; it has one life more than that. */
+  /** Kills of the server, each followed by a new start. */
   kills: number;
-  /** Hostile runs at once. With more than there are processors, honest runs wait for processors and not for the server. */
+  /** Hostile runs at once. If there are more than processors, honest runs wait for processors and not for the server. */
   concurrency: number;
-  /** Honest runs that give the quiet values. */
+  /** Honest runs for the quiet values. */
   quietRuns: number;
   seed: number;
   bounds: {
-    /** Longest time that the event loop may be blocked. */
+    /** The longest allowed block of the event loop. */
     blockedMs: number;
-    /** How many times its quiet value the p95 of honest requests may be. */
+    /** The largest allowed ratio of the p95 of honest requests to its quiet value. */
     slowerTimes: number;
   };
   log(line: string): void;
 }
 
-/** One life of the server. */
+/** The measurements between two starts of the server. */
 interface Phase extends HonestTimes {
   runs: number;
-  /** How the hostile runs ended. */
+  /** Hostile runs by result. */
   outcomes: Record<string, number>;
   loop: LoopBlocks;
   before: Held;
@@ -42,28 +42,28 @@ export interface SoakReport {
   quiet: HonestTimes & { loop: LoopBlocks };
   phases: Phase[];
   processes_left: string[];
-  /** What is wrong; empty when every bound holds. */
+  /** The faults; empty when every bound holds. */
   broken: string[];
 }
 
 const HOSTILE_LISTINGS = 3;
 const WARM_UP_RUNS = 5;
-/** What an idle heap may differ by: caches of compiled schemas, of statements, of tokens. */
+/** The allowed growth of an idle heap, for caches of schemas, statements and tokens. */
 const HEAP_SLACK_MB = 24;
 /**
- * Connections to the database, kept ones of callers, and the second thread that checks schemas: all start when they are first
- * needed. A leak would be one a run.
+ * The allowed growth of open descriptors. Database connections, kept connections of callers and the second schema thread start at
+ * their first use. A leak would have one descriptor per run.
  */
 const DESCRIPTOR_SLACK = 24;
 const SETTLE_MS = 60_000;
-/** A kill comes while runs are under way for so long. */
+/** The time from the start of runs to the kill. */
 const KILL_AFTER_MS = 1_500;
-/** Hostile runs from one line of progress to the next. */
+/** Hostile runs between two lines of progress. */
 const PROGRESS_RUNS = 50;
-/** Differences below it say nothing. */
+/** Times of `/health` below this are never too slow. */
 const HEALTH_FLOOR_MS = 10;
 
-/** Runs hostile code of every kind on a marketplace beside an honest caller, and kills the server in between. */
+/** Runs hostile code of every kind on a marketplace beside an honest caller, and kills the server several times. */
 export async function runSandboxSoak(options: SoakOptions): Promise<SoakReport> {
   const model = await startAttackModel(attacks);
   const market = await SoakMarket.open(model.url);
@@ -139,7 +139,7 @@ async function runPhase(
 const isMore = (before: Held, after: Held): boolean =>
   after.heapMb - before.heapMb > HEAP_SLACK_MB || after.descriptors - before.descriptors > DESCRIPTOR_SLACK;
 
-/** Has the honest caller call while something happens. */
+/** Runs the honest caller during some other work. */
 async function callHonestly(
   market: SoakMarket,
   listingId: string,
@@ -154,7 +154,7 @@ async function callHonestly(
   return caller.stop();
 }
 
-/** Callers that each make one hostile run after the other. */
+/** Callers that each make one hostile run after another. */
 class HostileCallers {
   readonly #market: SoakMarket;
   readonly #listings: readonly string[];
@@ -171,7 +171,7 @@ class HostileCallers {
     this.#random = random;
   }
 
-  /** Makes so many runs of kinds chosen at random; gives how they ended. */
+  /** Makes hostile runs of random kinds. @returns the number of runs by result. */
   async run(
     count: number,
     concurrency: number,

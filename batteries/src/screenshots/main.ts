@@ -1,8 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { createApiKey, rent } from '@agent-rental/sdk/solana';
 import { createClient } from '@agent-rental/sdk';
-import { keypairSigner } from '@agent-rental/sdk/solana';
+import { createApiKey, keypairSigner, rent } from '@agent-rental/sdk/solana';
 import { openBrowser, LOOKS } from '@agent-rental/test/support/browser/browser';
 import { addTestWallet } from '@agent-rental/test/support/browser/test-wallet';
 import {
@@ -16,17 +15,17 @@ import type { Keypair } from '@solana/web3.js';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
 const FOLDER = fileURLToPath(new URL('../../../docs/pages/', import.meta.url));
-/** A picture is to tell how a page looks, not to hold its pixels. */
+/** Low, because a picture only shows the look of a page. */
 const QUALITY = 60;
 const LONGEST_PX = 2_600;
 
-/** A page, as it is looked at. */
+/** A screenshot of a page. */
 interface Shot {
   readonly name: string;
   readonly path: string;
   /** Logs in with this wallet first. */
   readonly as?: Keypair;
-  /** What the page shows once it is complete. */
+  /** A text on the complete page. */
   readonly until: string | RegExp;
 }
 
@@ -36,7 +35,7 @@ async function clientOf(marketplace: OwnMarketplace, name: 'creator' | 'renter')
   return { wallet, signer, client: createClient({ baseUrl: marketplace.dev.base_url, signer }) };
 }
 
-/** Has the example agents rented and run, and an agent ask for a payment. Gives every page there is. */
+/** Rents and runs the example agents, and requests an approval. @returns all pages. */
 async function preparePages(marketplace: OwnMarketplace): Promise<Shot[]> {
   const renter = await clientOf(marketplace, 'renter');
   const creator = await clientOf(marketplace, 'creator');
@@ -82,7 +81,7 @@ async function preparePages(marketplace: OwnMarketplace): Promise<Shot[]> {
   ];
 }
 
-/** Opens a page as a person has it, and waits until it is complete. */
+/** Opens a page in a new browser context, and waits until it is complete. */
 async function open(
   browser: Browser,
   { path, as, until }: Shot,

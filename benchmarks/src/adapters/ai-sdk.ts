@@ -6,7 +6,7 @@ import { MockLanguageModelV3 } from 'ai/test';
 import { bareRentals, bareTool } from './bare-rentals.js';
 import type { Framework, GivenTool } from './framework.js';
 
-/** The AI SDK: `rentedTools` against `tool` over `fetch`; both go into a step of `generateText`. */
+/** The AI SDK: `rentedTools` against `tool` over `fetch`, both in a step of `generateText`. */
 export function aiSdk(alwaysThere: readonly GivenTool[]): Framework {
   return {
     name: 'AI SDK',
@@ -24,7 +24,7 @@ export function aiSdk(alwaysThere: readonly GivenTool[]): Framework {
   };
 }
 
-/** What a model is given of the tools in a step. */
+/** The tools that a model gets in a step. */
 async function givenToModel(tools: ToolSet): Promise<JsonObject[]> {
   const model = new MockLanguageModelV3({
     doGenerate: {

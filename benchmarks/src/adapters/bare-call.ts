@@ -1,20 +1,20 @@
 import type { JsonObject } from '@agent-rental/contract';
 import type { Caller } from './rented-marketplace.js';
 
-/** What a tool of one agent is called with. */
+/** The arguments of a tool of one agent. */
 export interface BareCall {
   readonly agent_id: string;
   readonly task: string;
 }
 
-/** The same as a schema. */
+/** The JSON Schema of {@link BareCall}. */
 export const BARE_CALL = {
   type: 'object' as const,
   properties: { agent_id: { type: 'string' as const }, task: { type: 'string' as const } },
   required: ['agent_id', 'task'],
 } satisfies JsonObject;
 
-/** Runs an agent with nothing between the API and the program but `fetch`. */
+/** Runs an agent by `fetch` alone. */
 export async function bareCall(
   { baseUrl, token }: Pick<Caller, 'baseUrl' | 'token'>,
   { agent_id, task }: BareCall,

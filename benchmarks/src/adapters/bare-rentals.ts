@@ -2,12 +2,12 @@ import type { Credential, CredentialPage } from '@agent-rental/contract';
 import type { GivenTool } from './framework.js';
 import type { Caller } from './rented-marketplace.js';
 
-/** Largest page that the API gives. */
+/** The API's largest page. */
 const PAGE = 100;
 
 /**
- * A caller's rentals, with nothing between the API and the program but `fetch`. The first answer says how many there
- * are, or that there are more than it counted; the other pages are fetched at once.
+ * Lists a caller's rentals by `fetch` alone. The first page has the total, or its minimum. The other pages are fetched at the
+ * same time.
  */
 export async function bareRentals(
   { baseUrl, token }: Caller,
@@ -26,14 +26,14 @@ export async function bareRentals(
   return [first, ...others].flatMap(({ credentials }) => credentials);
 }
 
-/** Gets JSON. */
+/** Gets JSON by `fetch`. @throws Error with the answer of a failure. */
 export async function bareGet(baseUrl: string, token: string, path: string): Promise<unknown> {
   const response = await fetch(baseUrl + path, { headers: { authorization: `Bearer ${token}` } });
   if (!response.ok) throw new Error(`GET ${path} answered ${response.status}: ${await response.text()}`);
   return response.json();
 }
 
-/** A rental as a client lists it that trusts its creator and serves one model. */
+/** A rental's tool, as a client for one model makes it when it trusts the creator. */
 export function bareTool({ listing_id: id, listing }: Credential): GivenTool {
   if (listing === undefined) throw new Error(`${id} came without its listing.`);
   return {

@@ -7,17 +7,17 @@ import { BARE_CALL, bareCall, type BareCall } from './bare-call.js';
 import { connectMcp, startMcpProcess } from './mcp.js';
 import type { RentedMarketplace } from './rented-marketplace.js';
 
-/** Runs the runner's agent once; gives what the model would read. */
+/** Runs the runner's agent once. @returns the model's view of the result. */
 export type Call = (task: string) => Promise<string>;
 
-/** Ways to run a rented agent: `fetch` alone, and in each framework the adapter and a tool over `fetch`. */
+/** Ways to run a rented agent: `fetch` alone, and each framework with the adapter and with a tool over `fetch`. */
 export interface Calls {
   readonly fetch: Call;
   readonly frameworks: Readonly<Record<string, { readonly ours: Call; readonly floor: Call }>>;
   close(): Promise<void>;
 }
 
-/** Makes them, with their tools built and their connections open. */
+/** Builds the tools and opens the connections of all ways. */
 export async function openCalls({ runner, mcpUrl }: RentedMarketplace): Promise<Calls> {
   const { baseUrl, token, agentId: agent_id } = runner;
   const name = agent_id.replaceAll('-', '_');

@@ -6,7 +6,7 @@ import { convertToOpenAITool } from '@langchain/core/utils/function_calling';
 import { bareRentals, bareTool } from './bare-rentals.js';
 import type { Framework, GivenTool } from './framework.js';
 
-/** LangChain: `rentedTools` against `DynamicStructuredTool` over `fetch`; a model's package writes both as functions. */
+/** LangChain: `rentedTools` against `DynamicStructuredTool` over `fetch`, both converted to OpenAI's format. */
 export function langchain(alwaysThere: readonly GivenTool[]): Framework {
   return {
     name: 'LangChain',

@@ -1,4 +1,4 @@
-/** An MCP server in a process of its own, for the suite: the adapter, or the SDK as it is. */
+/** An MCP server in a separate process: the adapter, or the bare SDK. */
 import { createRentalMcpHandler } from '@agent-rental/mcp-server';
 import { createClient } from '@agent-rental/sdk';
 import { toNodeHandler } from '@modelcontextprotocol/node';
@@ -10,19 +10,19 @@ import { bareRentals } from './bare-rentals.js';
 import type { GivenTool } from './framework.js';
 import { serve } from '../harness/measured-process.js';
 
-/** What the parent sends. */
+/** The parent's options. Without `given` and `agent`, the server is the adapter. */
 export interface McpServerOptions {
   readonly baseUrl: string;
-  /** For the SDK as it is: the tools, ready-made. Absent: the adapter. */
+  /** For the bare SDK: the ready-made tools. */
   readonly given?: { readonly fixed: readonly GivenTool[]; readonly rented: readonly GivenTool[] };
-  /** For the SDK as it is, with one tool, of this name, that runs an agent. */
+  /** For the bare SDK: the name of its one tool, which runs an agent. */
   readonly agent?: string;
 }
 
-/** Everything on one page, as the SDK's own server has it. */
+/** One page for all tools, as in the SDK's own server. */
 const PAGE_SIZE = 2_000;
 
-/** Makes the server that a caller reaches. */
+/** Makes a caller's server. */
 type Serve = (caller: { token: string; rentals: number }) => McpServer | Promise<McpServer>;
 
 function adapter({ baseUrl }: McpServerOptions): RequestListener {
@@ -34,7 +34,7 @@ function adapter({ baseUrl }: McpServerOptions): RequestListener {
   };
 }
 
-/** Asks what is rented, as the adapter does, and registers the tools of it. */
+/** Lists the rentals, as the adapter does, and registers their tools. */
 function bareTools({ baseUrl, given }: McpServerOptions): Serve {
   const ready = ({ inputSchema, ...tool }: GivenTool) => ({
     ...tool,
@@ -56,7 +56,7 @@ function bareTools({ baseUrl, given }: McpServerOptions): Serve {
   };
 }
 
-/** One tool over `fetch`. */
+/** Makes servers with one tool over `fetch`. */
 function bareTool({ baseUrl }: McpServerOptions, name: string): Serve {
   const inputSchema = fromJsonSchema<BareCall>(BARE_CALL);
   return ({ token }) => {

@@ -5,13 +5,13 @@ import type { List } from './framework.js';
 import type { McpServerOptions } from './mcp-server.js';
 import type { Caller } from './rented-marketplace.js';
 
-/** An MCP server in a process of its own, and the official client's way to it. */
+/** An MCP server in a separate process, and the official client's list of its tools. */
 export interface McpProcess extends MeasuredProcess {
   readonly url: string;
   readonly list: List;
 }
 
-/** Starts the adapter, or the SDK as it is where tools are given. */
+/** Starts the adapter, or the bare SDK when the options have tools. */
 export async function startMcpProcess(options: McpServerOptions): Promise<McpProcess> {
   const server = await startProcess<{ url: string }>('adapters/mcp-server.js', options);
   const clients = new Map<number, Promise<Client>>();

@@ -5,31 +5,31 @@ import { copyListings, rentCopies, reviseCopies } from './seed.js';
 
 const PRICE_LAMPORTS = 2_000_000;
 
-/** A wallet that has rented, and what lets a program act for it. */
+/** A wallet's login. */
 export interface Caller {
   readonly baseUrl: string;
   readonly token: string;
 }
 
-/** A marketplace as `npm start` runs it. */
+/** A marketplace like `npm start`'s. */
 export interface RentedMarketplace {
   readonly mcpUrl: string;
-  /** Wallets by how many typical listings they have rented. */
+  /** Wallets by their number of rented typical listings. */
   readonly renters: ReadonlyMap<number, Caller>;
-  /** Has rented one agent, which answers at once; it runs elsewhere, so that no sandbox is started. */
+  /** A wallet with one rented agent, which answers at once and needs no sandbox. */
   readonly runner: Caller & { readonly agentId: string };
-  /** Lets the typical listings change, so that nothing which was made of them is of use. */
+  /** Changes the typical listings, so that clients cannot reuse their tools. */
   revise(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts it, with wallets that have rented so many typical listings. */
+/** Starts the marketplace, with one wallet for each number of rentals. */
 export async function startRentedMarketplace(rentals: readonly number[]): Promise<RentedMarketplace> {
   const market = await startMarket();
   const { server, database } = market;
   try {
     const baseUrl = server.dev.base_url;
-    // Per task, whose tools say the most: each names its price.
+    // Per-Task listings have the longest tools, with their prices.
     const template = await publishAgent(market, 'per_query');
     const terms = { deposit_lamports: 10 * PRICE_LAMPORTS };
     const [holder] = await newRenters(market, 1, { [template]: terms });
@@ -41,7 +41,7 @@ export async function startRentedMarketplace(rentals: readonly number[]): Promis
       renters.set(count, { baseUrl, token });
     }
     await database.query('analyze');
-    // Paid for once: a run is as short as a run can be, and what a tool adds to it is the larger part.
+    // A one-time rental has the shortest runs, so that the tool's share of the time is large.
     const agentId = await publishAgent(market, 'one_time');
     const [runner] = await newRenters(market, 1, { [agentId]: { max_price_lamports: PRICE_LAMPORTS } });
     let revision = 0;

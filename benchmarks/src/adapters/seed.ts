@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { insertCopies } from '../harness/copies.js';
 import { TYPICAL_LISTINGS } from './typical-listings.js';
 
-/** Copies a published listing into that many with typical texts and schemas, each under an id like any other. */
+/** Makes copies of a published listing, with typical texts, schemas and ids. */
 export async function copyListings(database: Pool, listingId: string, count: number): Promise<void> {
   await database.query(
     `create unlogged table bench_copies as
@@ -31,7 +31,7 @@ export async function copyListings(database: Pool, listingId: string, count: num
   );
 }
 
-/** Gives every copy another schema than it had: nothing that was made of the old one is of use. */
+/** Changes the schema of every copy, so that clients cannot reuse the tools of the old one. */
 export async function reviseCopies(database: Pool, revision: number): Promise<void> {
   await database.query(
     `update agent_versions set input_schema = input_schema || jsonb_build_object('title', 'Revision ' || $1::int)
@@ -41,8 +41,8 @@ export async function reviseCopies(database: Pool, revision: number): Promise<vo
 }
 
 /**
- * Lets a wallet have rented the first `count` of the copies, on the terms of the one rental that `holder` has. They
- * are in the index alone: they can be listed, not run.
+ * Adds rentals of the first `count` copies to a wallet, with the terms of the holder's one rental. The rentals are in the index
+ * alone: a client can list them, but not run them.
  */
 export async function rentCopies(
   database: Pool,

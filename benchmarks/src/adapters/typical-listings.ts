@@ -1,6 +1,6 @@
 import type { JsonObject } from '@agent-rental/contract';
 
-/** What of a listing a model is told. */
+/** The parts of a listing that a model gets. */
 export interface TypicalListing {
   readonly title: string;
   readonly description: string;
@@ -13,7 +13,7 @@ const text = (description: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
-/** Listings as creators write them: a title, two or three sentences, and an input of some fields. */
+/** Typical listings: a title, two or three sentences, and an input of some fields. */
 export const TYPICAL_LISTINGS: readonly TypicalListing[] = [
   {
     title: 'Expense report analyst',
@@ -64,8 +64,8 @@ export const TYPICAL_LISTINGS: readonly TypicalListing[] = [
   {
     title: 'Market researcher',
     description:
-      'Collects what is publicly known about a product category: vendors, prices, and what their customers complain ' +
-      'about. Every statement comes with the address of its source.',
+      'Collects public information about a product category: its vendors, their prices, and the complaints of their ' +
+      'customers. Every statement comes with the address of its source.',
     input_schema: {
       type: 'object',
       properties: {
@@ -80,14 +80,14 @@ export const TYPICAL_LISTINGS: readonly TypicalListing[] = [
     title: 'Meeting summariser',
     description:
       'Turns the transcript of a meeting into a summary of one page: decisions, open questions, and who does what until ' +
-      'when. Keeps to what was said.',
+      'when. Adds no information to the transcript.',
     input_schema: { type: 'string', description: 'The transcript.' },
   },
   {
     title: 'Address cleaner',
     description:
       'Splits postal addresses into their parts, corrects spelling against the official registers of twelve countries, ' +
-      'and marks those that do not exist.',
+      'and marks unknown addresses.',
     input_schema: {
       type: 'object',
       properties: {

@@ -10,7 +10,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => charged?.close());
 
-it('20 charges of a listing at once cost the authority the fees of a few transactions, and of 20 where none are packed [MON-9]', async () => {
+it('20 concurrent charges of a listing cost the fees of a few transactions when packed, and of 20 when not [MON-9]', async () => {
   const alone = await charged.round(RUNS, 1);
   expect(alone).toMatchObject({ runs: RUNS, feeLamports: RUNS * FEE_LAMPORTS });
   const packed = await charged.round(RUNS);

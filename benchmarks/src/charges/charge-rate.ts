@@ -7,34 +7,36 @@ import {
 import { startFundedChain } from '@agent-rental/test/support/funded-chain';
 
 const PRICE_LAMPORTS = 250_000n;
-/** Of the slots of a listing one wallet has at most half while another wants one. */
+/** Several renters, because one wallet has at most half of a listing's slots while another wants one. */
 const RENTERS_PER_LISTING = 4;
 const RUNS_AT_ONCE_PER_LISTING = 20;
 const DEPOSIT_LAMPORTS = 10_000n * PRICE_LAMPORTS;
 const due = Promise.resolve(true);
 
-/** What a round of charges came to. */
+/** The result of a round of charges. */
 export interface Round {
   readonly runs: number;
   readonly seconds: number;
-  /** Fees that the authority has paid. */
+  /** The authority's fees. */
   readonly feeLamports: number;
-  /** From when each charge was asked for until it was confirmed, in milliseconds. */
+  /** From each charge's request to its confirmation, in milliseconds. */
   readonly waits: readonly number[];
 }
 
-/** Listings with renters who have prepaid, on a chain and a database of their own. */
+/** Listings with renters and their deposits, on a new chain and a new database. */
 export interface ChargedListings {
   readonly chainName: string;
   /**
-   * Charges so many runs of each listing, so many of a listing at a time (absent: as many as have a slot), with at most so
-   * many in a transaction (absent: as many as fit).
+   * Charges runs of each listing.
+   *
+   * @param maxCharges the most charges in a transaction. Default: as many as fit.
+   * @param atOnce concurrent charges of a listing. Default: one per slot.
    */
   round(runsPerListing: number, maxCharges?: number, atOnce?: number): Promise<Round>;
   close(): Promise<void>;
 }
 
-/** Starts everything. */
+/** Starts the chain and the database, and rents the listings. */
 export async function startChargedListings(
   listings: number,
   which?: Parameters<typeof startFundedChain>[0],
@@ -71,7 +73,7 @@ async function rentedListing(market: ChargingMarket): Promise<RentedListing> {
 
 type Admitted = Awaited<ReturnType<ChargingMarket['reserve']>>;
 
-/** Sets prices aside and simulates the charges, in turns of the renters. */
+/** Reserves prices and simulates the charges, for the renters in turns. */
 async function admit(
   market: ChargingMarket,
   settlement: ReturnType<ChargingMarket['settlement']>,
@@ -99,7 +101,7 @@ async function chargeRound(
   const settlement = market.settlement(maxCharges);
   const balance = () => market.connection.getBalance(market.authorityKeypair.publicKey);
   const waits: number[] = [];
-  // Admission is the same for both ways of charging: prices are set aside, and charges simulated, before the time counts.
+  // Reservation and simulation are the same for both ways of charging, so they are not measured.
   const admitted = await Promise.all(rented.map((each) => admit(market, settlement, each, runsPerListing)));
   const before = await balance();
   const startedAt = performance.now();

@@ -6,10 +6,10 @@ import type { GrownMarket } from './grown-market.js';
 import type { Sizes } from './sizes.js';
 
 const MOST = 1.3;
-/** Rounds of the reconciler for each of the sizes' rounds: they are quick. */
+/** Rounds of the quick reconciler per round of the sizes. */
 const ROUNDS_EACH = 5;
 
-/** Measures what the server does without a request, in a database with little history and in one with much. */
+/** Measures the server's background work, with a short and a long history. */
 export async function measureBackground(
   small: GrownMarket,
   large: GrownMarket,
@@ -34,10 +34,10 @@ export async function measureBackground(
   sheet.atMost(`${what}, x${times} over x1`, many / one, MOST, 'times');
 }
 
-/** Sessions tell what they did about once a second, and once they are idle. */
+/** PostgreSQL's sessions report their activity about once a second, and when they become idle. */
 const TOLD_AFTER_MS = 2_000;
 
-/** Milliseconds of a second in which the database carries out statements, on all connections together. */
+/** The database's active time per second, in milliseconds, summed over all connections. */
 async function busyMsPerSecond(pool: Pool, seconds: number): Promise<number> {
   const activeMs = async () => {
     await delay(TOLD_AFTER_MS);

@@ -10,10 +10,10 @@ import type { Sizes } from './sizes.js';
 const AT_ONCE = 4;
 const PRICE_LAMPORTS = 2_000_000;
 const FINALITY_MS = 120_000;
-/** Tables that have rows of a charged run for ever. */
+/** Tables with permanent rows of a charged run, and their keys. */
 const TABLES = { runs: 'id', charges: 'run_id', charge_signatures: 'run_id' } as const;
 
-/** Charges runs, and weighs what stays of them in the database and what was written into its log. */
+/** Charges runs, and measures their permanent rows in the database and their bytes in its log. */
 export async function weighChargedRuns(market: GrownMarket, { charged }: Sizes, sheet: Sheet): Promise<void> {
   const { pool } = market.parts;
   const agentId = await market.publish('connected', 'quick-agent', {
@@ -28,7 +28,7 @@ export async function weighChargedRuns(market: GrownMarket, { charged }: Sizes, 
       throw new Error(`A run was answered ${answer.status}: ${JSON.stringify(answer.body)}`);
     return String(answer.body['run_id']);
   };
-  // The first is charged when its agent was reached, all others as they start.
+  // The first run is charged when its agent is reached, and all others are charged at their start.
   await run('first');
   const open = `select from charges where listing_id = $1 and state in ('reserved', 'signed', 'confirmed')`;
   const settled = () =>
@@ -50,7 +50,7 @@ export async function weighChargedRuns(market: GrownMarket, { charged }: Sizes, 
     inIndexes += await indexBytes(pool, table);
   }
   sheet.add({
-    what: 'a charged run, once it is final',
+    what: 'a charged run, when it is final',
     bytes_in_rows: inRows,
     bytes_in_indexes: inIndexes,
     wal_bytes: wal,
@@ -58,7 +58,7 @@ export async function weighChargedRuns(market: GrownMarket, { charged }: Sizes, 
   });
 }
 
-/** Of a run, on average. */
+/** The average bytes of a run in a table. */
 async function rowBytes(pool: Pool, table: string, key: string, ids: readonly string[]): Promise<number> {
   const { rows } = await pool.query<{ bytes: number }>(
     `select coalesce(sum(pg_column_size(${table}.*)), 0)::float8 / $2 as bytes from ${table} where ${key} = any ($1)`,
@@ -67,7 +67,7 @@ async function rowBytes(pool: Pool, table: string, key: string, ids: readonly st
   return rows[0]?.bytes ?? Number.NaN;
 }
 
-/** Of a row, on average over the table and its partitions. */
+/** The average index bytes of a row, over the table and its partitions. */
 async function indexBytes(pool: Pool, table: string): Promise<number> {
   const { rows } = await pool.query<{ bytes: number }>(
     `select coalesce(sum(pg_indexes_size(relid))::float8 / nullif(sum(greatest(reltuples, 0)), 0), 0) as bytes

@@ -6,19 +6,19 @@ import type { Sheet } from '../report.js';
 import type { GrownMarket } from './grown-market.js';
 import type { Sizes } from './sizes.js';
 
-/** The longest that landed charges may take to be settled, in seconds. */
+/** The longest time to settle landed charges, in seconds. */
 const DRAIN_SECONDS = 20;
-/** As many as one call of the RPC tells the status of. */
+/** The most signatures in one status call of the RPC. */
 const TRANSACTIONS = 256;
 const STUCK = 200;
 const BEHIND_STUCK = 100;
 const BEHIND_STUCK_SECONDS = 10;
 const LONGEST_MS = 900_000;
 const FINALITY_MS = 60_000;
-/** Far beyond what a chain reaches: transactions that were not seen may still land. */
-const NEVER_OVER = '9000000000000000';
+/** A block height that no chain reaches, so that unseen transactions never expire. */
+const NEVER_EXPIRES = '9000000000000000';
 
-/** Has a server settle charges that landed while it was away, alone and behind others that come to no end. */
+/** Measures how a server settles landed charges, alone and behind stuck charges. */
 export async function measureSettling(
   { server, parts: { pool } }: GrownMarket,
   { landed }: Sizes,
@@ -46,16 +46,16 @@ export async function measureSettling(
   );
   await makeDue(pool);
   const behind = await settled(BEHIND_STUCK);
-  const what = `${BEHIND_STUCK} landed charges settled behind ${STUCK} that come to no end`;
+  const what = `${BEHIND_STUCK} landed charges settled behind ${STUCK} stuck ones`;
   sheet.add({ what, total_s: behind });
   sheet.atMost(`${what}, seconds`, behind, BEHIND_STUCK_SECONDS, 's');
   await pool.query(
-    `with gone as (delete from charge_signatures where last_valid_block_height = ${NEVER_OVER} returning run_id)
+    `with gone as (delete from charge_signatures where last_valid_block_height = ${NEVER_EXPIRES} returning run_id)
       update charges set state = 'finalized' where run_id in (select run_id from gone) and state in ('signed', 'confirmed')`,
   );
 }
 
-/** Makes transactions that some charges can be of; gives their signatures. They become final while other work is measured. */
+/** Makes transactions for charges. They become final during other measurements. @returns their signatures. */
 export async function landTransactions({ server }: GrownMarket): Promise<string[]> {
   const connection = new Connection(server.dev.rpc_url, 'confirmed');
   return Promise.all(
@@ -72,8 +72,8 @@ async function untilFinal(connection: Connection, signatures: readonly string[])
   }, FINALITY_MS);
 }
 
-/** A transaction that no chain has seen, and takes. */
-function unseenTransaction(): { signature: string; signedBytes: Buffer } {
+/** Makes a transaction that no chain has seen, and that none accepts. */
+function unseenTransaction(): { signature: string; wire: Buffer } {
   const payer = Keypair.generate();
   const recentBlockhash = Keypair.generate().publicKey.toBase58();
   const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash });
@@ -87,7 +87,7 @@ function unseenTransaction(): { signature: string; signedBytes: Buffer } {
   };
 }
 
-/** Gives runs of the seed that were not charged a charge each, by turns with these transactions; due later. */
+/** Adds a charge to each of some uncharged runs, with these transactions in turns. The charges are due later. */
 async function addCharges(
   pool: Pool,
   count: number,
@@ -102,9 +102,9 @@ async function addCharges(
         insert into charges (run_id, wallet, listing_id, balance_address, price_lamports, sequence, state, next_attempt_at)
         select id, wallet, listing_id, 'A' || left(translate(md5(wallet) || md5(id::text), '0', 'z'), 42), 1000, n, 'signed',
           now() + interval '1 hour' from chosen)
-      insert into charge_signatures (signature, run_id, signed_bytes, last_valid_block_height)
-      select ($2::text[])[1 + n % $3], id, $4, ${NEVER_OVER} from chosen`,
-    [count, signatures, signatures.length, signedBytes],
+      insert into charge_signatures (signature, run_id, wire, last_valid_block_height)
+      select ($2::text[])[1 + n % $3], id, $4, ${NEVER_EXPIRES} from chosen`,
+    [count, signatures, signatures.length, wire],
   );
   await pool.query('analyze charges, charge_signatures');
 }
@@ -116,7 +116,7 @@ async function makeDue(pool: Pool): Promise<void> {
   );
 }
 
-/** How many charges of these transactions are not settled. */
+/** Counts the unsettled charges of these transactions. */
 async function openCharges(pool: Pool, signatures: readonly string[]): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     `select count(*)::integer as count from charges where state in ('signed', 'confirmed') and exists (

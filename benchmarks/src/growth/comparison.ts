@@ -1,7 +1,7 @@
 import { median, percentile, type Sheet } from '../report.js';
 import { byTurns } from '../harness/turns.js';
 
-/** What is measured with little there and with many times as much. */
+/** A measurement at the small and at the large size. */
 export interface Compared {
   readonly what: string;
   small(): Promise<unknown>;
@@ -10,7 +10,7 @@ export interface Compared {
 
 const WARM_UPS = 3;
 
-/** Measures both sizes by turns. Adds a row and a target for the ratio. */
+/** Measures both sizes in turns. Adds a row and a target for the ratio. */
 export async function compareByTurns(
   { what, small, large }: Compared,
   { rounds, times, most }: { rounds: number; times: number; most: number },

@@ -11,16 +11,16 @@ import { timed } from '../harness/turns.js';
 import { addRatio } from './comparison.js';
 import type { Sizes } from './sizes.js';
 
-/** How much longer a first start may take over many times the history. */
+/** The largest ratio of first starts with a long and a short history. */
 const MOST = 3;
 const PRICE_LAMPORTS = 1_000_000n;
 const DEPOSIT_LAMPORTS = 10_000_000n;
 const SENT_AT_ONCE = 16;
-/** Transactions that are sent on one blockhash. */
+/** Transactions with the same blockhash. */
 const PER_BLOCKHASH = 1_000;
 const SMALL_STARTS = 3;
 
-/** Brings an empty index up to a chain, as a first start does, over little history and over much. */
+/** Measures the index of a first start, with a short and a long history on the chain. */
 export async function measureFirstStarts({ transactions, times }: Sizes, sheet: Sheet): Promise<void> {
   const database = await openTestDatabase();
   const market = await startTestMarket(database);
@@ -51,7 +51,7 @@ async function firstStart(market: TestMarket): Promise<number> {
   }
 }
 
-/** Makes transactions of the program: top-ups of one balance, each of another amount. */
+/** Makes transactions of the program: top-ups of one balance with different amounts. */
 async function openTopUps(market: TestMarket): Promise<{ until(count: number): Promise<void> }> {
   const listing = await market.list(PRICE_LAMPORTS);
   const buyer = await market.rent(listing, DEPOSIT_LAMPORTS, PRICE_LAMPORTS);
@@ -72,9 +72,9 @@ async function openTopUps(market: TestMarket): Promise<{ until(count: number): P
   };
   return {
     async until(count) {
-      for (let begun = made; begun < count; begun = made) {
+      for (let first = made; first < count; first = made) {
         const { blockhash } = await market.connection.getLatestBlockhash();
-        const end = Math.min(count, begun + PER_BLOCKHASH);
+        const end = Math.min(count, first + PER_BLOCKHASH);
         await Promise.all(
           Array.from({ length: SENT_AT_ONCE }, async () => {
             while (made < end) await send((made += 1), blockhash);

@@ -1,19 +1,19 @@
 import type { Pool } from 'pg';
 
-/** What a wallet is given. */
+/** The size of a wallet's history. */
 export interface WalletSize {
-  /** The oldest of them is of the same listing at any number. */
+  /** The oldest rental has the same listing for any number. */
   readonly rentals: number;
-  /** One of forty is of the listing of the oldest rental. */
+  /** One of forty runs is of the oldest rental's listing. */
   readonly runs: number;
-  /** That it has published. */
+  /** Published listings. */
   readonly listings: number;
 }
 
 const ADDRESS = (kind: string) =>
   `'A' || left(translate(md5('${kind}' || $1::text || id) || md5(id || $1::text::text || '${kind}'), '0', 'z'), 42)`;
 
-/** Gives a wallet rentals, runs and listings in a seeded database. Gives the listing of its oldest rental. */
+/** Adds rentals, runs and listings to a wallet in a seeded database. @returns the listing of its oldest rental. */
 export async function growWallet(
   pool: Pool,
   wallet: string,

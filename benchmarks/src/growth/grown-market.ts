@@ -3,18 +3,18 @@ import type { BusyMarketplace } from '@agent-rental/test/support/busy-marketplac
 import { seedHistory } from '@agent-rental/test/support/history/seed-history';
 import { startMarket } from '../harness/market.js';
 
-/** A marketplace as `npm start` runs it, with a history in its database. */
+/** A marketplace like `npm start`'s, with a history in its database. */
 export interface GrownMarket extends BusyMarketplace {
-  /** On its database and its chain. */
+  /** Server parts on the same database and chain. */
   readonly parts: ServerParts;
-  /** May be called again. */
+  /** May be called several times. */
   close(): Promise<void>;
 }
 
-/** A wallet of the seed: an address, and no key to it. */
+/** A wallet of the seed: an address without a key. */
 export const BUSY_WALLET = 'Busy1111111111111111111111111111111111111111';
 
-/** Starts it, and fills its database. */
+/** Starts a marketplace, and fills its database. */
 export async function startGrownMarket(
   size: { runs: number; listings: number },
   progress: (line: string) => void,
@@ -35,8 +35,8 @@ export async function startGrownMarket(
 }
 
 /**
- * Ends the runs that the history has under way, one in a hundred: what is looked at each minute for each of them is no matter of
- * how much there already is, and an idle server has none. Without triggers, which would have the server log them meanwhile.
+ * Ends the active runs of the history, one in a hundred. An idle server has none, and the checks of active runs are not part of
+ * this benchmark. Triggers are disabled, so that the server does not log these runs.
  */
 async function endRuns({ pool }: ServerParts): Promise<void> {
   await pool.query(`begin;

@@ -7,11 +7,11 @@ import { growWallet, type WalletSize } from './grow-wallet.js';
 import type { GrownMarket } from './grown-market.js';
 import type { Sizes } from './sizes.js';
 
-/** How much more than a wallet with little a wallet with much may wait. */
+/** The largest ratio of the times of a wallet with a long and a short history. */
 const MOST = 1.3;
 const PAGE = 100;
 
-/** Measures what wallets ask for, one that has little and one that has many times as much, in the larger database. */
+/** Measures the requests of a wallet with a short history and one with a long history, in the larger database. */
 export async function measureRequests(market: GrownMarket, sizes: Sizes, sheet: Sheet): Promise<void> {
   const { rentals, ownRuns, ownListings, rounds } = sizes;
   const sizeOf = (times: number): WalletSize => ({
@@ -48,10 +48,10 @@ interface Caller {
   readonly wallet: string;
   /** The path of the last page of its rentals. */
   readonly lastPage: string;
-  /** Of the oldest rental. */
+  /** The listing of the oldest rental. */
   readonly listingId: string;
   get(path: string): Promise<unknown>;
-  /** Lists tools over MCP; gives how many the page has. */
+  /** Lists tools over MCP. @returns the number of tools on the page. */
   tools(): Promise<number>;
 }
 

@@ -1,33 +1,33 @@
-/** How much there is at x1, and how long is measured. What grows is `times` as much at the larger size. */
+/** The amounts at the small size x1, and the lengths of the measurements. The large size multiplies the growing amounts. */
 export interface Sizes {
-  /** By how much it grows. */
+  /** The factor of the large size. */
   readonly times: number;
-  /** Of the whole database. */
+  /** Runs in the whole database. */
   readonly runs: number;
-  /** The same at both: the searches' own benchmark grows them. */
+  /** Listings at both sizes. The benchmark of the search grows them. */
   readonly listings: number;
-  /** Of one wallet; no fewer than MCP lists on a page. */
+  /** Rentals of one wallet, at least a page of MCP. */
   readonly rentals: number;
-  /** Of one wallet. */
+  /** Runs of one wallet. */
   readonly ownRuns: number;
-  /** Of one creator. */
+  /** Listings of one creator. */
   readonly ownListings: number;
-  /** Changed in one statement. */
+  /** Listings that change in one statement. */
   readonly changed: number;
   /** Transactions on the chain before a first start. */
   readonly transactions: number;
-  /** Charges that have landed; these do not grow. */
+  /** Landed charges, the same number at both sizes. */
   readonly landed: number;
-  /** How often each request is made. */
+  /** Repetitions of each request. */
   readonly rounds: number;
-  /** How often a slot is taken, and a listing published, beside a snapshot. */
+  /** Slots taken, and listings published, beside a snapshot. */
   readonly besideSnapshot: number;
   readonly idleSeconds: number;
-  /** Runs that are charged and weighed. */
+  /** Charged runs whose bytes are measured. */
   readonly charged: number;
 }
 
-/** The sizes by name. `small` shows that the suite works; its figures say little. */
+/** The sizes by name. `small` is for the test of the suite, and its figures mean little. */
 export const SIZES: Readonly<Record<'small' | 'full', Sizes>> = {
   small: {
     times: 10,

@@ -5,18 +5,21 @@ import { timed } from '../harness/turns.js';
 import { BUSY_WALLET, type GrownMarket } from './grown-market.js';
 import type { Sizes } from './sizes.js';
 
-/** How much longer a slot and a publication may take while a snapshot is held. */
+/** The largest ratio of the times with and without a held snapshot. */
 const MOST = 1.5;
-/** Newer than any slot of the seed. */
+/** A slot of the chain that is newer than the seed's slots. */
 const FIRST_SLOT = 9_100_000_000_000_000n;
-/** Longer than this a statement is not waited for. */
+/** The timeout of a statement. */
 const STATEMENT_TIMEOUT_MS = 120_000;
 
 /**
- * Takes slots of one listing for one run after the other, and indexes that one listing of a creator after the other is on sale,
- * first as it is, and then beside a transaction that holds a snapshot as `pg_dump` does, so that no dead version of a row can be
- * removed. One listing that changes again and again is measured without a bound: each version of its own row is one more to
- * pass, and thousands of them within one dump are no marketplace.
+ * Measures three kinds of work, first without and then beside a transaction that holds a snapshot. Such a transaction, for
+ * instance of `pg_dump`, keeps PostgreSQL from removing dead row versions.
+ *
+ * - Runs take and free slots of one listing.
+ * - Different listings pause and resume.
+ * - One listing pauses and resumes many times. This has no bound, because each dead version of its row slows the next change.
+ *   Real listings do not change thousands of times in one dump.
  */
 export async function measureSnapshot(
   { parts }: GrownMarket,
@@ -59,7 +62,7 @@ export async function measureSnapshot(
       await pool.query('vacuum (analyze) seats, listings, listing_search, search_terms, creators');
       const times: number[] = [];
       for (let count = 0; count < besideSnapshot; count += 1) times.push(await timed(once));
-      // What has been left by those before is in the way of the last.
+      // The dead row versions of earlier rounds slow the last rounds the most.
       return times.slice(-Math.ceil(besideSnapshot / 4));
     };
     const free = await measure();
@@ -76,18 +79,18 @@ async function rowsOf<Row extends object>(pool: Pool, statement: string): Promis
   return (await pool.query<Row>(statement)).rows;
 }
 
-/** Gives one after the other, and begins again after the last. */
+/** Makes a function that returns the items in turns, endlessly. */
 function endlessly<Item>(items: readonly Item[]): () => Item {
   let next = 0;
   return () => {
     const item = items[next % items.length];
     next += 1;
-    if (item === undefined) throw new Error('The history has none.');
+    if (item === undefined) throw new Error('The history has no such rows.');
     return item;
   };
 }
 
-/** Holds a snapshot of the database until it is released. */
+/** Holds a snapshot of the database. @returns a function that releases it. */
 async function holdSnapshot(pool: Pool): Promise<() => Promise<void>> {
   const holder = await pool.connect();
   await holder.query('begin isolation level repeatable read');
@@ -98,7 +101,7 @@ async function holdSnapshot(pool: Pool): Promise<() => Promise<void>> {
   };
 }
 
-/** Changes the price of many listings in one statement. */
+/** Measures one statement that changes many listings. */
 export async function measureManyChanged(
   { parts }: GrownMarket,
   { changed, times }: Sizes,

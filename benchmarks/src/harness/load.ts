@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 
-/** A request. It is a POST if it has a body, else a GET. */
+/** A request: a POST with a body, or a GET without one. */
 interface Asked {
   readonly url: string;
   readonly bearer: string;
@@ -17,7 +17,7 @@ export interface Answer {
 /** Callers over kept connections. Each sends its next request at once after an answer. */
 export interface Load {
   readonly callers: number;
-  /** Gives the next request of a caller; undefined ends that caller. */
+  /** Returns the next request of a caller. undefined ends that caller. */
   next(caller: number): Asked | undefined;
   /** Takes each answer. An error that it throws ends the load. */
   take(answer: Answer): void;

@@ -2,20 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { BusyMarketplace } from '@agent-rental/test/support/busy-marketplace';
 
-/** A value of a statement as JSON carries it: bytes as base64. */
+/** A value of a statement in JSON, with bytes as base64. */
 export type SentValue = string | number | boolean | null | { bytes: string } | SentValue[];
 
-/** A statement that a server has sent to its database. */
+/** A statement from a server to its database. */
 export interface SentStatement {
   readonly text: string;
   readonly values: readonly SentValue[];
 }
 
 const LIBRARY = fileURLToPath(new URL('../../../server/dist/main.js', import.meta.url));
-/** Work after an answer, such as noting its arrival. */
+/** The time for the server's work after an answer. */
 const AFTERWARDS_MS = 500;
 
-/** Has the server's process note each statement that it sends. Bytes are told apart by their type. */
+/** Code that makes the server's process record each statement. */
 const WATCH = `(() => {
   const { Client } = process.getBuiltinModule('node:module').createRequire(${JSON.stringify(LIBRARY)})('pg');
   const send = Client.prototype.query;
@@ -39,11 +39,11 @@ const WATCH = `(() => {
 })()`;
 
 /**
- * Records the statements of one request in their order. Leaves out statements of the background, and those that come with one
- * request and not with the next.
+ * Records the statements of one request in their order. Leaves out background statements, and statements that only one of two
+ * requests sends.
  *
- * @param request makes one; gives what it was answered
- * @param backgroundSeconds how long the background is watched
+ * @param request makes a request, and returns its answer
+ * @param backgroundSeconds how long it records background statements
  */
 export async function recordStatements<T>(
   { inspector }: Pick<BusyMarketplace, 'inspector'>,

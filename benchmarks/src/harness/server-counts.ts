@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import type { BusyMarketplace } from '@agent-rental/test/support/busy-marketplace';
 
-/** What the server's process has used and asked for so far. */
+/** Counts of the server's process so far. */
 export interface ServerCounts {
   readonly cpuMs: number;
-  /** Transactions of the database: statements outside of one, and those that were committed or rolled back. */
+  /** Database transactions, including statements outside an explicit transaction. */
   readonly transactions: number;
   readonly rpcCalls: number;
 }
@@ -12,8 +12,8 @@ export interface ServerCounts {
 const LIBRARY = fileURLToPath(new URL('../../../server/dist/main.js', import.meta.url));
 
 /**
- * PostgreSQL's own counter would not do: it also has the wake-ups of the connections that listen for notifications and
- * those of autovacuum, and gets the numbers of an idle connection up to 10 s late.
+ * Code that counts transactions in the server's process. PostgreSQL's own counter also counts notifications and autovacuum, and
+ * gets the numbers of an idle connection up to 10 s late.
  */
 const COUNT_TRANSACTIONS = `(() => {
   const { Client } = process.getBuiltinModule('node:module').createRequire(${JSON.stringify(LIBRARY)})('pg');
@@ -32,7 +32,7 @@ const COUNT_TRANSACTIONS = `(() => {
   return true;
 })()`;
 
-/** Has the server's process count from now on; gives what reads the counts. */
+/** Starts the counts in the server's process. @returns a function that reads them. */
 export async function countInServer({
   inspector,
   server,

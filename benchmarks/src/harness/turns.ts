@@ -20,7 +20,7 @@ export interface Rounds {
   readonly before?: () => Promise<void>;
 }
 
-/** Runs two legs by turns, so that both share the machine's other load. The first leg changes every round. */
+/** Runs two legs in turns, so that both share the machine's other load. The first leg changes every round. */
 export async function byTurns(
   ours: Leg,
   baseline: Leg,

@@ -1,13 +1,13 @@
 /**
- * The baseline, as a process: Fastify as it comes, and on each route the queries that the marketplace makes for
- * it, sent by `pg` as it comes. No authentication, no limits, no log, no validation; rows go out as they are.
+ * The baseline, as a process: bare Fastify, and on each route the marketplace's queries by bare `pg`. It has no authentication,
+ * limits, log or validation, and returns the unchanged rows.
  */
 import { fastify } from 'fastify';
 import { Pool } from 'pg';
 import { serve } from '../harness/measured-process.js';
 import { sentValue, type SentStatement } from '../harness/sent-statements.js';
 
-/** What the parent sends: a database, and its queries by path. */
+/** The parent's options: a database, and its queries by path. */
 export interface BareOptions {
   databaseUrl: string;
   routes: Record<string, SentStatement[]>;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { measureOverload } from '../overload.js';
 import { Sheet } from '../report.js';
 
-// Whether its targets hold is judged by the command alone: this shows that the suite measures what it says.
+// Only the command judges the targets. This test checks the suite's rows.
 test.skipIf(IS_QUICK)(
   'the overload suite measures good answers at capacity and at ten times the callers, with tokens and keys',
   { timeout: 300_000 },

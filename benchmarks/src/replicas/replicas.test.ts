@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { measureReplicas } from '../replicas.js';
 import { Sheet } from '../report.js';
 
-// Whether its targets hold is judged by the command alone: this shows that the suite measures what it says.
+// Only the command judges the targets. This test checks the suite's rows.
 test.runIf(!IS_QUICK && hasRedis)(
-  'the replicas suite measures reads and runs of one, two and four replicas, by turns',
+  'the replicas suite measures reads and runs of one, two and four replicas in turns',
   { timeout: 300_000 },
   async () => {
     const { rows, targets } = await measureReplicas(

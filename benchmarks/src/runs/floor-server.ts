@@ -1,6 +1,6 @@
 /**
- * The floors, as a process: bare Fastify with a route that calls the agent, and the bare MCP SDK with a tool that does. No
- * authentication, no database, no record of the run. Where it is given the statements of a run, the route also sends them, prepared.
+ * The floors, as a process: bare Fastify with a route that calls the agent, and the bare MCP SDK with such a tool. They have no
+ * authentication, no database and no record of the run. With `replay`, the route also sends the statements of a run, prepared.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -13,19 +13,19 @@ import { BARE_CALL, type BareCall } from '../adapters/bare-call.js';
 import { serve } from '../harness/measured-process.js';
 import { sentValue, type SentStatement } from '../harness/sent-statements.js';
 
-/** What the parent sends. */
+/** The parent's options. */
 export interface FloorOptions {
   readonly agentUrl: string;
   readonly replay?: {
     readonly databaseUrl: string;
-    /** Is in the statements' values, where another run has its own. */
+    /** The recorded run's id in the statements' values. Each run replaces it. */
     readonly runId: string;
     readonly beforeCall: readonly SentStatement[];
     readonly afterCall: readonly SentStatement[];
   };
 }
 
-/** What it is answered. */
+/** The addresses of the floors. */
 export interface FloorUrls {
   readonly http: string;
   readonly mcp: string;
@@ -61,7 +61,7 @@ serve(async ({ agentUrl, replay }: FloorOptions): Promise<FloorUrls> => {
   return { http, mcp: `http://127.0.0.1:${(mcp.address() as AddressInfo).port}/mcp` };
 });
 
-/** Sends the statements of a run around a call of its agent, under an id of its own. */
+/** Sends the statements of a run before and after the call of its agent, with a new id. */
 function withStatements(
   { databaseUrl, runId, beforeCall, afterCall }: NonNullable<FloorOptions['replay']>,
   callAgent: (task: string) => Promise<string>,

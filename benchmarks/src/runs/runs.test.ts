@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { Sheet } from '../report.js';
 import { measureRuns } from '../runs.js';
 
-// Whether its targets hold is judged by the command alone: this shows that the suite measures what it says.
+// Only the command judges the targets. This test checks the suite's rows.
 test.skipIf(IS_QUICK)(
-  'the runs suite measures runs over HTTP and MCP, charged and not, beside the bare libraries and statements',
+  'the runs suite measures charged and uncharged runs over HTTP and MCP, bare libraries and bare statements',
   { timeout: 300_000 },
   async () => {
     const { rows, targets } = await measureRuns(
@@ -13,10 +13,10 @@ test.skipIf(IS_QUICK)(
       new Sheet(),
     );
     expect(rows.map(({ what }) => what)).toEqual([
-      'Fastify as it comes, connected',
-      'MCP SDK as it comes, connected',
+      'bare Fastify, connected',
+      'bare MCP SDK, connected',
       expect.stringMatching(
-        /^Fastify as it comes, with the [45] statements of a run prepared, connected, not charged$/,
+        /^bare Fastify, with the [45] statements of a run prepared, connected, not charged$/,
       ),
       'HTTP, connected, not charged',
       'MCP, connected, not charged',
@@ -31,7 +31,7 @@ test.skipIf(IS_QUICK)(
     expect(targets).toHaveLength(4);
     const charged = rows.filter(({ what }) => /^(HTTP|MCP), .*, charged$/.test(String(what)));
     expect(charged).toHaveLength(4);
-    // Too few runs for a figure: the calls of an idle server are taken off.
+    // Too few runs for a positive figure, because the calls of an idle server are subtracted.
     for (const { rpc_calls: calls } of charged) expect(calls).toEqual(expect.any(Number));
   },
 );

@@ -11,7 +11,7 @@ const BASE: Query = { sort: 'relevance', limit: 20, offset: 0 };
 const SORTS = ['rating', 'price_asc', 'price_desc', 'newest'] as const;
 const EXAMPLES = 7;
 
-/** Every kind of query that the search has, its words taken from the listings by how many have them. */
+/** Makes every kind of query of the search. Its words come from the listings, by their frequency. */
 export async function queryKinds(connection: Connection): Promise<QueryKind[]> {
   const words = async (from: number, to: number): Promise<string[]> => {
     const { rows } = await connection.query(

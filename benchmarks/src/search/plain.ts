@@ -5,8 +5,8 @@ import type { Connection } from './seed.js';
 export type Query = Parameters<ReturnType<typeof createListingRepository>['search']>[0];
 
 /**
- * The tables of the baseline: the listings with their document beside them, and an index for every condition and
- * order of the search. What one has who stores listings and nothing else.
+ * Makes the tables of the baseline: the listings with their search document, and an index for every condition and order of the
+ * search.
  */
 export async function createPlainListings(connection: Connection): Promise<void> {
   for (const statement of [
@@ -28,7 +28,7 @@ export async function createPlainListings(connection: Connection): Promise<void>
   }
 }
 
-/** The plain query: one statement, the total by `count(*) over ()`. */
+/** The plain query: one statement with the total by `count(*) over ()`. */
 export function plainQuery(query: Query): { text: string; values: unknown[] } {
   const values: unknown[] = [];
   const value = (given: unknown): string => `$${values.push(given)}`;

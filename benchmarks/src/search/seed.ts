@@ -1,20 +1,20 @@
-/** A connection to PostgreSQL, as `pg` gives it. */
+/** A `pg` connection to PostgreSQL. */
 export interface Connection {
   query(query: string | { text: string; values: unknown[] }): Promise<{ rows: unknown[] }>;
 }
 
-/** Everything is a function of the row's number and this: the same rows on every machine and version. */
+/** All values depend on the row's number and this seed alone, so that every machine has the same rows. */
 const SEED = 20_260_101;
 const WORDS = 50_000;
 const CREATORS = 100_000;
 
-/** Words of marketplaces at the head of the vocabulary; the rest are made of syllables. */
+/** The most frequent words of the vocabulary. All others are made of syllables. */
 const FREQUENT_WORDS = `report invoice contract code research sales review market data customer
   summary email legal finance content price product risk audit expense`.split(/\s+/);
 
 /** A number in [0, 1) for the row `i` and the purpose `k`. */
 const uniform = (k: number | string) => `bench_uniform(i, ${k})`;
-/** A whole number from 1 to `most` by Zipf's law, as words in texts and listings of creators are. */
+/** A whole number from 1 to `most` by Zipf's law, like the frequency of words and the listings of creators. */
 const zipf = (k: number | string, most: number) => `floor(exp(${uniform(k)} * ln(${most})))::integer`;
 const pick = (k: number, values: string) =>
   `(array[${values}])[1 + floor(${uniform(k)} * array_length(array[${values}], 1))::integer]`;
@@ -25,7 +25,7 @@ const words = (first: number, count: number) => `(select string_agg(
 const SYLLABLE = (n: string) =>
   `substr('bdfgklmnprstvz', 1 + (${n}) % 70 / 5, 1) || substr('aeiou', 1 + (${n}) % 5, 1)`;
 
-/** Fills an empty, migrated database with that many listings, and its search tables. */
+/** Fills an empty, migrated database with `rows` listings and their search tables. */
 export async function seedListings(
   client: Connection,
   rows: number,
@@ -49,7 +49,7 @@ export async function seedListings(
     `create function bench_uniform(i bigint, k integer) returns float8 language sql immutable parallel safe as $$
       select (hashint8extended(i, ${SEED} + k) & 9007199254740991)::float8 / 9007199254740992 $$`,
     `insert into creators (wallet) select 'creator' || i from generate_series(1, ${CREATORS}) i`,
-    // Row by row is for life; a million at once are indexed at once.
+    // One index build at the end is faster than a trigger per row.
     `alter table listings disable trigger user`,
   );
   await step(
@@ -66,7 +66,7 @@ export async function seedListings(
         else 1000 + floor(exp(${uniform(204)} * ln(2e10)))::bigint end,
       0, ${pick(206, [...Array.from({ length: 22 }, () => "'active'"), "'paused'", "'closed'"].join(', '))},
       'address' || i, 'ipfs://baguqeera' || md5(i::text) || md5(i::text),
-      '["An example of what the agent answers when it is asked."]', gen_random_uuid(), 'approved',
+      '["An example of an answer of the agent to some question."]', gen_random_uuid(), 'approved',
       ${zipf(207, 100_000)}, floor(${zipf(207, 100_000)} * 0.9),
       case when ${uniform(208)} < 0.6 then 0 else ceil(${zipf(209, 1_000)} * (3 + 2 * ${uniform(210)})) end,
       case when ${uniform(208)} < 0.6 then 0 else ${zipf(209, 1_000)} end,

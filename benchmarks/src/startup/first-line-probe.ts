@@ -1,25 +1,25 @@
 /**
- * Loaded into the marketplace's own process before it (`--import`). Over the process's channel it tells what the metric of
- * first lines, `agent_rental_run_start_seconds`, has heard since it was last asked.
+ * Loaded into the marketplace's process before its own code (`--import`). Over the process's channel it reports the new values of
+ * the metric `agent_rental_run_start_seconds`.
  */
 import { Histogram } from 'prom-client';
 
-/** What the measured process is asked, and answers. */
+/** The question to the measured process, and the mark of its answer. */
 export const FIRST_LINES = 'first lines';
 
-/** Its answer. Milliseconds from when a request was received to the first line of its agent. */
+/** The answer: the times from each request to its agent's first line, in milliseconds. */
 export interface FirstLines {
   probe: typeof FIRST_LINES;
   ms: number[];
 }
 
-/** As `prom-client` has it, without its overloads. */
+/** `prom-client`'s `observe`, without its overloads. */
 type Observe = (this: { name: string }, ...args: unknown[]) => void;
 
 let heard: number[] = [];
 
 function listen(): void {
-  // What every histogram without exemplars has as its `observe`.
+  // Every histogram without exemplars uses this method as its `observe`.
   const prototype = Histogram.prototype as unknown as { observeWithoutExemplar: Observe };
   const { observeWithoutExemplar: observe } = prototype;
   prototype.observeWithoutExemplar = function observed(...args) {
@@ -35,5 +35,5 @@ function listen(): void {
   });
 }
 
-// The server's children inherit the option and not the question.
+// The server's child processes also load this module, but only the server has the channel.
 if (process.send && process.argv[1]?.endsWith('main.js')) listen();

@@ -3,10 +3,10 @@ import { createWarmPool, type Sandbox, type SandboxDriver, type WarmPool } from 
 import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_INTERVAL_MS = 5;
-/** By then what came before has settled: its sandboxes are gone, and those in their place have nothing left to do. */
+/** The time for the end of earlier work: old sandboxes end, and new ones finish their start. */
 export const SETTLED_MS = 100;
 
-/** A task as it comes: 4 KB of input, and nothing to do before the model is asked. */
+/** A typical task: 4 KB of input, and no work before the model's first turn. */
 const RUN: RunMessage = {
   type: 'run',
   protocol: PROTOCOL_VERSION,
@@ -21,8 +21,8 @@ const RUN: RunMessage = {
 };
 
 /**
- * Times until sandboxes that `take` gives have said their first line of a run, in milliseconds. All of them live until
- * the last one has: a run goes on for long after its first line.
+ * Measures the times from `take` to the first line of a run, in milliseconds. All sandboxes live until the last first line,
+ * because a real run continues long after its first line.
  */
 async function firstLines(concurrent: number, take: () => Promise<Sandbox>): Promise<number[]> {
   const taken: Sandbox[] = [];
@@ -32,7 +32,7 @@ async function firstLines(concurrent: number, take: () => Promise<Sandbox>): Pro
     taken.push(sandbox);
     sandbox.send(JSON.stringify(RUN));
     const { done } = await sandbox.lines[Symbol.asyncIterator]().next();
-    if (done === true) throw new Error('A sandbox ended before it said anything.');
+    if (done === true) throw new Error('A sandbox ended before its first line.');
     return performance.now() - startedAt;
   });
   try {
@@ -42,20 +42,20 @@ async function firstLines(concurrent: number, take: () => Promise<Sandbox>): Pro
   }
 }
 
-/** A sandbox that is started for its run. */
+/** Measures a sandbox that starts for its run. */
 export async function coldFirstLine(driver: SandboxDriver): Promise<number> {
   await delay(SETTLED_MS);
   const [ms = Number.NaN] = await firstLines(1, () => driver.start({ entry: 'runner' }));
   return ms;
 }
 
-/** Sandboxes for as many runs at once, from a pool that is full. */
+/** Measures sandboxes of a full pool for concurrent runs. */
 export async function warmFirstLines(pool: WarmPool, size: number, concurrent: number): Promise<number[]> {
   await untilSettled(pool, size);
   return firstLines(concurrent, () => pool.take());
 }
 
-/** Empties the pool at once; gives how many sandboxes a second it was filled with. */
+/** Empties the pool at once. @returns the sandboxes per second of its refill. */
 export async function refillPerSecond(pool: WarmPool, size: number): Promise<number> {
   await untilFull(pool, size);
   const taken = await Promise.all(Array.from({ length: size }, () => pool.take()));
@@ -65,7 +65,7 @@ export async function refillPerSecond(pool: WarmPool, size: number): Promise<num
   return size / ((performance.now() - startedAt) / 1000);
 }
 
-/** A pool as the server has it, with that many ready. */
+/** A pool with the server's settings and `size` ready sandboxes. */
 export function benchPool(driver: SandboxDriver, size: number): WarmPool {
   return createWarmPool({ driver, entry: 'runner', size, maxActive: size, maxWaitMs: 10_000 });
 }
@@ -74,7 +74,7 @@ async function untilFull(pool: WarmPool, size: number): Promise<void> {
   while (pool.stats().idle < size || pool.stats().active > 0) await delay(POLL_INTERVAL_MS);
 }
 
-/** The same, with nothing left to do that is not measured. */
+/** Waits for a full pool and the end of unmeasured work. */
 async function untilSettled(pool: WarmPool, size: number): Promise<void> {
   await untilFull(pool, size);
   await delay(SETTLED_MS);

@@ -8,11 +8,11 @@ import { newRenters, startMarket } from '../harness/market.js';
 import { FIRST_LINES, type FirstLines } from './first-line-probe.js';
 import { SETTLED_MS } from './first-line.js';
 
-/** As it was built: a test is run from the sources. */
+/** The compiled probe, because tests run from the sources. */
 const PROBE = new URL('../../dist/startup/first-line-probe.js', import.meta.url);
 const POLL_INTERVAL_MS = 20;
 const PRICE_LAMPORTS = 250_000;
-/** The runs of a burst come from several wallets: charges of one may not be open without bound. */
+/** Wallets of a burst. One wallet's open charges are bounded. */
 const RENTERS = 5;
 const TERMS = {
   per_query: { deposit_lamports: 2_000 * PRICE_LAMPORTS },
@@ -21,24 +21,24 @@ const TERMS = {
 
 export type RentalModel = keyof typeof TERMS;
 
-/** What requests took, in milliseconds. */
+/** The times of requests, in milliseconds. */
 export interface RequestTimes {
-  /** From when each was received to the first line of its agent, as the server measures it. */
+  /** From the server's receipt of the request to the agent's first line, measured by the server. */
   firstLines: number[];
-  /** From when each was sent until the model's server was asked for it. */
+  /** From the caller's request to the request at the model's server. */
   asked: number[];
-  /** From when each was sent until the whole answer was there. The model answers at once. */
+  /** From the caller's request to the complete answer. The model answers at once. */
   overheads: number[];
 }
 
-/** A marketplace as `npm start` runs it, with a rented agent of each kind and a model that answers at once. */
+/** A marketplace like `npm start`'s, with a rented agent of each rental model and a model that answers at once. */
 export interface RentedAgents {
-  /** Sends as many runs at once, once the pool is full. */
+  /** Waits for a full pool, then sends concurrent runs. */
   run(model: RentalModel, concurrent: number): Promise<RequestTimes>;
   stop(): Promise<void>;
 }
 
-/** Starts everything, with that many sandboxes ready. */
+/** Starts the marketplace with `poolSize` ready sandboxes, and rents the agents. */
 export async function startRentedAgents(poolSize: number): Promise<RentedAgents> {
   const askedAt = new Map<string, number>();
   const market = await startMarket(
@@ -55,7 +55,7 @@ export async function startRentedAgents(poolSize: number): Promise<RentedAgents>
       [agents.per_query]: TERMS.per_query,
       [agents.subscription]: TERMS.subscription,
     });
-    // Of the agents' own first runs.
+    // Drops the first lines of earlier runs.
     await firstLinesOf(market);
     let tasks = 0;
     const runOne = async (agentId: string): Promise<{ askedMs: number; overheadMs: number }> => {
@@ -77,7 +77,8 @@ export async function startRentedAgents(poolSize: number): Promise<RentedAgents>
         await untilPoolIsFull(market, poolSize);
         const times = await Promise.all(Array.from({ length: concurrent }, () => runOne(agents[kind])));
         const firstLines = await firstLinesOf(market);
-        if (firstLines.length !== concurrent) throw new Error(`${firstLines.length} agents said something.`);
+        if (firstLines.length !== concurrent)
+          throw new Error(`${firstLines.length} agents have a first line.`);
         return {
           firstLines,
           asked: times.map(({ askedMs }) => askedMs),
@@ -99,7 +100,7 @@ async function untilPoolIsFull({ server }: BusyMarketplace, size: number): Promi
   await delay(SETTLED_MS);
 }
 
-/** What the server's metric of first lines has heard since it was last asked. */
+/** Reads the new values of the server's metric of first lines. */
 async function firstLinesOf({ server: { process: child } }: BusyMarketplace): Promise<number[]> {
   child.send(FIRST_LINES);
   for (;;) {

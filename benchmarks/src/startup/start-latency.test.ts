@@ -3,7 +3,7 @@ import { startRentedAgents, type RentedAgents } from './rented-agents.js';
 import { IS_QUICK } from '@agent-rental/test/support/form';
 import { stalledSoFarMs } from '@agent-rental/test/support/processes/stalled';
 
-/** The specification's bound, of 19 runs in 20. How far below it they are, `npm run bench -- startup` measures. */
+/** The specification's bound for 19 of 20 runs. `npm run bench -- startup` measures the actual times. */
 const BOUND_MS = 200;
 const RUNS = 20;
 
@@ -14,14 +14,14 @@ beforeAll(async () => {
 afterAll(() => agents?.stop());
 
 test.skipIf(IS_QUICK).each(['subscription', 'per_query'] as const)(
-  'of 20 runs of a %s rental, 19 have begun within 200 ms of their request [EXE-42]',
+  'of 20 runs of a %s rental, 19 start within 200 ms of their request [EXE-42]',
   { timeout: 120_000 },
   async (kind) => {
     const times: number[] = [];
     for (let run = 0; run < RUNS; run += 1) {
       const stalledBefore = await stalledSoFarMs();
       const { firstLines } = await agents.run(kind, 1);
-      // On a busy machine the time does not count in which work waited for a processor.
+      // Subtracts the waits for a processor on a busy machine.
       const stalledMs = (await stalledSoFarMs()) - stalledBefore;
       times.push(...firstLines.map((ms) => Math.max(0, ms - stalledMs)));
     }

@@ -1,10 +1,14 @@
 /**
- * What users of tool servers and adapters complain of most, each as a test that it does not happen here. Some are
- * shown where they live: that agents outlive a client's 60 seconds, in `mcp-long-runs.test.ts` (ADP-9); that types are
- * too deep for the compiler, in `types-of-both-versions.test.ts` of the AI SDK adapter; that retries pay twice through
- * broken connections, in `mcp-clients.test.ts` (ADP-9); that one payment never serves twice at once, in the tests of
- * execution (RUN-3) and settlement; that sandboxes leak, in the abort battery; cold starts, in `bench -- startup`. A
- * remote server that wants a key and no OAuth is the one that remains.
+ * The most frequent complaints of users of tool servers and adapters. Each test shows that one does not apply here. Other
+ * files test these complaints:
+ * - agents work longer than a client's 60 seconds: `mcp-long-runs.test.ts` (ADP-9);
+ * - types are too deep for the compiler: `types-of-both-versions.test.ts` of the AI SDK adapter;
+ * - retries after broken connections pay twice: `mcp-clients.test.ts` (ADP-9);
+ * - one payment serves two concurrent runs: the tests of execution (RUN-3) and settlement;
+ * - sandboxes leak: the abort battery;
+ * - cold starts: `bench -- startup`.
+ *
+ * One complaint still applies: a remote server that needs a key and has no OAuth.
  */
 import { createStandIn, hangingAgent, type StandInListing } from '@agent-rental/stand-in';
 import { rentedToolset, type RentedTool } from '@agent-rental/tools';
@@ -48,11 +52,11 @@ describe('it does not happen', () => {
     const tools = await toolsFor(many(200));
     expect(tools.filter(({ agentId }) => agentId !== undefined)).toHaveLength(30);
     const sent = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-    // Of a window of 200,000: a twentieth.
+    // A twentieth of a context window of 200,000 tokens.
     expect(new Tiktoken(ranks).encode(JSON.stringify(sent)).length).toBeLessThan(10_000);
   });
 
-  it('that a name is too long once a client has put its prefix before it', async () => {
+  it('that a name is too long with a client’s prefix', async () => {
     const tools = await toolsFor([{ id: 'very-long-name-of-agents-aaaaaa' }, ...many(3)]);
     for (const { name } of tools)
       expect(`mcp__agent_rentals_io__${name}`).toMatch(/^[a-z][a-zA-Z0-9_]{0,63}$/);
@@ -93,7 +97,7 @@ describe('it does not happen', () => {
     expect(Object.keys(tool)).not.toContain('outputSchema');
   });
 
-  it('that a model is asked for a key of its own, and mints a new one when it tries again', async () => {
+  it('that a model must invent an idempotency key, and invents another one for a retry', async () => {
     const properties = (await toolsFor(many(1))).flatMap(({ inputSchema }) =>
       Object.keys((inputSchema as { properties?: object }).properties ?? {}),
     );
@@ -108,7 +112,7 @@ describe('it does not happen', () => {
     expect(standIn.charged).toBe(2_000_000);
   });
 
-  it('that a run goes on, and is billed, when no client listens any more', async () => {
+  it('that a run continues, and is billed, after its client has gone', async () => {
     const agent = hangingAgent();
     const client = clientOver(createStandIn([{ id: ID, run: agent.run }]).fetch);
     const tool = await rentedToolset(client).find('echo_aaaaaa');

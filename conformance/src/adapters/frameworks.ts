@@ -1,4 +1,4 @@
-/** One tool call in each framework, by its offline model, and what that model was given back. */
+/** One tool call in each framework by an offline model, and the result that the model gets. */
 import { rentedTools as aiTools } from '@agent-rental/ai-sdk';
 import { rentedTools as langchainTools } from '@agent-rental/langchain';
 import { createRentalMcpHandler } from '@agent-rental/mcp-server';
@@ -12,26 +12,26 @@ import * as ai6 from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { createAgent, fakeModel } from 'langchain';
 
-/** What a model is given as the result of a tool call. */
+/** The result of a tool call, as the model gets it. */
 export interface SeenResult {
   /** The texts, in order. */
   readonly texts: readonly string[];
   readonly isError: boolean;
-  /** Beside the texts, where a framework has a place for it; not every client shows it to the model. */
+  /** The structured result, in frameworks that have one. Not every client shows it to the model. */
   readonly structured?: unknown;
 }
 
-/** Calls a tool and tells what the model saw. */
+/** Calls a tool. @returns the model's view of the result. */
 export type Framework = (client: RentalClient, name: string, args: object) => Promise<SeenResult>;
 
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
-/** A client of a marketplace that answers by a function. */
+/** A client of a marketplace whose answers come from a function. */
 export function clientOver(answer: typeof fetch): RentalClient {
   return createClient({ baseUrl: 'http://m.invalid', apiKey: STAND_IN_API_KEY, fetch: answer, retries: 0 });
 }
 
-/** Does something over MCP, as a client that the SDK makes. */
+/** Does some work with the MCP SDK's client. */
 async function withMcp<T>(client: RentalClient, act: (mcp: Client) => Promise<T>): Promise<T> {
   const handler = createRentalMcpHandler();
   const mcp = new Client({ name: 'a-client', version: '1.0.0' });
@@ -46,14 +46,14 @@ async function withMcp<T>(client: RentalClient, act: (mcp: Client) => Promise<T>
   }
 }
 
-/** The definitions of tools that a model is given over MCP. */
+/** The tool definitions that a model gets over MCP. */
 export const toolsOverMcp = (client: RentalClient): Promise<Tool[]> =>
   withMcp(client, async (mcp) => (await mcp.listTools()).tools);
 
 async function overMcp(client: RentalClient, name: string, args: object): Promise<SeenResult> {
   return withMcp(client, async (mcp) => {
     const result = await mcp.callTool({ name, arguments: { ...args } });
-    // Links to the rest of a long output are blocks of their own.
+    // Links to the rest of a long output are separate blocks.
     const texts = result.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
     const { structuredContent: structured, isError = false } = result;
     return { texts, isError, ...(structured === undefined ? {} : { structured }) };
@@ -67,7 +67,7 @@ async function inLangChain(client: RentalClient, name: string, args: object): Pr
   const agent = createAgent({ model, tools: await langchainTools(client) });
   const { messages } = await agent.invoke({ messages: [new HumanMessage('Go.')] });
   const message = messages.find((one) => ToolMessage.isInstance(one));
-  if (typeof message?.content !== 'string') throw new Error('The model was given no text.');
+  if (typeof message?.content !== 'string') throw new Error('The model got no text.');
   return { texts: [message.content], isError: message.status === 'error' };
 }
 
@@ -98,15 +98,15 @@ function inAiSdk(ai: typeof ai6, Model: typeof MockLanguageModelV3): Framework {
     await ai.generateText({ model, tools, prompt: 'Go.', stopWhen: ai.stepCountIs(2) });
     const prompt = model.doGenerateCalls[1]?.prompt ?? [];
     const [part] = prompt.flatMap((message) => (message.role === 'tool' ? message.content : []));
-    if (part?.type !== 'tool-result') throw new Error('The model was given no result.');
+    if (part?.type !== 'tool-result') throw new Error('The model got no result.');
     const { output } = part;
     if (output.type !== 'text' && output.type !== 'error-text')
-      throw new Error(`It was given ${output.type}.`);
+      throw new Error(`The model got ${output.type}.`);
     return { texts: [output.value], isError: output.type === 'error-text' };
   };
 }
 
-/** Every framework there is an adapter for. */
+/** Every framework with an adapter. */
 export const FRAMEWORKS: Readonly<Record<string, Framework>> = {
   MCP: overMcp,
   LangChain: inLangChain,
@@ -118,5 +118,5 @@ export const FRAMEWORKS: Readonly<Record<string, Framework>> = {
   },
 };
 
-/** Whether tests leave it out to be quick: it is installed from npm. */
+/** Whether quick tests leave a framework out, because it is installed from npm. */
 export const isLeftOut = (framework: string): boolean => IS_QUICK && framework === 'AI SDK 7';

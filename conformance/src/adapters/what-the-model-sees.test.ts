@@ -23,7 +23,7 @@ const CASES: Readonly<Record<string, StandInOutcome>> = {
   failed: { status: 'failed', output: `No. Perhaps ${ANSWER}.` },
 };
 
-/** Everything as it is, but for the middle of long texts. */
+/** The full result without the middle of long texts. */
 function forReview({ texts, isError, structured }: SeenResult): string {
   const shown = texts.map((text) =>
     text.length <= 1_000
@@ -39,7 +39,7 @@ const countOf = (seen: SeenResult, words: string) => seen.texts.join('\n').split
 for (const [framework, call] of Object.entries(FRAMEWORKS)) {
   describe.skipIf(isLeftOut(framework))(`the model sees in ${framework}`, () => {
     it.each(Object.entries(CASES))(
-      'of a run with a %s output exactly what was reviewed',
+      'of a run with a %s output exactly the reviewed text',
       async (name, outcome) => {
         const standIn = createStandIn([{ id: ID, run: agentSaying(outcome) }]);
         const seen = await call(clientOver(standIn.fetch), 'echo_aaaaaa', { agent_id: ID, task: 'Sum.' });

@@ -17,7 +17,7 @@ import type { Verdict } from './suites.js';
 
 const VERSION = '0.2.0-alpha.12';
 const TIMEOUT_MS = 240_000;
-/** The suite's scenarios for authorization servers, and the checks of each. All its other scenarios of `auth` are for clients. */
+/** The suite's scenarios for authorization servers, and their numbers of checks. Its other `auth` scenarios are for clients. */
 const SCENARIOS = { 'authorization-server-metadata-endpoint': 2, 'authorization-code-grant': 1 };
 
 /** Runs the suite's scenarios for authorization servers against a marketplace, with a wallet that consents. */
@@ -62,14 +62,14 @@ async function runAgainst(marketplace: Marketplace): Promise<Verdict> {
   return judge(report);
 }
 
-/** What a person and the browser do. */
+/** Consents and follows the redirect, like a person with a browser. */
 async function consentAndGoOn(url: string, person: Participant): Promise<void> {
   await fetch(await consentOverHttp(url, person));
 }
 
-/** Reads the summary: a line per scenario. */
+/** Reads the suite's summary, which has a line per scenario. */
 function judge(report: string): Verdict {
-  const verdict = { passed: 0, failures: [] as string[], report };
+  const verdict = { passed: 0, failures: [] as string[] };
   for (const [scenario, checks] of Object.entries(SCENARIOS)) {
     const line = new RegExp(`^✓ ${scenario}: (\\d+) passed, 0 failed`, 'm').exec(report);
     verdict.passed += Number(line?.[1] ?? 0);

@@ -10,18 +10,18 @@ import { mcpInspector } from '@agent-rental/test/support/toolchains/mcp-inspecto
 
 const BIN = fileURLToPath(new URL('bin.js', import.meta.resolve('@agent-rental/mcp-server')));
 
-/** What the protocol's Inspector says of the tools that a server lists. */
+/** The result of the protocol's Inspector on a server's tools. */
 export interface Inspection {
-  /** 0: listed, and every schema is portable; 6: one is not. */
+  /** 0: every schema is portable. 6: one schema is not. */
   readonly code: number;
-  /** How many tools it saw. */
+  /** The number of listed tools. */
   readonly tools: number;
   readonly report: string;
 }
 
 /**
- * Has the Inspector list the tools with `--strict`, over both transports, in both eras, of a wallet that has rented the
- * whole corpus of schemas.
+ * Lists the tools of a wallet that has rented the whole corpus of schemas. Uses the Inspector with `--strict`, over both
+ * transports and in both eras.
  */
 export async function inspectTools(): Promise<Record<string, Inspection>> {
   const schemas = schemaCorpus();
@@ -64,7 +64,7 @@ export async function inspectTools(): Promise<Record<string, Inspection>> {
   }
 }
 
-/** The handler that the marketplace mounts, for a caller of the stand-in. */
+/** Serves the marketplace's MCP handler for a caller of the stand-in. */
 async function serveMcp(
   baseUrl: string,
   toolLimit: number,

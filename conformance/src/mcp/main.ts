@@ -5,12 +5,13 @@ import { runSuite, runTaskScenarios, SUITES, type Verdict } from './suites.js';
 
 readCommandLine({
   command: 'npm run conformance --',
-  summary: `Runs MCP's conformance suites of every era and its scenarios of tasks against the adapter, those for authorization servers
-against a marketplace, and its Inspector with --strict on the tools of 200 schemas. Ends with 1 on a failure. Installs Node 22 from npm.`,
+  summary: `Runs MCP's conformance suites of every era and its scenarios of tasks against the adapter. Runs the scenarios for
+authorization servers against a marketplace. Runs the Inspector with --strict on the tools of 200 schemas. Ends with 1 on a
+failure. Installs Node 22 from npm.`,
   options: {},
 });
 
-/** Tells a result on one line, and what is wrong below it. */
+/** Prints a result on one line, and its faults below it. */
 function tell(isGood: boolean, what: string, wrong: readonly string[]): void {
   if (!isGood) process.exitCode = 1;
   process.stdout.write(`${isGood ? 'ok ' : 'BAD'} ${what}\n`);

@@ -3,7 +3,7 @@ import { runAuthorizationScenarios } from './authorization.js';
 import { runSuite, SUITES } from './suites.js';
 import { IS_QUICK } from '@agent-rental/test/support/form';
 
-// The newer suites have a script of their own, `npm run conformance`: they need another Node, and minutes.
+// `npm run conformance` runs the newer suites, which need another Node and minutes.
 test.skipIf(IS_QUICK).each(['0.1.13, on the Node of the tests'] as const)(
   'the protocol’s conformance suite %s passes [ADP-6]',
   { timeout: 400_000 },

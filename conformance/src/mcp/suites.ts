@@ -5,19 +5,18 @@ import { fileURLToPath } from 'node:url';
 import { npmBinary } from '@agent-rental/test/support/toolchains/npm-binary';
 import { npmTool } from '@agent-rental/stand-in/npm-tool';
 
-/** The adapter with the suite's fixtures, as a process of its own. */
+/** The program of the adapter with the suite's fixtures. */
 const SERVER = fileURLToPath(
   new URL('../../../packages/mcp-server/dist/testing/conformance-server.js', import.meta.url),
 );
 const SUITE_TIMEOUT_MS = 240_000;
 
-/** What a suite has to say. */
+/** The result of a suite. */
 export interface Verdict {
-  /** Checks that passed, those that do not count included. */
+  /** The number of passed checks, including checks that do not count. */
   readonly passed: number;
-  /** Checks that count and failed, by the line that tells of them. */
+  /** The report's lines of failed scenarios that count. */
   readonly failures: readonly string[];
-  readonly report: string;
 }
 
 /** The protocol's own conformance suites. */
@@ -40,7 +39,7 @@ export const SUITES = {
   { version: string; node?: 'Node 22'; checks: number; arguments: readonly string[] }
 >;
 
-/** The scenarios of MCP's Tasks extension, which no revision requires, and the checks of each. */
+/** The scenarios of MCP's Tasks extension, which no revision requires, and their numbers of checks. */
 const TASK_SCENARIOS = {
   'tasks-lifecycle': 9,
   'tasks-capability-negotiation': 5,
@@ -53,7 +52,7 @@ const TASK_SCENARIOS = {
   'tasks-mrtr-composition': 2,
 };
 
-/** The version of the suite whose scenarios of tasks are run. */
+/** The suite's version for the scenarios of tasks. */
 const TASKS_VERSION = '0.2.0-alpha.12';
 
 /** Runs a suite against the adapter. */
@@ -75,19 +74,18 @@ export async function runTaskScenarios(): Promise<Verdict> {
     npmTool('@modelcontextprotocol/conformance', TASKS_VERSION, 'dist/index.js'),
   ]);
   return withAdapter(async (url) => {
-    const verdict = { passed: 0, failures: [] as string[], report: '' };
+    const verdict = { passed: 0, failures: [] as string[] };
     for (const [scenario, checks] of Object.entries(TASK_SCENARIOS)) {
       const report = await output(node, [main, 'server', '--url', url, '--scenario', scenario]);
       const [said, passed] = /^Passed: (\d+)\/\d+, \d+ failed/m.exec(report) ?? [];
       verdict.passed += Number(passed ?? 0);
       if (said !== `Passed: ${checks}/${checks}, 0 failed`) verdict.failures.push(`${scenario}: ${said}`);
-      verdict.report += report;
     }
     return verdict;
   });
 }
 
-/** Serves the adapter for as long as the work takes. */
+/** Serves the adapter during the work. */
 async function withAdapter(work: (url: string) => Promise<Verdict>): Promise<Verdict> {
   const server = spawn(process.execPath, [SERVER], { stdio: ['pipe', 'pipe', 'inherit'] });
   try {
@@ -100,7 +98,7 @@ async function withAdapter(work: (url: string) => Promise<Verdict>): Promise<Ver
   }
 }
 
-/** Reads the suite's summary: a line per scenario, and which of them do not count. */
+/** Reads the suite's summary: a line per scenario, and the scenarios that do not count. */
 function judge(report: string): Verdict {
   const unscored = new Set([...report.matchAll(/^ +[✓✗] (\S+) \(/gm)].map(([, scenario]) => scenario));
   const scenarios = [...report.matchAll(/^[✓✗] (\S+): (\d+) passed, (\d+) failed$/gm)];
@@ -109,11 +107,10 @@ function judge(report: string): Verdict {
     failures: scenarios
       .filter(([, scenario, , failed]) => failed !== '0' && !unscored.has(scenario))
       .map(([line]) => line),
-    report,
   };
 }
 
-/** A suite with failures ends with 1, and its output says all the same. */
+/** Runs a suite's command. @returns its output, also after an exit with 1. @throws Error after a timeout */
 function output(command: string, args: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(

@@ -4,7 +4,7 @@ import { generatedSchemas } from './generated.js';
 import { WRITTEN_BUSINESS } from './written-business.js';
 import { WRITTEN_TECHNICAL } from './written-technical.js';
 
-/** How many schemas there are: those written by hand and by zod, and generated ones for the rest. */
+/** The number of schemas: written by hand, made by zod, and generated for the rest. */
 export const CORPUS_SIZE = 200;
 
 /** The corpus, the same on every machine. */

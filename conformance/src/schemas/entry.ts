@@ -1,7 +1,7 @@
-/** A schema as creators write them, with inputs that it allows. */
+/** A schema like a creator's, with valid inputs. */
 export interface CorpusEntry {
   readonly name: string;
   readonly schema: object;
-  /** Objects or texts: an input is nothing else. */
+  /** Objects or texts, the only kinds of input. */
   readonly examples: readonly unknown[];
 }

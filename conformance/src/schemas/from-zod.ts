@@ -1,4 +1,4 @@
-/** Schemas as the two versions of zod publish them. */
+/** Schemas that the two versions of zod make. */
 import * as z4 from 'zod';
 import { z as z3 } from 'zod/v3';
 import { zodToJsonSchema } from 'zod-to-json-schema';
@@ -179,7 +179,7 @@ const THREE: readonly Case<z3.ZodType>[] = [
   ['a catchall', z3.object({ id: z3.string() }).catchall(z3.number()), { id: 'a', x: 1, y: 2 }],
 ];
 
-/** What `z.toJSONSchema` makes of version 4, and `zod-to-json-schema` of version 3. */
+/** Makes schemas of zod 4 with `z.toJSONSchema`, and of zod 3 with `zod-to-json-schema`. */
 export function schemasFromZod(): CorpusEntry[] {
   return [
     ...FOUR.map(([name, schema, ...examples]) => ({

@@ -1,15 +1,15 @@
-/** Schemas built by a generator with a fixed seed: every feature in every place, more than are written by hand. */
+/** Schemas from a generator with a fixed seed. They combine features in more places than the written ones. */
 import type { CorpusEntry } from './entry.js';
 
 type Json = Record<string, unknown>;
 
-/** A schema, and a way to make values that it allows. */
+/** A schema, and a function that makes valid values. */
 interface Made {
   readonly schema: Json;
   readonly example: () => unknown;
 }
 
-/** Mulberry32: small, and the same everywhere. */
+/** Mulberry32, a small random generator with the same numbers on every machine. */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -20,7 +20,7 @@ function randomNumbers(seed: number): () => number {
   };
 }
 
-/** What real schemas call things; some are keywords, some no identifiers, some hidden members of every object. */
+/** Names from real schemas, including keywords, names that are no identifiers, and inherited members of every object. */
 const NAMES = [
   'amount currency customer_id due-date email items type properties required enum const description default $ref',
   'createdAt lines metadata notes options path percent query.text region status tags title unit url value x-trace',
@@ -42,7 +42,7 @@ const FORMATS: Record<string, string> = {
   'x-internal': 'anything',
 };
 
-/** Patterns, some of which take exponential time in engines that go back; none may be run on the way. */
+/** Patterns with an example each. Some need exponential time in backtracking engines, so no code may run them. */
 const PATTERNS: Record<string, string> = {
   '^[A-Z]{2}[0-9]{6}$': 'AB123456',
   '^(a+)+$': 'aaaaaaaaaaaaaaaaaaaaaaaaaaaa',
@@ -193,7 +193,7 @@ class Generator {
     };
   }
 
-  /** A union that a member tells apart, as generators of types write it. */
+  /** A discriminated union, as type generators write it. */
   #tagged(depth: number): Made {
     const alternatives = ['card', 'transfer', 'cash'].map((kind) => {
       const own = this.#node(depth);
@@ -247,7 +247,7 @@ class Generator {
     return this.#known.length > 0 ? this.#pick(this.#known) : this.#text();
   }
 
-  /** A definition; every other one contains itself. */
+  /** A definition. Every second one contains itself. */
   #define(): void {
     const name = `Part${this.#known.length}`;
     const $ref = `#/$defs/${name}`;

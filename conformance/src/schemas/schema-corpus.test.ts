@@ -17,7 +17,7 @@ type Json = Record<string, unknown>;
 const corpus = schemaCorpus();
 const ID = 'echo-aaaaaa';
 
-/** The direct tool of a listing with this schema, and what its agent was given in the end. */
+/** Rents a listing with this schema. @returns its direct tool, and a call that returns the agent's input. */
 async function rented(schema: object) {
   const standIn = createStandIn([{ id: ID, input_schema: schema as never }]);
   const { fetch } = standIn;
@@ -35,13 +35,13 @@ async function rented(schema: object) {
 }
 
 describe('a corpus of schemas', () => {
-  it(`has ${CORPUS_SIZE} different ones, each with inputs`, () => {
+  it(`has ${CORPUS_SIZE} different schemas, each with inputs`, () => {
     expect(new Set(corpus.map(({ schema }) => JSON.stringify(schema))).size).toBe(CORPUS_SIZE);
     expect(corpus.filter(({ examples }) => examples.length === 0)).toEqual([]);
   });
 
   it.each(corpus)(
-    '$name is published as OpenAI, Anthropic and Gemini take it [ADP-10]',
+    '$name is published in a form that OpenAI, Anthropic and Gemini accept [ADP-10]',
     async ({ schema }) => {
       const { tool } = await rented(schema);
       const parameters = tool.inputSchema as Json;
@@ -52,7 +52,7 @@ describe('a corpus of schemas', () => {
     },
   );
 
-  it.each(corpus)('$name takes every valid input, and gives it on as it is [ADP-10]', async (entry) => {
+  it.each(corpus)('$name accepts every valid input, and forwards it unchanged [ADP-10]', async (entry) => {
     const { schema, examples } = entry;
     const { call } = await rented(schema);
     const validator = new Validator(compileInput(schema).schema, '2020-12', false);

@@ -1,4 +1,4 @@
-/** Schemas of business documents, by hand, in the manners of the tools that such schemas come from. */
+/** Schemas of business documents, written by hand in the styles of common schema tools. */
 import type { CorpusEntry } from './entry.js';
 
 const money = {

@@ -1,4 +1,4 @@
-/** Schemas of developers' data, by hand: recursive, tagged, tuples, names that collide with keywords. */
+/** Schemas of developers' data, written by hand: recursion, tags, tuples, names that collide with keywords. */
 import type { CorpusEntry } from './entry.js';
 
 const text = { type: 'string' };

@@ -5,7 +5,7 @@ import { attach } from '@agent-rental/test/support/marketplace';
 import { IS_QUICK } from '@agent-rental/test/support/form';
 
 test.skipIf(IS_QUICK)(
-  'requests made from the OpenAPI document find no 5xx and no answer that it does not describe [SVC-5]',
+  'requests made from the OpenAPI document find no 5xx and no undocumented answer [SVC-5]',
   { timeout: 900_000 },
   async () => {
     const environment = await pythonEnvironment(REQUIREMENTS);

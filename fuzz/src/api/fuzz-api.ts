@@ -12,8 +12,9 @@ export const REQUIREMENTS = fileURLToPath(
 );
 
 /**
- * Left out: `positive_data_acceptance`, because a request that fits its schema may still be refused (a transaction needs a
- * signature that a fuzzer cannot produce), and `unsupported_method`, because an unknown route is 404 here, whatever the method.
+ * The fuzzer's checks. Two are left out:
+ * - `positive_data_acceptance`: the API may refuse a request that fits its schema. For instance, a transaction needs a signature.
+ * - `unsupported_method`: an unknown route is 404 here, with any method.
  */
 const CHECKS = [
   'not_a_server_error',
@@ -25,26 +26,26 @@ const CHECKS = [
   'ignored_auth',
 ];
 
-/** How much is tried. */
+/** The options of the fuzzer. */
 export interface FuzzOptions {
   /** An interpreter with the packages of {@link REQUIREMENTS}. */
   python: string;
   seed: number;
-  /** Most random requests per operation, beside those at the borders of its schema. */
+  /** The most random requests per operation, in addition to requests at the limits of its schema. */
   maxExamples: number;
   onOutput?: (chunk: string) => void;
 }
 
-/** What the fuzzer said in the end. */
+/** The result of the fuzzer. */
 export interface FuzzReport {
-  /** 0 when every answer was as the OpenAPI document says. */
+  /** 0 when the OpenAPI document describes every answer. */
   code: number | null;
   output: string;
 }
 
 /**
- * Sends requests made from the marketplace's own OpenAPI document, as the ready-made renter: valid ones, ones at the
- * borders, and ones that break the schema; each answer has to be one that the document describes, and none a 5xx.
+ * Sends requests from the marketplace's OpenAPI document as the ready-made renter. They are valid, at the limits of the schema, or
+ * invalid. The document must describe each answer, and no answer may be a 5xx.
  */
 export async function fuzzApi(marketplace: Marketplace, options: FuzzOptions): Promise<FuzzReport> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-rental-fuzz-'));
@@ -90,8 +91,8 @@ export async function fuzzApi(marketplace: Marketplace, options: FuzzOptions): P
 }
 
 /**
- * The server's document with examples that lead somewhere, a rented agent whose runs cost nothing, and with the schema of
- * a stream's events where the fuzzer looks for it.
+ * Reads the server's document for the fuzzer. Its examples use a rented agent whose runs cost nothing. The schema of a stream's
+ * events is moved to the fuzzer's place for it.
  */
 async function documentOf(marketplace: Marketplace): Promise<unknown> {
   const response = await fetch(`${marketplace.dev.base_url}/openapi.json`);

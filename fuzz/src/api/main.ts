@@ -5,8 +5,8 @@ import { fuzzApi, REQUIREMENTS } from './fuzz-api.js';
 
 const { values } = readCommandLine({
   command: 'npm run fuzz -- api',
-  summary: `Sends requests made from the OpenAPI document to a marketplace of its own. Ends with 1 on a 5xx or an answer
-that the document does not describe. Needs Python 3.11 or later.`,
+  summary: `Sends requests made from the OpenAPI document to a new marketplace. Ends with 1 on a 5xx or an answer that the
+document does not describe. Needs Python 3.11 or later.`,
   options: {
     examples: { kind: 'number', text: 'requests of each operation', default: 300 },
     seed: { kind: 'number', text: 'of the requests', default: 1, least: 0 },
@@ -16,7 +16,7 @@ const environment = await pythonEnvironment(REQUIREMENTS);
 if ('missing' in environment) throw new Error(`No Python with the packages: ${environment.missing}`);
 
 const stateDir = await newStateDir();
-// What is looked for are answers outside the contract; that limits hold has tests of its own.
+// Unlimited, because the fuzzer looks for undocumented answers. Other tests check the limits.
 const unlimited = { RATE_LIMIT_PER_MINUTE: '10000000', EXECUTIONS_PER_MINUTE: '10000000' };
 const marketplace = await startMarketplace(stateDir, unlimited);
 try {

@@ -12,13 +12,13 @@ import { FORM, IS_QUICK } from '@agent-rental/test/support/form';
 const SEED = 1;
 const INSTRUCTIONS = { quick: 5_000, sample: 20_000, full: 200_000 }[FORM];
 
-/** Of what a long run sees a hundred times, a short one may miss a few. */
+/** The share of reachable endings and pairs that a short run may miss. */
 const MISSED_PERCENT = 2;
 
 const so = readFileSync(process.env['MARKETPLACE_SO'] ?? marketplaceSoPath());
 
 describe('random sequences of instructions', () => {
-  test('end as the model says and keep every invariant; in full, reach what can be reached [PRG-35, PRG-12]', async () => {
+  test('end as the model predicts and keep every invariant; in full, reach every ending [PRG-35, PRG-12]', async () => {
     const { coverage, failure } = await runCampaign({ so, seed: SEED, instructions: INSTRUCTIONS });
     expect(failure === null ? null : describeFailure(failure)).toBeNull();
     expect(coverage.instructions).toBeGreaterThanOrEqual(INSTRUCTIONS);
@@ -28,7 +28,7 @@ describe('random sequences of instructions', () => {
     expect(missing.length, missing.join('\n')).toBeLessThan((reachable * MISSED_PERCENT) / 100);
   });
 
-  test('are the same for the same seed, and others for another', async () => {
+  test('are the same for the same seed, and differ for another seed', async () => {
     const run = async (seed: number): Promise<string> =>
       JSON.stringify((await runCampaign({ so, seed, instructions: 1_000 })).coverage);
     const first = await run(7);
@@ -37,7 +37,7 @@ describe('random sequences of instructions', () => {
   });
 });
 
-test('a violation is told with a shortest sequence that shows it', async () => {
+test('a violation is reported with a short sequence that repeats it', async () => {
   const { send } = Chain.prototype;
   const broken = vi.spyOn(Chain.prototype, 'send').mockImplementation(function (this: Chain, ...sent) {
     const outcome = send.apply(this, sent);

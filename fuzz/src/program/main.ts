@@ -11,27 +11,27 @@ import { coverageTable, describeFailure, summary } from './campaign/report.js';
 
 const PROGRESS_INTERVAL_SECONDS = 5;
 
-/** From here on every reachable pair of instruction and error must have been seen a hundred times. */
+/** From this number of instructions on, a run must reach every pair of instruction and error a hundred times. */
 const LONG_RUN = 5_000_000;
 
-/** What a campaign tells on stdout with `--json`. */
+/** A campaign's report on stdout with `--json`. */
 type Report = CoverageData & { failures: string[] };
 
 const { values: options } = readCommandLine({
   command: 'npm run fuzz -- program',
-  summary: `Fuzzes the on-chain program against a model of it. Ends with 1 on a violation, printing seed, world, step and a
-shortest sequence found that shows it, and when a run of this length did not reach the coverage that it must.`,
+  summary: `Fuzzes the on-chain program against a model of it. Ends with 1 on a violation, and prints its seed, world, step and a
+short sequence that repeats it. Also ends with 1 when the run did not reach the coverage for its length.`,
   options: {
-    instructions: { kind: 'number', text: 'how many to run', default: 10_000_000 },
+    instructions: { kind: 'number', text: 'number of instructions', default: 10_000_000 },
     seed: { kind: 'number', text: 'the first seed; worker i of several takes seed + i', default: 1 },
     workers: { kind: 'number', text: 'processes', default: 1 },
     so: { kind: 'text', text: 'path of another build of the program; MARKETPLACE_SO by default' },
     'no-minimise': {
       kind: 'flag',
-      text: 'reports a violation at once, without looking for a shorter sequence',
+      text: 'reports a violation at once, without a search for a shorter sequence',
     },
     json: { kind: 'flag', text: 'the result as one JSON object on stdout' },
-    worker: { kind: 'flag', text: 'runs as a worker of another process, which is how --workers starts it' },
+    worker: { kind: 'flag', text: 'runs as a worker of another process; --workers uses it' },
   },
 });
 const { instructions, seed, workers } = options;

@@ -14,14 +14,14 @@ test('each mutant changes one place of the source', () => {
   }
 });
 
-test('each file that checks something has mutants, and no two have one name', () => {
+test('each file with checks has mutants, and their names are unique', () => {
   const names = mutants.map(({ file, does }) => `${file} ${does}`);
   expect(new Set(names).size).toBe(names.length);
   expect(new Set(mutants.map(({ file }) => file)).size).toBeGreaterThan(30);
   expect(mutants.length).toBeGreaterThanOrEqual(370);
 });
 
-test('a text that the source has twice is refused', () => {
+test('a text that occurs twice in the source is refused', () => {
   const twice = { file: 'a.rs', does: 'breaks', replacements: [['x', 'y'] as const] };
   expect(() => breakSource('x x', twice)).toThrow('"breaks": the source has the text 2 times');
 });

@@ -8,9 +8,9 @@ export interface Mutant {
   file: string;
   /** The fault of the broken program, as the rest of a sentence. */
   does: string;
-  /** Texts that the file has exactly once, each with what replaces it. */
+  /** Texts that occur exactly once in the file, each with its replacement. */
   replacements: readonly (readonly [find: string, replacement: string])[];
-  /** Why the mutant behaves as the program does; absent where it does not. */
+  /** The reason why the mutant behaves like the program; absent when it does not. */
   equivalent?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ function parseMutant(file: string, line: string): Mutant {
   };
 }
 
-/** A mutant for every account whose address an instruction checks: without that check. */
+/** A mutant for every address check of an instruction's account. It removes the check. */
 function addressMutants(src: string): Mutant[] {
   const names = readdirSync(join(src, 'instructions')).filter((name) => name !== 'mod.rs');
   return names.flatMap((name) => {
@@ -47,7 +47,7 @@ function addressMutants(src: string): Mutant[] {
 }
 
 /**
- * All mutants of the program: those of fuzz/mutants/mutants.txt, which describes its format, and one for each address check.
+ * All mutants of the program: the list in fuzz/mutants/mutants.txt, which describes its format, and one for each address check.
  *
  * @param src the folder of the program's sources
  */
@@ -62,7 +62,7 @@ export function allMutants(src: string): Mutant[] {
 }
 
 /**
- * The text of a mutant's file with its replacements made.
+ * Applies a mutant's replacements to its file's text.
  *
  * @throws RangeError when a text to replace is not in the source exactly once
  */

@@ -1,11 +1,15 @@
-// Arweave on one machine: arlocal, a bundler that takes data items by the call of Turbo and Irys, files of foreign clients, and a
-// gateway that lies. Prints where they are as one line of JSON, and ends with its standard input.
+// Arweave on one machine:
+// - arlocal;
+// - a bundler with the upload call of Turbo and Irys;
+// - files of other clients;
+// - a gateway that lies.
+// Prints their addresses as one line of JSON, and ends with its standard input.
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-// Their modules for `import` do not load in Node.
+// The ES modules of these packages do not load in Node.
 const load = createRequire(import.meta.url);
 const Arweave = load('arweave');
 const arbundles = load('@dha-team/arbundles');
@@ -41,7 +45,7 @@ const keyOf = () => generateKeyPairSync('rsa', { modulusLength: 4096 }).privateK
 const bundlerKey = keyOf();
 await fetch(`${gateway}/mint/${await client.wallets.jwkToAddress(bundlerKey)}/1000000000000000`);
 
-/** Brings a transaction to the chain as its client does, chunk by chunk. */
+/** Uploads a transaction to the chain chunk by chunk, as Arweave's client does. */
 const bring = async (transaction) => {
   await client.transactions.sign(transaction, bundlerKey);
   const uploader = await client.transactions.getUploader(transaction);
@@ -63,14 +67,14 @@ const bundler = await listen(async (request, response) => {
   if (request.method !== 'POST' || request.url !== '/v1/tx/arweave') return response.writeHead(404).end();
   if (!(await DataItem.verify(bytes))) return response.writeHead(400).end('Invalid Data Item!');
   const item = new DataItem(bytes);
-  // What came signed would be signed again by the bundle.
+  // Keeps the item's signature: the bundle would sign it again.
   await item.setSignature(item.rawSignature);
   taken.push(item.id);
   await bundle([item]);
   return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: item.id }));
 });
 
-/** Gives what the gateway gives, with one byte of all data changed. */
+/** Forwards the gateway's answers, with one byte of all data changed. */
 const liar = await listen(async (request, response) => {
   const body = request.method === 'POST' ? await bodyOf(request) : undefined;
   const answer = await fetch(`${gateway}${request.url}`, {
@@ -83,7 +87,7 @@ const liar = await listen(async (request, response) => {
   response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(bytes);
 });
 
-/** `/taken`: ids that the bundler took; `/read/<id>`: what the client of Arweave reads from the chain. */
+/** `/taken`: the ids that the bundler took. `/read/<id>`: the data that Arweave's client reads from the chain. */
 const reader = await listen(async (request, response) => {
   if (request.url === '/taken') return response.end(JSON.stringify(taken));
   const data = await client.transactions.getData(request.url.slice('/read/'.length), { decode: true });

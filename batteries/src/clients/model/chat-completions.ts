@@ -11,7 +11,7 @@ interface CompletionRequest extends ModelRequest {
   }[];
 }
 
-/** Chat completions of OpenAI, which other vendors have too. */
+/** OpenAI's chat completions, which other vendors also offer. */
 export const chatCompletions: Protocol<CompletionRequest> = {
   stepsOf({ messages = [] }) {
     const names = new Map(
@@ -41,7 +41,7 @@ export const chatCompletions: Protocol<CompletionRequest> = {
 };
 
 function head(object: string): object {
-  // Some frameworks take a message of a known id for the same message.
+  // A new id each time: some frameworks take two messages with one id for the same message.
   return { id: `chatcmpl-${randomUUID()}`, object, created: 1, model: 'scripted' };
 }
 

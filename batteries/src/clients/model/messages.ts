@@ -14,7 +14,7 @@ interface MessagesRequest extends ModelRequest {
   messages?: { content: string | Block[] }[];
 }
 
-/** Messages of Anthropic. */
+/** Anthropic's messages. */
 export const messages: Protocol<MessagesRequest> = {
   stepsOf({ messages: said = [] }) {
     const blocks = said.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
@@ -30,9 +30,9 @@ export const messages: Protocol<MessagesRequest> = {
       'call' in turn
         ? { type: 'input_json_delta', partial_json: JSON.stringify(turn.call.args) }
         : { type: 'text_delta', text: turn.text };
-    const { stop_reason: reason, ...begun } = head(turn);
+    const { stop_reason: reason, ...start } = head(turn);
     const events = [
-      { type: 'message_start', message: { ...begun, content: [], stop_reason: null } },
+      { type: 'message_start', message: { ...start, content: [], stop_reason: null } },
       {
         type: 'content_block_start',
         index: 0,

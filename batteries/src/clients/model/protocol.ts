@@ -1,17 +1,17 @@
 import type { Step, Turn } from './turns.js';
 
-/** A request of a client, whose tools are named in one of two places. */
+/** A request of a client. A tool's name is in one of two places. */
 export interface ModelRequest {
   readonly stream?: boolean;
   readonly tools?: readonly { name?: string; function?: { name: string } }[];
 }
 
-/** How a vendor's API says what was done, and what to do next. */
+/** A vendor's API: reads the steps from a request, and writes the model's next turn. */
 export interface Protocol<Request extends ModelRequest = ModelRequest> {
   stepsOf(request: Request): Step[];
-  /** @param name of the tool that the turn calls, as the client has it. */
+  /** @param name the client's name of the tool that the turn calls. */
   answer(turn: Turn, name: string): object;
-  /** The same as server-sent events; absent where no client that is tried asks for them. */
+  /** The same as server-sent events. Absent where no client under test asks for them. */
   stream?(turn: Turn, name: string): string;
 }
 

@@ -12,7 +12,7 @@ async function ask(path: string, body: object): Promise<string> {
 
 const tool = { type: 'function', function: { name: 'rental_run_agent' } };
 
-it('a scripted model calls a tool by the name that its client has', async () => {
+it('a scripted model calls a tool by its client’s name', async () => {
   const { choices } = JSON.parse(await ask('/chat/completions', { messages: [], tools: [tool] })) as {
     choices: { message: object }[];
   };
@@ -27,11 +27,11 @@ it('a scripted model streams to clients that ask for it', async () => {
   expect(text).toMatch(/"finish_reason":"tool_calls".*\n\ndata: \[DONE\]\n\n$/);
 });
 
-it('a scripted model names a conversation where it is offered no tools', async () => {
+it('a scripted model names the conversation when a request offers no tools', async () => {
   expect(await ask('/messages', { messages: [] })).toContain('"text":"A title"');
 });
 
-it('a scripted model searches for a tool that its client holds back, then calls it', async () => {
+it('a scripted model searches for a hidden tool, then calls it', async () => {
   const tools = [{ name: 'ToolSearch' }];
   const told = { role: 'user', content: 'There are mcp__rental__get_run and mcp__rental__run_agent.' };
   const search = { query: 'select:mcp__rental__run_agent' };

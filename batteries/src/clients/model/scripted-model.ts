@@ -12,19 +12,19 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   '/messages': messages,
 };
 
-/** By which a client that holds its tools back lets a model ask for them. */
+/** The tool with which a model asks its client for hidden tools. */
 const TOOL_SEARCH = 'ToolSearch';
 
 /** A model server on loopback that follows a wish. */
 export interface ScriptedModel {
   /** For `OPENAI_BASE_URL`. */
   readonly baseUrl: string;
-  /** The steps that were taken, in order. */
+  /** The client's steps, in order. */
   readonly steps: readonly Step[];
   close(): Promise<void>;
 }
 
-/** Starts a server that speaks the two APIs of OpenAI, chat completions and responses, and the one of Anthropic. */
+/** Starts a server with OpenAI's two APIs (chat completions and responses) and Anthropic's. */
 export async function startScriptedModel(wish: Wish): Promise<ScriptedModel> {
   let steps: readonly Step[] = [];
   const { baseUrl, close } = await listenNode(async (request) => {
@@ -36,7 +36,7 @@ export async function startScriptedModel(wish: Wish): Promise<ScriptedModel> {
     const tools = (asked.tools ?? []).map((tool) => tool.name ?? tool.function?.name ?? '');
     let turn: Turn = { text: 'A title' };
     let name = '';
-    // A client that names its conversation offers no tools.
+    // A client offers no tools when it asks for the conversation's title.
     if (tools.length > 0) {
       steps = protocol.stepsOf(asked).filter(({ name: tool }) => tool !== TOOL_SEARCH);
       turn = nextTurn(wish, steps);
@@ -55,7 +55,7 @@ export async function startScriptedModel(wish: Wish): Promise<ScriptedModel> {
   };
 }
 
-/** A call by the name that the client has for the tool; first the search for it, where the client holds it back. */
+/** A call by the client's name of the tool. A search comes first when the client hides the tool. */
 function named(call: Wish, tools: readonly string[], body: string): { turn: Turn; name: string } {
   const offered = tools.find((tool) => tool.endsWith(call.tool));
   const heldBack = body.match(/mcp__\w+/g)?.find((tool) => tool.endsWith(`__${call.tool}`));

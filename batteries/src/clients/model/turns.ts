@@ -1,11 +1,11 @@
-/** What the model wants done. */
+/** The tool call that the model wants. */
 export interface Wish {
-  /** A tool of the marketplace; a client may put its own words before the name. */
+  /** A tool of the marketplace. A client may add a prefix to the name. */
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** A step that the client has taken for the model. */
+/** A tool call that the client made for the model. */
 export interface Step {
   readonly name: string;
   readonly output: string;
@@ -14,16 +14,19 @@ export interface Step {
 /** The model's next turn: a call, or its last words. */
 export type Turn = { readonly call: Wish } | { readonly text: string };
 
-/** After so many tries a model gives up, as a person would. */
+/** The model gives up after this many steps. */
 const MAX_STEPS = 20;
-/** What a client says that has checked the arguments itself. */
+/** The error of a client that checks the arguments itself. */
 const REFUSED_ARGUMENTS = /did not match expected schema|validation error/i;
 const RUN_ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
 /**
- * What a model does: it calls the tool; told that the run goes on, it asks for the result; told nothing of the run, because
- * its client gave up, it calls again, without nulls and what is said to be extra where the client refused the arguments; and it
- * ends with what it was given.
+ * The model's next turn:
+ * - First it calls the tool.
+ * - When the run is still running, it asks for the result.
+ * - When the client timed out, it calls again.
+ * - When the client refused the arguments, it calls again without nulls and without the extra argument.
+ * - Otherwise it ends with the tool's output.
  */
 export function nextTurn(wish: Wish, steps: readonly Step[]): Turn {
   const last = steps.at(-1);

@@ -13,7 +13,7 @@ const config = {
   },
 };
 writeFileSync('mcp.json', JSON.stringify(config));
-// The package's own command is linked to this one by an install script.
+// An install script, which did not run, links the package's command to this binary.
 const binary = `./node_modules/@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`;
 const args = ['-p', process.env.PROMPT, '--mcp-config', 'mcp.json', '--allowedTools', 'mcp__rental'];
 const { status } = spawnSync(fileURLToPath(new URL(binary, import.meta.url)), args, {

@@ -1,4 +1,4 @@
-// The Inspector's command line: it lists the tools, then calls as its user does who reads what it prints.
+// The Inspector's command line: lists the tools, then calls them as a user would who reads the output.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

@@ -1,4 +1,4 @@
-# A plain session of the official SDK with a timeout of 5 s, whose caller tries twice more.
+# A plain session of the official SDK with a timeout of 5 s. The caller retries twice.
 import asyncio
 import json
 import os

@@ -21,7 +21,7 @@ const config = {
   },
 };
 writeFileSync('opencode.json', JSON.stringify(config));
-// The package's own command is linked to this one by an install script.
+// An install script, which did not run, links the package's command to this binary.
 const binary = `./node_modules/opencode-${process.platform}-${process.arch}/bin/opencode`;
 const args = ['run', '--model', 'scripted/scripted', process.env.PROMPT];
 const { status } = spawnSync(fileURLToPath(new URL(binary, import.meta.url)), args, {

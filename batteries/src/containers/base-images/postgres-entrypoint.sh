@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the official image does with the variables that the Compose file sets.
+# Applies the Compose file's variables as the official image does.
 set -eu
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
   printf %s "$POSTGRES_PASSWORD" > /tmp/password

@@ -7,11 +7,11 @@ await runBattery(
   {
     command: 'npm run battery -- crash-matrix',
     summary:
-      'Kills the server (-9) at every step of every kind of run, and the server that recovers at every step that writes or ' +
-      'sends; then at every step of a registration and of an update. Ends with 1 when a run is charged twice, or is neither ' +
-      'delivered, nor credited, nor free, and when something is half registered.',
+      'Kills the server (-9) at every step of every kind of run. Kills a recovering server at every step that writes or sends. ' +
+      'Kills the server at every step of a registration and of an update. Ends with 1 when a run is charged twice, or is ' +
+      'neither delivered, nor credited, nor free. Also ends with 1 after a half registration.',
     options: {
-      lanes: { kind: 'number', text: 'how many runs each kill interrupts', default: 10, most: 12 },
+      lanes: { kind: 'number', text: 'runs that each kill interrupts', default: 10, most: 12 },
     },
   },
   async ({ lanes }, log) => ({

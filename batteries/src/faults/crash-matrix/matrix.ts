@@ -3,11 +3,11 @@ import { FaultMarket } from '../world/market.js';
 import type { Recording } from '../world/record.js';
 import { playMatrix, rowName, type MatrixOptions, type MatrixReport, type Row } from '../world/row-matrix.js';
 
-/** Where a server is killed: at a step that is not handed on, one whose answer it does not get, and one whose answer it got. */
+/** The moment of a kill: before the step is passed on, before the server gets the answer, or after it. */
 const MOMENTS = { before: 'hold', after: 'hold_answer', answered: 'hold_next' } as const;
 type Moment = keyof typeof MOMENTS;
 
-/** The rows of a recording. A read has one: nothing is there before it that was not there after the step before. */
+/** The rows of a recording. A step that only reads has one row, because it changes no state. */
 export function killsOf(
   { scenario, steps }: Recording,
   writes: (step: PlannedFault['step']) => boolean,
@@ -23,7 +23,7 @@ export function killsOf(
   });
 }
 
-/** Kills the server at every step of every scenario's run, and shows that the money is right after the next start. */
+/** Kills the server at every step of every scenario's run, and checks the money after the next start. */
 export const runCrashMatrix = (options: MatrixOptions): Promise<MatrixReport> =>
   FaultMarket.use((market) =>
     playMatrix(market, options, {

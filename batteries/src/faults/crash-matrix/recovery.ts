@@ -22,15 +22,15 @@ import { stepsOfAll, writingSteps, type Recording } from '../world/record.js';
 import type { FaultServer } from '../world/servers.js';
 import { settle, verify, type Played } from '../world/verify.js';
 
-/** What a server leaves that is killed, and the next one brings to its end. */
+/** The state of a run that a killed server leaves, and that the next server finishes. */
 interface Remains {
   readonly name: string;
   readonly scenario: Scenario;
-  /** Steps that are refused while the runs come to where the server is killed. */
+  /** Whether a step is refused before the kill. */
   refuses(step: Step): boolean;
-  /** Whether all of these runs have come there. */
+  /** Whether all of these runs are in this state. */
   areThere(market: FaultMarket, runIds: readonly string[]): Promise<boolean>;
-  /** The blocks pass within which a sent transaction can land: what was not sent never will. */
+  /** When the signed transaction expires. An unsent transaction can land only before that. */
   readonly blocksPass: 'before the kill' | 'after the kill';
 }
 
@@ -54,7 +54,7 @@ const haveLanded: Remains['areThere'] = async (market, runIds) => {
   return value.every((status) => status !== null);
 };
 
-/** What recovery begins with. */
+/** The states at the start of a recovery. */
 const REMAINS: readonly Remains[] = [
   {
     name: 'delivered, its charge confirmed',
@@ -78,7 +78,7 @@ const REMAINS: readonly Remains[] = [
     blocksPass: 'after the kill',
   },
   {
-    name: 'its result held back for a charge that was never sent',
+    name: 'its result held back because its charge was never sent',
     scenario,
     refuses: isSend,
     areThere: isTrueOfAll(`outcome is not null and status = 'running'`),
@@ -86,12 +86,12 @@ const REMAINS: readonly Remains[] = [
   },
 ];
 
-/** Kills the server that recovers what another one left, at every step that writes or sends for a run. */
+/** Kills a recovering server at every step that writes or sends for a run. */
 export const runRecoveryMatrix = (options: RecoveryOptions): Promise<MatrixReport> =>
   FaultMarket.use((market) => matrix(market, options));
 
 interface RecoveryOptions extends Pick<MatrixOptions, 'pick' | 'log'> {
-  /** Chooses the states in which a server leaves a run. Default: all of them. */
+  /** Chooses the states at the start of a recovery. Default: all of them. */
   pickRemains?: PickRows | undefined;
 }
 
@@ -109,7 +109,7 @@ async function matrix(
   for (const remains of pickRemains(REMAINS)) {
     const recording = await recordRecovery(market, remains, listings);
     for (const { at, name } of recording.sometimes) sometimes.add(`${at} ${name}`);
-    // One step follows the other here: what is there after one is there before the next.
+    // The steps are sequential: the state after one write is the state before the next one.
     const written = killsOf(recording, writes, ['before', 'after']).filter(({ fault }) => writes(fault.step));
     const rows = written.filter(({ fault }, index) => fault.fate === 'hold' || index === written.length - 1);
     counts[remains.name] = rows.length;
@@ -121,7 +121,7 @@ async function matrix(
       const first = { hasOutput: remains.name.startsWith('delivered') };
       played.push({ name: row.name, request: left.request, first });
       await market.start();
-      // Runs that are recovered together share statements.
+      // One run at a time: runs that are recovered together share statements.
       await settle(market, { runIds: [left.runId] });
     }
     log(`${played.length} rows`);
@@ -142,7 +142,7 @@ interface Left {
   readonly runId: string;
 }
 
-/** Has a server leave a run, and kills it. */
+/** Brings a run into a state, and kills its server. */
 async function leave(market: FaultMarket, remains: Remains, listing: Listing): Promise<Left> {
   const rental = await market.rent(listing);
   market.lanes.always = (step) => holdBackground(step) ?? (remains.refuses(step) ? 'refuse' : undefined);
@@ -168,7 +168,7 @@ async function leave(market: FaultMarket, remains: Remains, listing: Listing): P
   return { request, runId };
 }
 
-/** Records the steps that the next server takes for what one left. */
+/** Records the steps of the server that recovers the run. */
 async function recordRecovery(
   market: FaultMarket,
   remains: Remains,
@@ -199,7 +199,7 @@ function laneOf({ request, runId }: Left, fault?: Row['fault']): Lane {
   return lane;
 }
 
-/** Starts a server on what is left, and kills it at the row's step; gives whether it came to that step. */
+/** Starts a server that recovers the run, and kills it at the row's step. @returns whether it reached that step. */
 async function isReachedByStart(market: FaultMarket, { fault }: Row, left: Left): Promise<boolean> {
   const lane = laneOf(left, fault);
   market.lanes.use([lane]);
@@ -210,7 +210,7 @@ async function isReachedByStart(market: FaultMarket, { fault }: Row, left: Left)
     server = await starting.ready;
     await settle(market, { runIds: [left.runId], isOver: () => isOver, timeoutMs: 15_000 });
   };
-  // A start that is killed has no end.
+  // A killed start rejects.
   const settled = recover().catch(() => undefined);
   await Promise.race([lane.reached, settled]);
   isOver = true;

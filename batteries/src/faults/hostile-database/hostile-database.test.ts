@@ -6,12 +6,12 @@ import { runDatabaseRestarts } from './restarts.js';
 import { runHostileStatements } from './statements.js';
 
 const log = () => undefined;
-/** Rows that CI plays of each scenario. `npm run battery -- hostile-database` plays all. */
+/** Rows per scenario in CI. `npm run battery -- hostile-database` plays all. */
 const ROWS = 4;
 const RESTARTS = 1;
 
 test.skipIf(IS_QUICK)(
-  'a connection cut at a sample of statements, or a full disk at a sample of writes, leaves each run charged once and answered, credited or free [MON-60]',
+  'a cut connection or a full disk at sampled statements leaves each run charged once and answered, credited or free [MON-60]',
   { timeout: 600_000 },
   async () => {
     const pick = <T>(all: readonly T[]) => sampleOf(all, ROWS);
@@ -24,7 +24,7 @@ test.skipIf(IS_QUICK)(
 );
 
 test.skipIf(IS_QUICK)(
-  'a PostgreSQL that is killed under load leaves each run charged once and answered, credited or free [MON-60]',
+  'a PostgreSQL killed under load leaves each run charged once and answered, credited or free [MON-60]',
   { timeout: 300_000 },
   async () => {
     const { runs, broken } = await runDatabaseRestarts({ wallets: 16, restarts: RESTARTS }, log);
@@ -34,7 +34,7 @@ test.skipIf(IS_QUICK)(
 );
 
 test.skipIf(IS_QUICK)(
-  'a database that is older than the chain charges nothing twice, and takes no charge for a run that was not charged [MON-22]',
+  'a database older than the chain charges no run twice, and treats no uncharged run as charged [MON-22]',
   { timeout: 300_000 },
   async () => {
     const { forgotten, charged, broken } = await runRestoredDatabase(3, log);

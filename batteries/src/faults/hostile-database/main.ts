@@ -7,16 +7,16 @@ await runBattery(
   {
     command: 'npm run battery -- hostile-database',
     summary:
-      'Breaks the connection to the database at every statement of every kind of run, and refuses every write as a full disk ' +
-      'does; kills PostgreSQL under load; puts back a copy that is older than the chain. Ends with 1 when money is wrong.',
+      'Breaks the connection to the database at every statement of every kind of run, and refuses every write like a full disk. ' +
+      'Kills PostgreSQL under load. Restores a copy of the database that is older than the chain. Ends with 1 when money is wrong.',
     options: {
-      lanes: { kind: 'number', text: 'how many runs at once', default: 10, most: 12 },
+      lanes: { kind: 'number', text: 'runs at once', default: 10, most: 12 },
       wallets: {
         kind: 'number',
-        text: 'how many renters when PostgreSQL is killed or put back',
+        text: 'renters when PostgreSQL is killed or restored',
         default: 40,
       },
-      restarts: { kind: 'number', text: 'how often PostgreSQL is killed', default: 5 },
+      restarts: { kind: 'number', text: 'kills of PostgreSQL', default: 5 },
     },
   },
   async ({ lanes, wallets, restarts }, log) => ({

@@ -8,7 +8,7 @@ export interface DatabaseRestartsReport extends Verified {
   restarts: number;
 }
 
-/** Kills PostgreSQL (SIGKILL of its postmaster) while runs are under way, and starts it again on the same data. */
+/** Kills PostgreSQL (SIGKILL of its postmaster) during runs, and starts it again on the same data. */
 export async function runDatabaseRestarts(
   { wallets, restarts }: { wallets: number; restarts: number },
   log: (line: string) => void,
@@ -26,7 +26,7 @@ export async function runDatabaseRestarts(
         newRequest(index % 2 === 0 ? PLAIN_RUN : STREAMED_RUN, rental),
       );
       for (const request of requests) await prepare(market, request);
-      // The first that is answered is the moment at which the others are at all their steps.
+      // At the first answer, the other runs are at different steps.
       const answers = requests.map((request) => send(market, request));
       await Promise.race(answers);
       await database.crash();

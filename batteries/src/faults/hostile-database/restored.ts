@@ -15,7 +15,7 @@ import { settle } from '../world/verify.js';
 
 export interface RestoredDatabaseReport {
   wallets: number;
-  /** Charges on the chain that the restored database knows nothing of. */
+  /** Charges on the chain that the restored database does not have. */
   forgotten: number;
   /** Charges after the restore. */
   charged: number;
@@ -23,8 +23,8 @@ export interface RestoredDatabaseReport {
 }
 
 /**
- * Puts back a copy of the database that is older than the chain: runs of every wallet were charged meanwhile, and others were
- * under way when it was taken.
+ * Restores a copy of the database that is older than the chain. Every wallet has one run that was active during the copy, and
+ * later runs that were charged.
  */
 export const runRestoredDatabase = (
   wallets: number,
@@ -46,7 +46,7 @@ async function restoredDatabase(
   const requestsFor = () => rentals.map((rental) => newRequest(PLAIN_RUN, rental));
   await ask(requestsFor());
 
-  // The copy has charges whose end it does not know.
+  // The copy has charges without a known result.
   const underWay = requestsFor();
   market.lanes.always = (step) =>
     holdBackground(step) ?? (step.name === 'getSignatureStatuses' ? 'refuse' : undefined);
@@ -82,7 +82,7 @@ async function restoredDatabase(
   await market.start();
   await settle(market);
   const known = await market.query<{ run_id: string }>('select run_id from charges');
-  // Those that were under way get their answer, and new ones are charged with sequences that the chain has not seen.
+  // The interrupted runs get their answer. New runs are charged with sequences that are new to the chain.
   for (const [index, { status, body }] of (await ask(underWay)).entries()) {
     if (status !== 200)
       broken.push(`run ${index} that was under way was answered ${status}: ${JSON.stringify(body)}`);
@@ -102,7 +102,7 @@ async function restoredDatabase(
     if (debitedLamports !== BigInt(landed.length) * RUN_PRICE)
       broken.push(`${rental.wallet}: ${debitedLamports} lamports`);
     const more = landed.length - (before[index]?.landed.length ?? 0);
-    // The run that was under way is known to be paid: it costs nothing more.
+    // Only the new run is charged: the server sees that the interrupted run is paid.
     if (more !== 1) broken.push(`${rental.wallet}: ${more} charges since the restore`);
     for (const { id, state } of runs) {
       const hasLanded = landed.some(({ runId }) => runId === id);

@@ -2,12 +2,14 @@ import { FaultMarket } from '../world/market.js';
 import { playMatrix, rowName, type MatrixOptions, type MatrixReport } from '../world/row-matrix.js';
 
 /**
- * What a hostile database does with a statement: the connection breaks in its place, or in place of its answer, or the disk
- * is full (the proxy answers 53100 in place of the database, to statements that write).
+ * A hostile database's answers to a statement:
+ * - `cut`: the connection breaks before the statement.
+ * - `cut_answer`: the connection breaks before the answer.
+ * - `refuse`: the disk is full. The proxy answers a writing statement with 53100.
  */
 const DATABASE_FAULTS = ['cut', 'cut_answer', 'refuse'] as const;
 
-/** Breaks the connection at every statement of every scenario's run, and refuses every one that writes. */
+/** Breaks the connection at every statement of every scenario's run, and refuses every writing statement. */
 export const runHostileStatements = (options: MatrixOptions): Promise<MatrixReport> =>
   FaultMarket.use((market) =>
     playMatrix(market, options, {

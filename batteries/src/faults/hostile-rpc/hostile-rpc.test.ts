@@ -4,11 +4,11 @@ import { runHostileRpc } from './hostile-rpc.js';
 import { MISBEHAVIOURS } from './misbehaviours.js';
 
 const RUNS = 3;
-/** Misbehaviours that CI plays. `npm run battery -- hostile-rpc` plays all. */
+/** Misbehaviours in CI. `npm run battery -- hostile-rpc` plays all. */
 const MISBEHAVIOURS_PLAYED = 3;
 
 test.skipIf(IS_QUICK)(
-  'an endpoint that misbehaves in a sample of ways makes no run cost twice, and output is unpaid only where a fork made its charge impossible, which is counted [MON-65]',
+  'a misbehaving endpoint makes no run cost twice, and only a fork leaves an output unpaid, which is counted [MON-65]',
   { timeout: 600_000 },
   async () => {
     const misbehaviours = sampleOf(Object.keys(MISBEHAVIOURS), MISBEHAVIOURS_PLAYED);

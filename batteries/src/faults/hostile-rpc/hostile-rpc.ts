@@ -20,13 +20,13 @@ export interface HostileRpcOptions {
 export interface HostileRpcReport extends Verified {
   /** Runs under each misbehaviour, and in each fork. */
   rows: Record<string, number>;
-  /** How the first requests were answered under each. */
+  /** The number of first answers under each, by status. */
   answers: Record<string, Record<string, number>>;
-  /** Runs whose output left and whose charge a fork dropped for good: they are counted as `lost`. */
+  /** Delivered runs whose charge a fork dropped permanently. The server counts them as `lost`. */
   lost: number;
 }
 
-/** Runs tasks on an endpoint of the RPC that misbehaves in each way, and over forks that drop confirmed charges. */
+/** Makes runs under each misbehaviour of an RPC endpoint, and over forks that drop confirmed charges. */
 export const runHostileRpc = (options: HostileRpcOptions): Promise<HostileRpcReport> =>
   FaultMarket.use((market) => hostileRpc(market, options));
 
@@ -38,7 +38,7 @@ async function hostileRpc(market: FaultMarket, options: HostileRpcOptions): Prom
   const answers: HostileRpcReport['answers'] = {};
   const played: Played[] = [];
 
-  /** Makes runs at once, and notes how they were answered. */
+  /** Makes runs at the same time, and counts their answers. */
   const play = async (name: string): Promise<RunRequest[]> => {
     const rentals = await market.rentAll(Array.from({ length: runs }, () => listing));
     const requests = rentals.map((rental) => newRequest(PLAIN_RUN, rental));
@@ -75,7 +75,7 @@ async function hostileRpc(market: FaultMarket, options: HostileRpcOptions): Prom
   );
   await settle(market);
 
-  // With the rental revoked meanwhile, nothing can be charged any more for what was answered.
+  // After the rental is revoked, the server can no longer charge the delivered runs.
   const unpaid = await playAndDrop(market, () => play('a fork, and the rental is revoked'), revokeAll);
   await settle(market);
   const verified = await verify(market, played, treasuryBefore);
@@ -91,7 +91,7 @@ async function hostileRpc(market: FaultMarket, options: HostileRpcOptions): Prom
         buyer: rental.renter.wallet.publicKey,
         listingId: listing.id,
       });
-      // The connection would take a blockhash that it keeps, and the chain was moved on meanwhile.
+      // The connection's cached blockhash is too old: the battery has advanced the chain.
       const latest = await market.connection.getLatestBlockhash();
       const transaction = new Transaction({ ...latest, feePayer: listing.creator.publicKey }).add(revoked);
       transaction.sign(listing.creator);
@@ -101,28 +101,28 @@ async function hostileRpc(market: FaultMarket, options: HostileRpcOptions): Prom
   }
 }
 
-/** Has the endpoint misbehave from now on; what it keeps of the chain is old then. */
+/** Makes the endpoint misbehave, and advances the chain so that the endpoint's cached values are old. */
 async function misbehave(market: FaultMarket, how: Misbehaviour): Promise<void> {
   market.rpc.misbehave(how);
   await new Connection(market.rpc.url, 'confirmed').getLatestBlockhash().catch(() => undefined);
   await market.finalize();
-  // The server keeps a blockhash for so long.
+  // Until the server's cached blockhash expires.
   await new Promise((resolve) => setTimeout(resolve, BLOCKHASH_KEPT_MS));
 }
 
 const BLOCKHASH_KEPT_MS = 5_100;
 
 /**
- * Makes runs whose charges a fork drops once they were answered, before the server looks at them again.
+ * Makes runs, then drops their charges by a fork before the server checks them again.
  *
- * @param meanwhile happens before it looks.
+ * @param meanwhile runs before the server's next check.
  */
 async function playAndDrop(
   market: FaultMarket,
   play: () => Promise<RunRequest[]>,
   meanwhile: (requests: readonly RunRequest[]) => Promise<void> = async () => undefined,
 ): Promise<RunRequest[]> {
-  // Broken off and not held: a round that waits for its answer would never come to an end.
+  // `cut` and not `hold`: a background round without an answer would never end.
   market.lanes.always = (step) => (holdBackground(step) === undefined ? undefined : 'cut');
   const requests = await play();
   const signatures = await market.query<{ signature: string }>(

@@ -5,9 +5,9 @@ await runBattery(
   {
     command: 'npm run battery -- hostile-rpc',
     summary:
-      'Makes runs over an endpoint of the RPC that misbehaves in each way, and over forks that drop confirmed charges. Ends ' +
-      'with 1 when a run is charged twice, or output is unpaid that is not counted as lost.',
-    options: { runs: { kind: 'number', text: 'how many at once under each', default: 12, most: 18 } },
+      'Makes runs under each misbehaviour of an RPC endpoint, and over forks that drop confirmed charges. Ends with 1 when a ' +
+      'run is charged twice, or an unpaid output is not counted as lost.',
+    options: { runs: { kind: 'number', text: 'runs at once under each', default: 12, most: 18 } },
   },
   ({ runs }, log) => runHostileRpc({ runs, log }),
 );

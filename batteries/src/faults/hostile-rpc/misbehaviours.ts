@@ -1,10 +1,10 @@
 import type { Misbehaviour, RpcCall } from '../proxies/rpc-proxy.js';
 
-/** The longest delay of a late endpoint, in milliseconds. */
+/** A late endpoint's longest delay, in milliseconds. */
 const LATE_MS = 700;
-/** How long answers are collected that leave in the opposite order, in milliseconds. */
+/** How long an endpoint collects answers before it sends them in reverse order, in milliseconds. */
 const COLLECT_MS = 60;
-/** Polls for which a status is not told, or told wrongly. */
+/** Polls that get no status, or a wrong one. */
 const WRONG_POLLS = 4;
 const LAG_BLOCKS = 60;
 
@@ -14,12 +14,12 @@ const answerTo = ({ body }: RpcCall, result: unknown) => ({
 });
 const resultOf = async (call: RpcCall) => (JSON.parse(await call.ask()) as { result: unknown }).result;
 
-/** A status as the RPC gives it. */
+/** A signature's status in the RPC's answer. */
 type Status = { slot: number; err: unknown; confirmationStatus: string } | null;
 
 /**
- * What an endpoint of the RPC does wrong. Each makes a new one, for a group of runs. The server uses no websocket, so losing
- * it is none of these.
+ * Misbehaviours of an RPC endpoint. Each function makes a new misbehaviour for a group of runs. The server uses no websocket, so
+ * none of these loses one.
  */
 export const MISBEHAVIOURS: Readonly<Record<string, () => Misbehaviour>> = {
   'answers late': () => {
@@ -51,16 +51,16 @@ export const MISBEHAVIOURS: Readonly<Record<string, () => Misbehaviour>> = {
       return { text };
     };
   },
-  'forgets each transaction that it is sent first': () => {
+  'forgets each transaction at its first send': () => {
     const sent = new Set<unknown>();
     return async (call) => {
       if (call.method !== 'sendTransaction' || sent.has(call.params[0])) return { text: await call.ask() };
       sent.add(call.params[0]);
-      // The signature, as if it had been taken.
+      // A signature, as if the endpoint had taken the transaction.
       return answerTo(call, '1'.repeat(88));
     };
   },
-  'refuses each transaction that it hands on': () => async (call) => {
+  'refuses each transaction but forwards it': () => async (call) => {
     const text = await call.ask();
     if (call.method !== 'sendTransaction') return { text };
     const id = (JSON.parse(call.body) as { id: unknown }).id;
@@ -68,7 +68,7 @@ export const MISBEHAVIOURS: Readonly<Record<string, () => Misbehaviour>> = {
       text: JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32005, message: 'Node is behind' } }),
     };
   },
-  'says that a transaction failed which lands': () => {
+  'reports a failure for a landed transaction': () => {
     const polls = new Map<string, number>();
     return async (call) => {
       if (call.method !== 'getSignatureStatuses') return { text: await call.ask() };
@@ -100,7 +100,7 @@ export const MISBEHAVIOURS: Readonly<Record<string, () => Misbehaviour>> = {
       return answerTo(call, seen > WRONG_POLLS ? result : { ...result, value: result.value.map(() => null) });
     };
   },
-  'gives accounts of an old slot': () => {
+  'returns accounts of an old slot': () => {
     const first = new Map<string, unknown>();
     return async (call) => {
       if (call.method !== 'getMultipleAccounts') return { text: await call.ask() };
@@ -109,7 +109,7 @@ export const MISBEHAVIOURS: Readonly<Record<string, () => Misbehaviour>> = {
       return answerTo(call, first.get(key));
     };
   },
-  'gives an old blockhash': () => {
+  'returns an old blockhash': () => {
     let first: unknown;
     return async (call) => {
       if (call.method !== 'getLatestBlockhash') return { text: await call.ask() };
@@ -132,7 +132,7 @@ export const MISBEHAVIOURS: Readonly<Record<string, () => Misbehaviour>> = {
       return calls % 3 === 0 ? { text, cutAt: Math.floor(text.length / 2) } : { text };
     };
   },
-  'breaks every third connection once the call was carried out': () => {
+  'breaks every third connection after the call was carried out': () => {
     let calls = 0;
     return async (call) => {
       calls += 1;

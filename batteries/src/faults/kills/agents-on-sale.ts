@@ -12,15 +12,15 @@ import type { Stack } from './stacks/stack.js';
 
 /** Runs that a renter pays for in advance. */
 const DEPOSIT_RUNS = 400n;
-/** Price of a rental whose runs cost nothing, in lamports. */
+/** Price of a one-time rental, in lamports. Its runs cost nothing. */
 export const ONE_TIME_PRICE = 1_000_000n;
 
 export type RentalModel = 'per_query' | 'one_time';
 
-/** Listings by how their agent is run and how its runs are paid: per task, or by the rental. */
+/** Listings by kind of agent and by rental model. */
 export type OnSale = Readonly<Record<AgentKind, Readonly<Record<RentalModel, SoldListing>>>>;
 
-/** Puts one listing of each sort on sale, of one creator. */
+/** Publishes one listing of each sort for one creator. */
 export async function putOnSale(stack: Stack, { agentUrl, modelUrl }: SlowAgents): Promise<OnSale> {
   const creator = await newParticipant(stack);
   const one = (kind: AgentKind, rental_model: RentalModel) => {

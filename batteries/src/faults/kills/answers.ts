@@ -1,23 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createDeadline } from '@agent-rental/sdk';
 
-/** The longest that anybody waits for one answer. */
+/** The timeout of one request. */
 const ANSWER_MS = 60_000;
 const CONNECTION_BROKE = 'the connection broke';
 
-/** What a service that lost a part may answer, and what it may not. */
+/** Judges the answers of a service after the kill of a part. */
 export class Answers {
-  /** Answers and broken connections that must not be. */
+  /** Forbidden answers and forbidden broken connections. */
   readonly wrong: string[] = [];
   readonly counts: Record<string, number> = {};
-  /** Whether the server itself is killed: then connections break. */
+  /** Whether connections may break, because the battery kills the server itself. */
   mayBreak = false;
 
   #count(what: string): void {
     this.counts[what] = (this.counts[what] ?? 0) + 1;
   }
 
-  /** `fetch`, whose answers are judged. Rejects where the connection broke, and where no answer came in time. */
+  /** `fetch` with judged answers. Rejects when the connection breaks or the request times out. */
   readonly fetch: typeof fetch = async (url, init) => {
     let response: Response;
     let text: string;
@@ -41,7 +41,7 @@ export class Answers {
     return new Response(text, { status, headers });
   };
 
-  /** 503 in the envelope of errors, with the time after which to come back; nothing of the inside. */
+  /** Requires 503 in the error envelope, with `Retry-After` and without internal details. */
   #judge(status: number, headers: Headers, text: string): void {
     const told = `${status}: ${text.slice(0, 300)}`;
     if (status !== 503) this.wrong.push(`answered ${told}`);
@@ -49,7 +49,7 @@ export class Answers {
     const code = /"code":"(\w+)"/.exec(text)?.[1];
     if (code !== 'service_unavailable') this.wrong.push(`without the envelope: ${told}`);
     if (/\bat .*:\d+:\d+|ECONN|postgres|node_modules/i.test(text))
-      this.wrong.push(`tells of the inside: ${told}`);
+      this.wrong.push(`with internal details: ${told}`);
   }
 }
 
@@ -60,5 +60,5 @@ function reasonOf(error: unknown): string {
     : String(cause);
 }
 
-/** Waits as a client does that asks again. */
+/** Waits before a client's retry. */
 export const beforeAskingAgain = (): Promise<void> => delay(200);

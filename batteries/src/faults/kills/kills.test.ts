@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { runKills, STEPS, type Cell } from './kills.js';
 import { PARTS_OF, STACKS } from './stacks/stack.js';
 
-/** The battery measures; here other tests share the machine. */
+/** Longer than in the battery, because other tests share the machine. */
 const BACK_MS = 30_000;
 
-/** Each part at each step; CI plays one cell of each stack. `npm run battery -- kills` plays all. */
+/** Cells of each stack in CI. `npm run battery -- kills` plays each part at each step. */
 const CELLS = 1;
 const STACK_CELLS = STACKS.map((stack) => ({
   stack,
@@ -18,7 +18,7 @@ const STACK_CELLS = STACKS.map((stack) => ({
 }));
 
 test.runIf(!IS_QUICK && hasRedis).each(STACK_CELLS)(
-  'a part of $stack that is killed at a sample of steps of a run leaves every guarantee, nothing else, and a service that comes back [OPS-6, OPS-52]',
+  'killing a part of $stack at sampled steps of a run keeps every guarantee, leaves nothing behind, and the service recovers [OPS-6, OPS-52]',
   { timeout: FORM === 'full' ? 1_800_000 : 300_000 },
   async ({ stack, cells }) => {
     const reports = await runKills({

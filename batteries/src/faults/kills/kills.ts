@@ -18,45 +18,46 @@ import type { Part, Stack, StackName } from './stacks/stack.js';
 export const STEPS = ['parse', 'admit', 'slot', 'check', 'charge', 'run', 'deliver'] as const;
 type Step = (typeof STEPS)[number];
 
-/** One kill: of which part, as a run begins which step. */
+/** One kill: the part, and the step of a run at which it is killed. */
 export interface Cell {
   readonly part: Part;
   readonly step: Step;
 }
 
-/** What came of it. */
+/** The result of one kill. */
 export interface CellReport extends Cell {
   readonly stack: StackName;
-  /** From the beginning of the step to the kill. */
+  /** From the start of the step to the kill. */
   readonly delayMs: number;
-  /** From the kill until `/ready` and new runs worked, and went on to. */
+  /** From the kill until `/ready` and new runs worked without further failures. */
   readonly backMs: number;
+  /** The same for `/ready` alone. */
   readonly readyMs: number;
-  /** The longest that a renter waited for an answer, however often it asked. */
+  /** The longest wait of a renter for an answer, including all retries. */
   readonly longestWaitMs: number;
   /** Answers by status. */
   readonly answers: Readonly<Record<string, number>>;
   readonly runs: number;
-  /** Processes that wanted a processor in the last minute: times say little where they are many more than processors. */
+  /** The machine's load average of one minute. Times mean little when it exceeds the number of processors by far. */
   readonly loadAverage: number;
   readonly wrong: string[];
 }
 
-/** Which kills, and how. */
+/** The kills to play. */
 export interface KillOptions {
   readonly stack: StackName;
   readonly cells: readonly Cell[];
   readonly seed: number;
-  /** The service has to work again within this time after a kill. */
+  /** The service must work again within this time after a kill. */
   readonly backWithinMs: number;
   log(line: string): void;
 }
 
-/** A server gives a part up that crashes more than five times within a minute. */
+/** Long enough for at most five kills in a minute. A server abandons a part after more than five crashes in a minute. */
 const BETWEEN_KILLS_MS = 13_000;
-/** Runs that begin the step before the kill. */
+/** The most runs that start the step before the kill. */
 const MOST_BEFORE = 10;
-/** Within this time after its beginning most steps are over. */
+/** The longest delay of a kill after the start of its step. Most steps end within this time. */
 const MOST_DELAY_MS = 30;
 
 const ENVIRONMENT = {
@@ -64,7 +65,7 @@ const ENVIRONMENT = {
   EXECUTIONS_PER_MINUTE: '100000',
 };
 
-/** Kills parts of one stack under load, a cell after the other, and compares all money at the end. */
+/** Kills parts of one stack under load, one cell after another, and compares all money at the end. */
 export async function runKills(options: KillOptions): Promise<CellReport[]> {
   const { stack: name, cells, seed, log } = options;
   const random = new Random(seed);
@@ -107,7 +108,7 @@ export async function runKills(options: KillOptions): Promise<CellReport[]> {
   }
 }
 
-/** Of one of several kills of the same part at the same step. */
+/** A name for one cell. The index distinguishes kills of the same part at the same step. */
 const nameOf = ({ part, step }: Cell, index: number) => `${index}: ${part} at ${step}`;
 
 async function openStack(name: StackName, { agentUrl, modelUrl }: SlowAgents): Promise<Stack> {
@@ -116,7 +117,7 @@ async function openStack(name: StackName, { agentUrl, modelUrl }: SlowAgents): P
     ...ENVIRONMENT,
     MODEL_BASE_URL: modelUrl,
     MODEL_NAME: 'stand-in',
-    // From the first request on: what the examples need is allowed once they are up.
+    // Set here, because the server allows the examples' origins only after their start.
     ALLOW_LOOPBACK: new URL(agentUrl).origin,
   });
 }
@@ -168,7 +169,7 @@ async function playCell(
   ];
   const hasEnded = stack.server.exits - exits;
   if (hasEnded !== (part === 'server' ? 1 : 0)) wrong.push(`the server ended ${hasEnded} times`);
-  if (part !== 'server' && stack.server.pid !== pid) wrong.push('the server is another one');
+  if (part !== 'server' && stack.server.pid !== pid) wrong.push('the server has another process');
   return {
     report: {
       stack: stack.name,
@@ -188,7 +189,7 @@ async function playCell(
   };
 }
 
-/** Each once, with how often it was there. */
+/** Each text once, with its count. */
 function distinct(texts: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);

@@ -7,26 +7,26 @@ import {
 } from '@agent-rental/test/support/processes/processes';
 import type { Part, Stack } from './stacks/stack.js';
 
-/** Nothing of a part that was killed runs longer than this. */
+/** The time within which all processes of a killed part must end. */
 export const GONE_MS = 2_000;
 /**
- * What a part that is there again still has to put in order. Slots are given up without waiting for the disk: one that
- * PostgreSQL forgot in its crash lapses with its lease, within a minute.
+ * The time for the cleanup after a part's recovery. The server releases a slot without a wait for the disk. If PostgreSQL loses
+ * the release in a crash, the slot's lease expires within a minute.
  */
 const REST_MS = 65_000;
 const POLL_MS = 50;
-/** Some are always at hand for the next sandboxes. */
+/** A stock of named pipes, which the server keeps for its next sandboxes. */
 const NAMED_PIPE = /pipes-[^/]+\/\d+$/;
 
-/** What there is while nothing runs. */
+/** A count of processes and files. */
 export interface Inventory {
-  /** Processes of the server by what they are, those of connections to the database apart. */
+  /** Processes of the server by kind, without PostgreSQL's backends. */
   readonly processes: Readonly<Record<string, number>>;
-  /** Files and folders by folder, the stock of named pipes apart. */
+  /** Files and folders by folder, without the stock of named pipes. */
   readonly files: Readonly<Record<string, number>>;
 }
 
-/** Counts now. */
+/** Takes the present inventory. */
 export async function takeInventory({ server, folders }: Stack): Promise<Inventory> {
   const processes: Record<string, number> = {};
   for (const { command } of await descendants(server.pid)) {
@@ -51,14 +51,14 @@ function kindOf(command: string): string | undefined {
   return 'sandbox or helper';
 }
 
-/** The processes that end with this part: itself, and what it has started. */
+/** The processes that must end with a part: its own process and all descendants. */
 export async function processesOf(stack: Stack, part: Part): Promise<ProcessIdentity[]> {
   const pid = await stack.pidOf(part);
   const [itself, children] = await Promise.all([readProcess(pid), descendants(pid)]);
   return itself ? [itself, ...children] : children;
 }
 
-/** Those of the processes that still run after {@link GONE_MS}, in words. */
+/** Describes the processes that still run after {@link GONE_MS}. */
 export async function leftRunning(
   processes: readonly ProcessIdentity[],
   killedAt: number,
@@ -76,7 +76,7 @@ export async function leftRunning(
   }
 }
 
-/** What is there and was not before, and what is not free, once that is so for long. */
+/** Waits until a run's resources are gone. @returns the leftovers after {@link REST_MS}. */
 export async function leftBehind(stack: Stack, before: Inventory): Promise<string[]> {
   const deadline = performance.now() + REST_MS;
   for (;;) {

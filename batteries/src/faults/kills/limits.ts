@@ -4,16 +4,16 @@ import { newRenter } from '@agent-rental/test/support/renter';
 import { REPLICAS } from './stacks/production-stack.js';
 import type { Stack } from './stacks/stack.js';
 
-/** Requests that a wallet may make in a minute: more than those of the load. */
+/** Requests that a wallet may make in a minute: more than the load makes. */
 export const REQUESTS_PER_MINUTE = 1_000;
-/** Beyond the limit, to see where it ends. */
+/** Requests over the limit. */
 const TOO_MANY = 40;
 const AT_ONCE = 20;
 const MOST_TRIES = 4;
-/** Redis is asked again within this time after it is back. */
+/** The server must use Redis again within this time after the kill. */
 const SHARED_AGAIN_MS = 10_000;
 
-/** Which limit the next request of this wallet is counted against; another text where it was not answered. */
+/** The limit that a request of this wallet is counted against, or another text when the request failed. */
 async function limitOf(stack: Stack, token: string): Promise<string> {
   const { status, headers } = await ask(stack, token);
   return status === 200 ? (headers.get('x-ratelimit-limit') ?? 'nothing') : `status ${status}`;
@@ -23,7 +23,7 @@ function ask({ dev }: Stack, token: string): Promise<Response> {
   return fetch(`${dev.base_url}/v1/credentials`, { headers: { authorization: `Bearer ${token}` } });
 }
 
-/** Watches what requests are counted against while Redis is out, and that limits are exact again when it is back. */
+/** Checks that requests count against the replica's share during the outage of Redis, and then against the full limit again. */
 export async function watchLimits(stack: Stack, token: string): Promise<string[]> {
   const wrong: string[] = [];
   const until = performance.now() + SHARED_AGAIN_MS;
@@ -36,7 +36,7 @@ export async function watchLimits(stack: Stack, token: string): Promise<string[]
     if (performance.now() > until) {
       return [
         ...wrong,
-        sawShare ? 'limits are not shared again' : 'the share of a replica was never the limit',
+        sawShare ? 'the replicas do not share limits again' : 'the limit was never the replica’s share',
       ];
     }
     await delay(20);
@@ -45,8 +45,8 @@ export async function watchLimits(stack: Stack, token: string): Promise<string[]
 }
 
 /**
- * A wallet that has asked for nothing gets exactly as many answers as the limit says. Tried again where the server counted by
- * itself meanwhile: on a busy machine Redis may be late.
+ * Checks that a new wallet gets exactly as many answers as the limit allows. Repeats the check when the server counted locally
+ * during it, because on a busy machine Redis may be late.
  */
 export async function auditLimit(stack: Stack): Promise<string[]> {
   for (let left = MOST_TRIES; ; left -= 1) {
@@ -76,7 +76,7 @@ async function askTooOften(stack: Stack): Promise<string[]> {
     : [`${passed} of ${REQUESTS_PER_MINUTE} requests passed, others were ${others.join(', ') || '429'}`];
 }
 
-/** Requests that the server has counted by itself. */
+/** The number of requests that the server counted without Redis. */
 async function fallbacks({ dev }: Stack): Promise<string | undefined> {
   const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
   const text = await (await fetch(`${dev.base_url}/metrics`, { headers })).text();

@@ -2,16 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { slowAnswer, slowTask } from '@agent-rental/test/support/agents/slow-agents';
 import type { Random } from '@agent-rental/test/support/random';
 import { openRawMcpSession, type RawMcpSession } from '@agent-rental/test/support/raw-mcp-session';
-import type { Rental } from '@agent-rental/test/support/agents/market-agents';
-import type { AgentKind } from '@agent-rental/test/support/agents/market-agents';
+import type { AgentKind, Rental } from '@agent-rental/test/support/agents/market-agents';
 import { rentOne, type OnSale, type RentalModel } from './agents-on-sale.js';
 import { beforeAskingAgain, type Answers } from './answers.js';
 import type { Stack } from './stacks/stack.js';
 
-/** How a renter asks. */
+/** How a renter asks for a run. */
 type Way = 'http' | 'stream' | 'mcp';
 
-/** Who is there while a part is killed: each asks for one run after the other, and again until it has the answer. */
+/** The renters of the load. Each asks for one run after another, and retries each until it has the answer. */
 const RENTERS: readonly (readonly [Way, AgentKind, RentalModel])[] = [
   ['http', 'connected', 'per_query'],
   ['http', 'connected', 'per_query'],
@@ -25,36 +24,36 @@ const RENTERS: readonly (readonly [Way, AgentKind, RentalModel])[] = [
   ['mcp', 'declarative', 'one_time'],
 ];
 
-/** Agents work for less than this. */
+/** The longest work of an agent. */
 const MOST_WORK_MS = 250;
-/** A run that is asked for again so long has no end that its caller can learn. */
+/** A run without an answer after this time counts as lost. */
 const MOST_ASKING_MS = 180_000;
 const RUN_ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
-/** A renter and what it was answered. */
+/** A renter and its answers. */
 export interface LoadedRenter {
   readonly name: string;
   readonly model: RentalModel;
   readonly rental: Rental;
-  /** Runs whose output it has, and what it was told that they cost. MCP tells no cost here. */
+  /** Delivered runs and their reported costs. MCP reports no cost here. */
   readonly answers: { readonly costLamports: bigint | undefined }[];
   /** Runs that ended without an output. */
   failed: number;
   longestWaitMs: number;
 }
 
-/** Renters that work a marketplace. */
+/** Renters that use a marketplace at the same time. */
 export interface Load {
   readonly renters: readonly LoadedRenter[];
-  /** Runs that no answer came of, and answers that no caller can do anything with. */
+  /** Runs without an answer, and answers that a caller cannot use. */
   readonly lost: string[];
-  /** Resolves when each renter has had so many answers more. */
+  /** Resolves when each renter has got this many further answers. */
   more(answers: number): Promise<void>;
-  /** Begins no further run; resolves when each has its answer. */
+  /** Starts no further runs, and resolves when each run has its answer. */
   stop(): Promise<void>;
 }
 
-/** Makes the wallets, rents, and begins. */
+/** Creates the renters, rents the agents, and starts the load. */
 export async function startLoad(
   stack: Stack,
   onSale: OnSale,
@@ -79,10 +78,10 @@ export async function startLoad(
     const ask =
       renter.way === 'mcp' ? mcpAsker(stack, renter, answers) : httpAsker(stack, renter, answers, renter.way);
     while (!stopping.signal.aborted) {
-      const begunAt = performance.now();
+      const startedAt = performance.now();
       const problem = await ask(random.below(MOST_WORK_MS), randomUUID()).catch(String);
       if (problem !== undefined) lost.push(`${renter.name}: ${problem}`);
-      renter.longestWaitMs = Math.max(renter.longestWaitMs, performance.now() - begunAt);
+      renter.longestWaitMs = Math.max(renter.longestWaitMs, performance.now() - startedAt);
       onAnswer();
     }
   });
@@ -104,7 +103,7 @@ export async function startLoad(
 
 const endsOf = ({ answers, failed }: LoadedRenter) => answers.length + failed;
 
-/** Asks for one run until it has ended; gives what is wrong, if anything is. */
+/** Asks for one run until it has ended. @returns the fault, if there is one. */
 type Asker = (workMs: number, name: string) => Promise<string | undefined>;
 
 function httpAsker(stack: Stack, renter: LoadedRenter, answers: Answers, way: 'http' | 'stream'): Asker {
@@ -122,7 +121,7 @@ function httpAsker(stack: Stack, renter: LoadedRenter, answers: Answers, way: 'h
     };
     let last = '';
     for (; performance.now() < deadline; await beforeAskingAgain()) {
-      // A stream that was cut off is asked for again without one.
+      // The retry of a broken stream uses no stream.
       const path = way === 'stream' && last === '' ? '/v1/execute/stream' : '/v1/execute';
       const response = await answers.fetch(stack.dev.base_url + path, request).catch(() => undefined);
       last = 'the connection broke';
@@ -132,7 +131,7 @@ function httpAsker(stack: Stack, renter: LoadedRenter, answers: Answers, way: 'h
       if (response.status === 429 || response.status === 503) continue;
       if (response.status !== 200) return `answered ${last}`;
       const body = bodyOf(text);
-      // The stream ended without its last event, or says that the run could not be served.
+      // The stream ended without its last event, or with a service failure.
       if (body === undefined || body.error?.code === 'service_unavailable') continue;
       if (body.error?.code === 'internal_error') return `a stream ended with ${last}`;
       if (body.status !== 'completed') renter.failed += 1;
@@ -140,19 +139,19 @@ function httpAsker(stack: Stack, renter: LoadedRenter, answers: Answers, way: 'h
       else renter.answers.push({ costLamports: BigInt(body.cost_lamports) });
       return undefined;
     }
-    return `no answer in the end, at last ${last}`;
+    return `no answer, at last ${last}`;
   };
 }
 
 interface RunBody {
   status: string;
   output?: unknown;
-  /** Of a stream. */
+  /** In a stream's last event. */
   error?: { code: string };
   cost_lamports: number;
 }
 
-/** The run of an answer in JSON, or of the last event of a stream. */
+/** Reads the run from an answer in JSON, or from a stream's last event. */
 function bodyOf(text: string): RunBody | undefined {
   const json = text.startsWith('{') ? text : /event: done\ndata: (.*)\n/.exec(text)?.[1];
   return json === undefined ? undefined : (JSON.parse(json) as RunBody);
@@ -183,6 +182,6 @@ function mcpAsker(stack: Stack, renter: LoadedRenter, answers: Answers): Asker {
       const isRunning = told?.includes('is still running') === true && runId !== undefined;
       next = isRunning ? { tool: 'get_run', args: { run_id: runId } } : run;
     }
-    return `no answer in the end, at last ${last}`;
+    return `no answer, at last ${last}`;
   };
 }

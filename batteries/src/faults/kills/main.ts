@@ -4,10 +4,10 @@ import { runBattery } from '../../run-battery.js';
 import { runKills, STEPS, type CellReport } from './kills.js';
 import { PARTS, PARTS_OF, STACKS } from './stacks/stack.js';
 
-/** The service has to work again within this time after a kill. */
+/** The service must work again within this time after a kill. */
 const BACK_MS = 10_000;
 
-/** The named one, or all. */
+/** The named item, or all items without a name. */
 function chosen<Name extends string>(
   option: string,
   names: readonly Name[],
@@ -26,14 +26,14 @@ await runBattery(
   {
     command: 'npm run battery -- kills',
     summary:
-      'Kills (-9) the server, the embedded chain, PostgreSQL and Redis as a run begins each of its seven steps, under a load of\n' +
-      'renters over HTTP and MCP. Ends with 1 when money is wrong, an answer is lost, something is left over, or the service is\n' +
-      'not back within 10 s. Needs Linux and redis-server.',
+      'Kills (-9) the server, the embedded chain, PostgreSQL and Redis at each of a run’s seven steps, under a load of renters\n' +
+      'over HTTP and MCP. Ends with 1 when money is wrong, an answer is lost, a process or a file is left over, or the service\n' +
+      'is not back within 10 s. Needs Linux and redis-server.',
     options: {
       stack: { kind: 'text', text: `${STACKS.join(' or ')}; both by default` },
       part: { kind: 'text', text: `${PARTS.join(', ')}; all by default` },
       step: { kind: 'text', text: `${STEPS.join(', ')}; all by default` },
-      rounds: { kind: 'number', text: 'how often each part is killed at each step', default: 1 },
+      rounds: { kind: 'number', text: 'kills of each part at each step', default: 1 },
       seed: { kind: 'number', text: 'of the moments and the load; random by default', least: 0 },
     },
   },

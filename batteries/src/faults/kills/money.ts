@@ -8,24 +8,25 @@ import { ONE_TIME_PRICE } from './agents-on-sale.js';
 import type { LoadedRenter } from './load.js';
 import type { Part, Stack } from './stacks/stack.js';
 
-/** Whose money is compared. */
+/** The renters of one kill, for the comparison of money. */
 export interface Audited {
   readonly name: string;
-  /** What was killed. */
+  /** The killed part. */
   readonly part: Part;
   readonly renters: readonly LoadedRenter[];
-  /** Renters whose answers were not counted. */
+  /** Renters without counted answers. */
   readonly others: readonly Rental[];
 }
 
-/** Under which name it is told what is wrong with the earnings of all. */
+/** The key of faults in the listings' earnings and the treasury. */
 export const EARNINGS = 'earnings';
-/** The time after which what a process that is gone left is marked as interrupted. */
+/** The time within which the server marks a dead process's runs as interrupted. */
 const INTERRUPTED_MS = 150_000;
 
 /**
- * Lets every charge come to its end, and compares the chain with the database, with what the API says, and with what callers were
- * answered. Gives what is wrong by the name of the audited, and of the listings' earnings and the treasury under {@link EARNINGS}.
+ * Waits for the end of every charge. Then compares the chain with the database, the API and the callers' answers.
+ *
+ * @returns the faults by name of the audited renters, and under {@link EARNINGS}.
  */
 export async function auditMoney(
   stack: Stack,
@@ -63,7 +64,7 @@ export async function auditMoney(
   return wrong;
 }
 
-/** Each answer is one run on record, and each run on record as delivered is an answer. */
+/** Checks that each answer is one recorded run, and each run that is recorded as delivered is one answer. */
 async function auditAnswers(
   stack: Stack,
   part: Part,
@@ -76,25 +77,25 @@ async function auditAnswers(
   const of = (status: string) => runs.find((row) => row.status === status);
   const wrong: string[] = [];
   const delivered = of('completed')?.times ?? 0;
-  // A caller without a key whose answer was on its way calls again. Where a run costs nothing, that is another run; and a replica
-  // that was killed leaves no record that its callers are gone (docs/money.md).
+  // An MCP caller has no key. It calls again when the kill loses its answer, and the first run stays delivered. That happens where
+  // a run costs nothing, and where the killed replica did not record that its callers were gone (docs/money.md).
   const mayBeUnheard =
     name.startsWith('mcp') && part === 'server' && (model === 'one_time' || stack.name === 'production');
   const unheard = delivered - answers.length;
   const isWrong = unheard < 0 || unheard > (mayBeUnheard ? 1 : 0);
-  if (isWrong) wrong.push(`${answers.length} answers, ${delivered} runs are delivered`);
+  if (isWrong) wrong.push(`${answers.length} answers, ${delivered} delivered runs`);
   if ((of('failed')?.times ?? 0) !== failed)
     wrong.push(`${failed} failures, ${of('failed')?.times ?? 0} on record`);
   const costs = answers.map(({ costLamports }) => costLamports);
   if (!costs.includes(undefined)) {
     const told = costs.reduce<bigint>((sum, cost) => sum + (cost ?? 0n), 0n);
     const onRecord = BigInt(of('completed')?.cost ?? 0);
-    if (told !== onRecord) wrong.push(`told of ${told} lamports, ${onRecord} on record`);
+    if (told !== onRecord) wrong.push(`the answers cost ${told} lamports, the recorded runs ${onRecord}`);
   }
   return wrong;
 }
 
-/** The balance as the API tells it is that of the chain, once the index has followed. */
+/** Checks that the API's balance is the chain's, after the index has caught up. */
 async function auditBalance(stack: Stack, { renter, listing, balanceAddress }: Rental): Promise<string[]> {
   const account = await stack.connection.getAccountInfo(balanceAddress);
   const onChain = account ? decodePerQueryBalance(account.data).balanceLamports : 0n;
@@ -104,6 +105,6 @@ async function auditBalance(stack: Stack, { renter, listing, balanceAddress }: R
     ];
   return until(async () => (await told()) === Number(onChain), 10_000).then(
     () => [],
-    async () => [`the API tells a balance of ${String(await told())}, the chain ${onChain}`],
+    async () => [`the API reports a balance of ${String(await told())}, the chain ${onChain}`],
   );
 }

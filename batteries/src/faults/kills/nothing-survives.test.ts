@@ -27,7 +27,7 @@ const JAVASCRIPT: readonly RunCode[] = [
 const PYTHON: readonly RunCode[] = [
   { name: 'a busy loop of Python', language: 'python', code: 'while True: pass' },
   {
-    name: 'one that ignores signals',
+    name: 'a process that ignores signals',
     language: 'python',
     code: [
       'import signal, time',
@@ -38,7 +38,7 @@ const PYTHON: readonly RunCode[] = [
     ].join('\n'),
   },
 ];
-/** More than a sandbox takes to start. */
+/** More processor time than a sandbox's start takes. */
 const LOOPING_MS = 1_500;
 const BUSY_MS = 100_000;
 
@@ -61,7 +61,7 @@ afterEach(async () => {
   await removeStateDir(stateDir);
 });
 
-/** Puts an agent on sale and rents it; gives a call of it. */
+/** Publishes an agent and rents it. @returns a function that starts a run. */
 async function rentAgent(
   market: OwnMarketplace,
   kind: AgentKind,
@@ -73,7 +73,7 @@ async function rentAgent(
   const sold = await sellAgent(owner, kind, url, { timeout_seconds: 60, ...fields, listing });
   await rentListing(owner, sold, { max_price_lamports: 250_000 });
   return (task) =>
-    // It ends with its server.
+    // The call ends with its server.
     void call(market, 'POST', '/v1/execute', {
       token: owner.token,
       body: { agent_id: sold.id, task },
@@ -84,7 +84,7 @@ test.skipIf(IS_QUICK).each([
   { driver: 'bubblewrap', kinds: [...JAVASCRIPT, ...PYTHON] },
   { driver: 'deno', kinds: JAVASCRIPT },
 ])(
-  'nothing of a server with busy runs in $driver is left 2 s after it was killed [OPS-6]',
+  'no process of a server with busy runs in $driver is left 2 s after a kill [OPS-6]',
   { timeout: 240_000 },
   async ({ driver, kinds }) => {
     market = await startMarketplace(stateDir, {
@@ -105,12 +105,12 @@ test.skipIf(IS_QUICK).each([
       const { processes } = await everythingOf(pid, stateDir);
       const sandboxes = processes.filter(({ command }) => !/postgres|local-chain|examples/.test(command));
       const looked = await Promise.all(sandboxes.map((one) => readProcess(one.pid)));
-      // Their priority is low: on a busy machine one loop that had the processor for a while has to do.
+      // One looping sandbox is enough: their priority is low, and the machine may be busy.
       const isLooping = looked.some((one) => one !== undefined && one.cpuMs > LOOPING_MS);
       return isLooping && model.told >= kinds.length && agents.open === 1;
     }, BUSY_MS);
     const { processes, marks } = await everythingOf(pid, stateDir);
-    // PostgreSQL's postmaster, its guard, some backends, the chain, the examples, and a process or more for each run.
+    // PostgreSQL's postmaster, its guard, some backends, the chain, the examples, and at least one process for each run.
     expect(processes.length).toBeGreaterThan(8 + kinds.length);
 
     const killedAt = performance.now();
@@ -121,7 +121,7 @@ test.skipIf(IS_QUICK).each([
       await new Promise((resolve) => setTimeout(resolve, 20));
       survivors = await survivorsOf(processes, marks);
     }
-    // One look takes a while on a busy machine, and may have begun before the time was over.
+    // The last look may have started before the end of the time, because a look is slow on a busy machine.
     if (survivors.length > 0) survivors = await survivorsOf(processes, marks);
     process.stderr.write(
       `${driver}: ${processes.length} processes, gone after ${Math.round(performance.now() - killedAt)} ms\n`,

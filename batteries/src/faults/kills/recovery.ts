@@ -6,36 +6,36 @@ import type { Rental } from '@agent-rental/test/support/agents/market-agents';
 import type { Answers } from './answers.js';
 import type { Stack } from './stacks/stack.js';
 
-/** Time between two attempts of one prober. */
+/** Pause between two attempts of one prober. */
 const EVERY_MS = 100;
-/** A run of the probers takes a moment; one that takes so long has failed. */
+/** Timeout of one attempt. */
 const RUN_MS = 5_000;
-/** The service is back once nothing failed for so long. */
+/** The service has recovered when no attempt fails for this time. */
 const CALM_MS = 2_000;
-/** After this it is given up. */
+/** Timeout of the recovery. */
 const MOST_MS = 60_000;
 
 interface Probe {
-  readonly begunAt: number;
+  readonly startedAt: number;
   readonly endedAt: number;
-  /** Why it did not work; undefined where it did. */
+  /** The reason of a failure; undefined after a success. */
   readonly failure: string | undefined;
 }
 
-/** When the service works again, in milliseconds after the kill: the first that works after the last that did not. */
+/** The end of the first success after the last failure, in milliseconds after the kill. */
 export interface Recovered {
-  /** `/ready` says 200. */
+  /** Of requests to `/ready`. */
   readonly readyMs: number;
-  /** New runs complete. */
+  /** Of new runs. */
   readonly runMs: number;
-  /** Why the last new run failed that did, and when it was asked for. */
+  /** The time and reason of the last failed run. */
   readonly lastFailure: string | undefined;
 }
 
 /**
- * Asks for `/ready` and for new runs, one after the other with each rental, from now on until nothing has failed for a while.
+ * Requests `/ready` and new runs until no attempt has failed for {@link CALM_MS}. Each rental makes one run at a time.
  *
- * @param killedAt of `performance.now`
+ * @param killedAt the time of the kill, from `performance.now`
  */
 export async function watchRecovery(
   stack: Stack,
@@ -49,15 +49,15 @@ export async function watchRecovery(
     attempt: (signal: AbortSignal) => Promise<string | undefined>,
   ): Promise<void> => {
     while (!isOver(probes, killedAt)) {
-      const begunAt = performance.now();
+      const startedAt = performance.now();
       const deadline = createDeadline(RUN_MS);
       const failure = await attempt(deadline.signal).catch(String);
       deadline.clear();
-      probes[what].push({ begunAt, endedAt: performance.now(), failure });
+      probes[what].push({ startedAt, endedAt: performance.now(), failure });
       await delay(EVERY_MS);
     }
   };
-  // Not judged as an answer of the API: it says what is missing in a form of its own.
+  // `/ready` does not use the API's error envelope, so `answers` must not judge it.
   const isReady = async (signal: AbortSignal) => {
     const response = await fetch(`${stack.dev.base_url}/ready`, { signal });
     const text = await response.text();
@@ -80,17 +80,17 @@ export async function watchRecovery(
   return {
     readyMs: Math.round(backAt(probes.ready) - killedAt),
     runMs: Math.round(backAt(probes.run) - killedAt),
-    lastFailure: last && `after ${Math.round(last.begunAt - killedAt)} ms: ${last.failure}`,
+    lastFailure: last && `after ${Math.round(last.startedAt - killedAt)} ms: ${last.failure}`,
   };
 }
 
-/** When the first ended that works and that none begun later failed after; infinite where there is none. */
+/** The end of the first success that started after the last failure's start; infinite without one. */
 function backAt(probes: readonly Probe[]): number {
   const lastFailure = Math.max(
-    ...probes.filter(({ failure }) => failure !== undefined).map(({ begunAt }) => begunAt),
+    ...probes.filter(({ failure }) => failure !== undefined).map(({ startedAt }) => startedAt),
     0,
   );
-  const after = probes.filter(({ failure, begunAt }) => failure === undefined && begunAt > lastFailure);
+  const after = probes.filter(({ failure, startedAt }) => failure === undefined && startedAt > lastFailure);
   return Math.min(...after.map(({ endedAt }) => endedAt));
 }
 

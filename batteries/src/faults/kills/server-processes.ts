@@ -7,7 +7,7 @@ import {
   type ProcessRow,
 } from '@agent-rental/test/support/processes/processes';
 
-/** A running process and by what it belongs to a server. */
+/** A running process, with the marks that connect it to a server. */
 interface Found extends ProcessRow {
   readonly cgroup: string;
   namesFolder(folder: string): boolean;
@@ -29,14 +29,14 @@ async function lookAt(pid: number): Promise<Found | undefined> {
   };
 }
 
-/** How processes of a server are known, also once they have another parent. */
+/** The marks of a server's processes, which they keep when they get another parent. */
 export interface Marks {
   readonly folder: string;
   readonly sessions: ReadonlySet<string>;
   readonly cgroups: ReadonlySet<string>;
 }
 
-/** All processes that a server has started, and what they are known by. */
+/** Finds all processes that a server has started, and their marks. */
 export async function everythingOf(
   serverPid: number,
   folder: string,
@@ -44,7 +44,7 @@ export async function everythingOf(
   const started = await descendants(serverPid);
   const [own, ...looked] = await Promise.all([process.pid, ...started.map(({ pid }) => pid)].map(lookAt));
   const found = looked.filter((one) => one !== undefined);
-  // Those of this process have other members.
+  // This process's session and cgroup also contain other processes.
   const marks = {
     folder,
     sessions: new Set(found.map(({ session }) => session).filter((session) => session !== own?.session)),
@@ -55,7 +55,7 @@ export async function everythingOf(
   return { processes: [...started, ...marked.filter(({ pid }) => !known.has(pid))], marks };
 }
 
-/** Processes that have the marks of a server, under any parent. */
+/** Finds processes with the marks of a server, under any parent. */
 async function withMarks(
   { folder, sessions, cgroups }: Marks,
   without: readonly number[] = [],
@@ -70,7 +70,7 @@ async function withMarks(
   ) as Found[];
 }
 
-/** What of a server that has ended still runs, in words. */
+/** Describes the processes of an ended server that still run. */
 export async function survivorsOf(processes: readonly ProcessIdentity[], marks: Marks): Promise<string[]> {
   const survivors = [...(await stillRunning([...processes])), ...(await withMarks(marks))];
   const commands = new Map(survivors.map(({ pid, command }) => [pid, command.slice(0, 160)]));

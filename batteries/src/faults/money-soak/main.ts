@@ -5,15 +5,15 @@ await runBattery(
   {
     command: 'npm run soak -- money',
     summary:
-      'Makes Per-Task runs while statements and calls of the RPC fail, the server is killed and forks drop charges. Ends with 1 ' +
-      'when what the chain debited is not what runs cost, or database and chain differ.',
+      'Makes Per-Task runs while statements and RPC calls fail, the server is killed and forks drop charges. Ends with 1 when the ' +
+      'chain’s debits differ from the costs of the runs, or the database differs from the chain.',
     options: {
-      runs: { kind: 'number', text: 'how many', default: 20_000, most: 1_000_000 },
+      runs: { kind: 'number', text: 'number of runs', default: 20_000, most: 1_000_000 },
       seed: { kind: 'number', text: 'of the faults', default: 1, least: 0 },
       concurrency: { kind: 'number', text: 'runs at once', default: 24, most: 64 },
       'fault-percent': {
         kind: 'number',
-        text: 'how likely a fault is at each step',
+        text: 'probability of a fault at each step',
         default: 1,
         least: 0,
         most: 50,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { runMoneySoak } from './money-soak.js';
 
 test.skipIf(IS_QUICK)(
-  'what the chain debited is what answered, credited and lost runs cost, with faults, kills and forks in between [MON-70]',
+  'the chain’s debits equal the costs of answered, credited and lost runs, after faults, kills and forks [MON-70]',
   { timeout: 600_000 },
   async () => {
     const report = await runMoneySoak({

@@ -10,7 +10,7 @@ import type { Fate } from '../proxies/step.js';
 const LISTINGS = 4;
 /** A wallet and listing have at most `CREDITS_PER_DAY` credits, which these seldom exceed. */
 const RUNS_PER_RENTAL = 25;
-/** How often the server is killed in a soak, and how often a fork drops charges. */
+/** Numbers of kills of the server, and of forks that drop charges. */
 const KILLS = { least: 2, everyRuns: 1_000 };
 const FORKS = { least: 3, everyRuns: 700 };
 const MOST_ATTEMPTS = 40;
@@ -20,7 +20,7 @@ export interface MoneySoakOptions {
   runs: number;
   seed: number;
   concurrency: number;
-  /** How likely a fault is at each statement and each call of the RPC, in per cent. */
+  /** The probability of a fault at each statement and each RPC call, in per cent. */
   faultPercent: number;
   log(line: string): void;
 }
@@ -32,25 +32,25 @@ export interface MoneySoakReport {
   kills: number;
   /** Charges that forks dropped. */
   dropped: number;
-  /** In lamports: what balances lost, and for what. */
+  /** In lamports: the debits of balances, then the reasons of the debits. */
   debited: string;
   answered: string;
   credited: string;
-  /** Charged for output that was cut off by the death of the server. */
+  /** Charged for output that a kill of the server cut off. */
   cut_off: string;
-  /** Charged and not delivered beyond the credits that a wallet and listing have in a day. */
+  /** Charged without delivery, over the daily credits of a wallet and listing. */
   uncredited: string;
   lost: string;
-  /** Differences that the comparison of database and chain leaves. */
+  /** Differences between database and chain. */
   differences: unknown[];
   broken: string[];
   seconds: number;
 }
 
-/** Before the step is done, after it, and a refusal: no space on the disk, too many requests. */
+/** Faults: a cut before the step, a cut after it, and a refusal (full disk, too many requests). */
 const FATES = ['cut', 'cut_answer', 'refuse'] as const satisfies readonly Fate[];
 
-/** Makes Per-Task runs while statements and calls of the RPC fail, the server is killed and forks drop charges. */
+/** Makes Per-Task runs while statements and RPC calls fail, the server is killed and forks drop charges. */
 export const runMoneySoak = (options: MoneySoakOptions): Promise<MoneySoakReport> =>
   FaultMarket.use((market) => moneySoak(market, options));
 
@@ -70,7 +70,7 @@ async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promis
   const faults: Record<string, number> = {};
   let kills = 0;
   let dropped = 0;
-  /** Resolves while no server runs. */
+  /** Resolves after the current kill and restart, or fork. */
   let restarting: Promise<unknown> = Promise.resolve();
   let isFaulty = true;
 
@@ -86,12 +86,12 @@ async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promis
     await market.kill();
     kills += 1;
     await market.start();
-    // A repeat waits for the end of the first run's charge.
+    // A repeated request waits for the end of the first run's charge.
     await market.finalize();
     isFaulty = true;
   }
 
-  /** Drops every charge that a fork still can. */
+  /** Drops every confirmed charge. */
   async function fork(): Promise<void> {
     const rows = await market.query<{ signature: string }>(
       `select signature from charge_signatures join charges using (run_id) where state = 'confirmed'`,
@@ -112,7 +112,7 @@ async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promis
         ? send(market, request)
         : repeat(market, request).catch(() => ({ status: undefined, body: undefined })));
       if (status === 200) return undefined;
-      // The agent that refuses takes the task in the end.
+      // A run of the refusing agent never succeeds, so a few attempts are enough.
       if (left < MOST_ATTEMPTS - 2 && request.scenario.work === 'refuse') return undefined;
       if (status !== undefined && status < 500 && status !== 429) {
         return `a run was answered ${status}: ${JSON.stringify(body)}`;
@@ -123,16 +123,16 @@ async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promis
 
   const broken: string[] = [];
   const free = [...rentals];
-  let begun = 0;
+  let started = 0;
   const time = setInterval(() => void passTime(market).catch(() => undefined), TICK_MS);
   await Promise.all(
     Array.from({ length: concurrency }, async () => {
-      while (begun < runs) {
-        const number = (begun += 1);
+      while (started < runs) {
+        const number = (started += 1);
         if (isDue(number, runs, KILLS)) restarting = restarting.then(restart);
         if (isDue(number, runs, FORKS)) restarting = restarting.then(fork);
         if (number % 100 === 0) log(`${number} runs, ${kills} kills, ${dropped} charges dropped`);
-        // In turns, so that all balances are used up alike.
+        // In turns, so that all balances shrink equally.
         const rental = free.shift() as Rental;
         const wrong = await run(rental);
         free.push(rental);
@@ -163,15 +163,15 @@ async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promis
   broken.push(...(await auditEarnings(market, treasuryBefore)));
   const explained = sums.answered + sums.credited + sums.cut_off + sums.uncredited;
   if (sums.debited + sums.lost !== explained) {
-    broken.push(`${sums.debited} lamports were debited, which the runs do not explain`);
+    broken.push(`the runs do not explain the debits of ${sums.debited} lamports`);
   }
   const differences = await reconcile(market);
-  if (differences.length > 0) broken.push('the comparison of database and chain leaves differences');
+  if (differences.length > 0) broken.push('database and chain differ');
   const amounts = Object.fromEntries(
     Object.entries(sums).map(([name, lamports]) => [name, String(lamports)]),
   );
   return {
-    runs: begun,
+    runs: started,
     faults,
     kills,
     dropped,
@@ -182,7 +182,7 @@ async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promis
   };
 }
 
-/** Lets the chain go on until what is confirmed is final, and charges be looked at: a repeat waits for the end of a charge. */
+/** Finalizes confirmed charges and makes the server check them, because a repeated request waits for its charge. */
 async function passTime(market: FaultMarket): Promise<void> {
   await askChain(market.chain, 'localchain_warp', { slots: SLOTS_UNTIL_FINAL });
   await market.query(
@@ -190,7 +190,7 @@ async function passTime(market: FaultMarket): Promise<void> {
   );
 }
 
-/** How often that is done, and how far the chain goes. */
+/** The interval of {@link passTime}, and the chain's advance each time. */
 const TICK_MS = 2_000;
 const SLOTS_UNTIL_FINAL = 40;
 const SETTLE_MS = 600_000;
@@ -198,7 +198,7 @@ const [answered, , streamed, refused] = SCENARIOS as [Scenario, Scenario, Scenar
 /** Most runs are answered. */
 const WAYS = [...Array.from({ length: 15 }, () => answered), streamed, streamed, refused];
 
-/** Whether it is time after so many runs. */
+/** Whether a kill or a fork is due at this run. */
 function isDue(number: number, runs: number, { least, everyRuns }: typeof KILLS): boolean {
   const step = Math.min(everyRuns, Math.floor(runs / (least + 1)));
   return number % step === step - 1;

@@ -8,7 +8,7 @@ export class MessageSplitter {
     this.#expectsStartup = from === 'client';
   }
 
-  /** Takes bytes as they come; gives the messages that are complete. */
+  /** Adds received bytes. @returns the complete messages. */
   push(chunk: Buffer): Message[] {
     this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const messages: Message[] = [];
@@ -30,7 +30,7 @@ export class MessageSplitter {
 
 const LENGTH_BYTES = 4;
 
-/** One message. */
+/** One message of the protocol. */
 export interface Message {
   /** Its first byte; empty for a client's first message. */
   readonly type: string;
@@ -39,7 +39,7 @@ export interface Message {
   readonly body: Buffer;
 }
 
-/** Reads texts that end with a zero byte, from the beginning of a body. */
+/** Reads zero-terminated texts from the start of a body. */
 export function readTexts(body: Buffer, count: number): string[] {
   const texts: string[] = [];
   let start = 0;
@@ -51,7 +51,7 @@ export function readTexts(body: Buffer, count: number): string[] {
   return texts;
 }
 
-/** An error and the end of its query, as a server sends them outside a transaction, or inside a failed one. */
+/** A server's messages for a failed query: the error and `ReadyForQuery`. */
 export function errorMessages(code: string, text: string, inTransaction: boolean): Buffer {
   const fields = Buffer.from(`SERROR\0VERROR\0C${code}\0M${text}\0\0`);
   const length = Buffer.alloc(LENGTH_BYTES);
@@ -64,7 +64,7 @@ export function errorMessages(code: string, text: string, inTransaction: boolean
   ]);
 }
 
-/** Reads the values of a `Bind`, as if all were text. */
+/** Reads the values of a `Bind` as text. */
 export function readParameters(body: Buffer): string[] {
   let at = body.indexOf(0, body.indexOf(0) + 1) + 1;
   const next = (bytes: 2 | 4) => {
@@ -81,7 +81,7 @@ export function readParameters(body: Buffer): string[] {
   });
 }
 
-/** The text of a notice (`NoticeResponse`); empty where it has none. */
+/** Reads the text of a notice (`NoticeResponse`); empty without a text. */
 export function readNotice(body: Buffer): string {
   for (let start = 0; start < body.length && body[start] !== 0;) {
     const end = body.indexOf(0, start + 1);

@@ -11,11 +11,11 @@ import {
 } from './postgres-messages.js';
 import type { Fate, Step, StepObserver } from './step.js';
 
-/** A PostgreSQL that is reached through a proxy. */
+/** A proxy in front of PostgreSQL. */
 export interface PostgresProxy {
-  /** In place of the database's own address. */
+  /** The address that replaces the database's own. */
   readonly url: string;
-  /** Where the database is from now on. */
+  /** Sends new connections to another database. */
   retarget(databaseUrl: string): void;
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface PostgresProxy {
 const DISK_FULL = '53100';
 const ENDS_TRANSACTION = /^(commit|rollback)\b/i;
 
-/** Starts a proxy in front of a PostgreSQL, which asks what to do with each statement. */
+/** Starts a proxy in front of PostgreSQL. The observer decides the fate of each statement. */
 export async function startPostgresProxy(
   databaseUrl: string,
   observer: StepObserver,
@@ -56,14 +56,14 @@ export async function startPostgresProxy(
   };
 }
 
-/** One connection. The server sends the next query when the one before is answered. */
+/** One connection. The server sends a query only after the answer to the query before it. */
 class ProxiedConnection {
   readonly #client: Socket;
   readonly #upstream: Socket;
   readonly #observer: StepObserver;
   /** Texts of prepared statements, by name. */
   readonly #statements = new Map<string, string>();
-  /** Messages of a query that is not complete. */
+  /** Messages of an incomplete query. */
   #query: Message[] = [];
   #text = '';
   #isPrepared = false;
@@ -71,7 +71,7 @@ class ProxiedConnection {
   #isReady = false;
   #inTransaction = false;
   #keptAnswer = false;
-  /** What the server is told once the database has failed its transaction. */
+  /** The error that the server gets after the database has failed the transaction. */
   #refusal: Buffer | undefined;
 
   constructor(client: Socket, upstream: Socket, observer: StepObserver) {
@@ -100,7 +100,7 @@ class ProxiedConnection {
   }
 
   #fromClient(message: Message): void {
-    // Logging in, and taking leave.
+    // Login and termination.
     if (!this.#isReady || message.type === 'X') {
       this.#upstream.write(message.bytes);
       return;
@@ -129,7 +129,7 @@ class ProxiedConnection {
     }
   }
 
-  /** A query is complete. */
+  /** Handles a complete query. */
   #begin(): void {
     const messages = this.#query;
     this.#query = [];
@@ -167,7 +167,7 @@ class ProxiedConnection {
     }
   }
 
-  /** Ends a transaction at the database too: its statements go on to be refused there. */
+  /** Answers with an error. Inside a transaction it also fails the database's transaction. */
   #refuse(): void {
     const refusal = errorMessages(
       DISK_FULL,
@@ -175,7 +175,7 @@ class ProxiedConnection {
       this.#inTransaction,
     );
     if (this.#inTransaction) {
-      // The database has to be in the state that the server is told of.
+      // The database's transaction must be in the state that the server sees.
       this.#keptAnswer = true;
       this.#refusal = refusal;
       this.#upstream.write(simpleQuery('select 1/0'));

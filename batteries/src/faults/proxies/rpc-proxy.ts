@@ -3,32 +3,33 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Step, StepObserver } from './step.js';
 
-/** A call of the RPC as the proxy has it. */
+/** An RPC call at the proxy. */
 export interface RpcCall {
   readonly method: string;
   readonly params: unknown[];
   readonly body: string;
-  /** Asks the chain. */
+  /** Forwards the call to the chain. @returns the answer's text. */
   ask(body?: string): Promise<string>;
 }
 
 /**
- * Answers a call in place of the chain, or changes what the chain says: the text of the answer, a status with it, or
- * undefined, which breaks the connection.
+ * Answers a call instead of the chain, or changes the chain's answer.
+ *
+ * @returns the answer's text and status. `cutAt` breaks the connection after that many bytes, and undefined breaks it at once.
  */
 export type Misbehaviour = (
   call: RpcCall,
 ) => Promise<{ status?: number; text: string; cutAt?: number } | undefined>;
 
-/** A chain that is reached through a proxy. */
+/** A proxy in front of a chain. */
 export interface RpcProxy {
   readonly url: string;
-  /** How it answers from now on; undefined: as the chain does. */
+  /** Changes the proxy's answers from now on. undefined: the chain's answers. */
   misbehave(how: Misbehaviour | undefined): void;
   close(): Promise<void>;
 }
 
-/** Starts a proxy in front of a JSON-RPC endpoint, which asks what to do with each call. */
+/** Starts a proxy in front of a JSON-RPC endpoint. The observer decides the fate of each call. */
 export async function startRpcProxy(rpcUrl: string, observer: StepObserver): Promise<RpcProxy> {
   let misbehaviour: Misbehaviour | undefined;
   const ask = async (body: string) => {
@@ -103,7 +104,7 @@ function reply(response: ServerResponse, answer: Awaited<ReturnType<Misbehaviour
   else response.write(bytes.subarray(0, cutAt), () => response.destroy());
 }
 
-/** The transaction that a call carries. */
+/** The bytes of the call's transaction. */
 function carriedBytes(method: string, [first]: unknown[]): Buffer | undefined {
   const carries = method === 'sendTransaction' || method === 'simulateTransaction';
   return carries && typeof first === 'string' ? Buffer.from(first, 'base64') : undefined;

@@ -1,39 +1,39 @@
-/** One step that the server takes at the database or at the chain, on its way through a proxy. */
+/** A statement to the database or a call to the chain, at a proxy. */
 export interface Step {
   readonly at: 'database' | 'chain';
   /** The statement's text on one line, or the method of the RPC. */
   readonly name: string;
-  /** A statement's values that are sent as text. */
+  /** A statement's values, as text. */
   readonly parameters: readonly string[];
-  /** Whether its parameters, or the transaction that it carries, hold these bytes. */
+  /** Whether its parameters or its transaction contain these bytes. */
   holds(bytes: Buffer): boolean;
-  /** Whether it is part of a transaction of the database that begins with a statement of its own. */
+  /** Whether the database has an explicit transaction open. */
   readonly inTransaction: boolean;
-  /** Whether the statement has a name under which the connection keeps it, and its plan with it. */
+  /** Whether the statement is a named prepared statement, whose plan the connection keeps. */
   readonly isPrepared: boolean;
-  /** Whether it ends a transaction of the database, which belongs to what the transaction did before. */
+  /** Whether it ends a database transaction. */
   readonly endsTransaction: boolean;
-  /** The connection that it is asked on; statements of one transaction share theirs. */
+  /** Its connection. Statements of one transaction have the same connection. */
   readonly connection: object;
 }
 
 /**
- * What a proxy does with a step.
+ * The action of a proxy at a step.
  *
- * - `pass`: hands it on, and its answer back.
- * - `hold`: never hands it on, and keeps the connection open.
- * - `hold_answer`: hands it on and keeps the answer.
- * - `cut`: breaks the connection in place of handing it on.
- * - `cut_answer`: hands it on and breaks the connection in place of the answer.
- * - `refuse`: answers with the error of a full disk, or with status 429, in place of handing it on.
+ * - `pass`: forwards the step and its answer.
+ * - `hold`: does not forward the step, and keeps the connection open.
+ * - `hold_answer`: forwards the step, and keeps the answer.
+ * - `cut`: breaks the connection, and does not forward the step.
+ * - `cut_answer`: forwards the step, then breaks the connection.
+ * - `refuse`: does not forward the step. Answers with the error of a full disk, or with status 429.
  */
 export type Fate = 'pass' | 'hold' | 'hold_answer' | 'cut' | 'cut_answer' | 'refuse';
 
-/** Decides what happens to steps, and is told how they end. */
+/** Decides the fate of steps, and observes their ends. */
 export interface StepObserver {
   onStep(step: Step): Fate;
-  /** The other side has carried the step out. With `pass` its answer has been handed back. */
+  /** Called after the database or the chain carried the step out. With `pass`, the proxy has also forwarded the answer. */
   onDone(step: Step, fate: Fate): void;
-  /** The database has sent a notice with this text on some connection. It is handed on. */
+  /** Called for each notice of the database, which the proxy forwards. */
   onNotice?(text: string): void;
 }

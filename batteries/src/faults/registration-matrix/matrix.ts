@@ -12,11 +12,11 @@ import { stepsOfAll, writingSteps } from '../world/record.js';
 import { holdBackground } from '../world/scenarios.js';
 import { isAtRest, wrongOf } from './registered.js';
 
-/** What a creator is interrupted in. */
+/** The changes that a kill interrupts. */
 const CHANGES = ['registration', 'update of a draft', 'update of a published listing'] as const;
 type Change = (typeof CHANGES)[number];
 
-/** Fewer than the jobs that a server works on at once: a step that is held holds its job. */
+/** Fewer than a server's concurrent jobs, because a held step holds its job. */
 const LANES = 3;
 const RECORDINGS = 3;
 const REST_MS = 30_000;
@@ -28,23 +28,23 @@ export interface RegistrationOptions {
 }
 
 export interface RegistrationReport {
-  /** How many rows each change has, played or not. */
+  /** The number of rows of each change, played or not. */
   rows: Record<string, number>;
-  /** What is not as it has to be. */
+  /** The faults. */
   broken: string[];
 }
 
-/** A creator with what is about to be interrupted. */
+/** A creator of an interrupted change. */
 interface Creator {
   readonly renter: Renter;
   readonly wallet: string;
-  /** Of an agent that is changed. */
+  /** The listing of an update. */
   readonly listingId: string | undefined;
 }
 
 /**
- * Kills the server at every step of a registration and of updates, from the request to the end of the probe that follows, and
- * shows that the next one completes it or that nothing of it is there.
+ * Kills the server at every step of a registration and of updates, from the request to the end of the probe. Checks that the
+ * next server completes the change, or that the change left nothing.
  */
 export const runRegistrationMatrix = (options: RegistrationOptions): Promise<RegistrationReport> =>
   FaultMarket.use((market) => matrix(market, options));
@@ -92,7 +92,7 @@ async function recordChange(market: FaultMarket, change: Change) {
   );
 }
 
-/** Brings one change to each row's step, kills the server, and looks at what the next one makes of it. */
+/** Brings one change to each row's step, kills the server, and checks the result of the next server. */
 async function playBatch(market: FaultMarket, change: Change, rows: readonly Row[]) {
   const creators = await Promise.all(rows.map(() => newCreator(market, change)));
   const lanes = creators.map((creator, index) => laneOf(creator, rows[index]));
@@ -108,7 +108,7 @@ async function playBatch(market: FaultMarket, change: Change, rows: readonly Row
         REST_MS,
         20,
       );
-      // After the last step there is none to hold.
+      // A fault after the last step has no step to hold.
       await Promise.race([lane.reached, rested.then(() => lane.waited())]).catch(() => undefined);
     }),
   );
@@ -125,7 +125,7 @@ async function playBatch(market: FaultMarket, change: Change, rows: readonly Row
       const wrong = await wrongOf(market, { wallet, listingId, jobId: jobIds[index], isPublished });
       return {
         isReached: lanes[index]?.isReached === true,
-        wrong: isEnded ? wrong : ['it has not come to an end', ...wrong],
+        wrong: isEnded ? wrong : ['the change has not ended', ...wrong],
       };
     }),
   );
@@ -149,7 +149,7 @@ async function newCreator(market: FaultMarket, change: Change): Promise<Creator>
   return { renter, wallet, listingId: listing.id };
 }
 
-/** An update has the job of its registration before it. */
+/** The number of a creator's jobs after a change. An update follows a registration. */
 const jobsOf = (listingId: string | undefined) => (listingId === undefined ? 1 : 2);
 
 const laneOf = ({ wallet, listingId }: Creator, row?: Row): Lane =>
@@ -157,11 +157,11 @@ const laneOf = ({ wallet, listingId }: Creator, row?: Row): Lane =>
 
 const ID = /^(?:[0-9a-f]{8}-[0-9a-f-]{27}|matrix-agent-[a-z2-7]{6})$/;
 
-/** Ids of what a step makes: later ones name it by them. */
+/** The ids of new rows, which later steps use. */
 const idsOf = ({ name, parameters }: Step): string[] =>
   name.startsWith('insert into') ? parameters.filter((text) => ID.test(text)) : [];
 
-/** Sends a registration, or a change of a listing. @returns the job's id, where an answer came */
+/** Sends a registration or an update. @returns the job's id, if an answer came */
 async function send(market: FaultMarket, { renter, listingId }: Creator): Promise<string | undefined> {
   const { served, agent } = market;
   const body =

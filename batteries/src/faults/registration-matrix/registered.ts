@@ -1,18 +1,18 @@
 import type { FaultMarket } from '../world/market.js';
 
-/** A creator that was interrupted, and the job that it was told of. */
+/** A creator of an interrupted change, with the job from the answer. */
 interface Interrupted {
   wallet: string;
-  /** Of an agent that was changed. */
+  /** The listing of an update. */
   listingId: string | undefined;
   jobId: string | undefined;
   isPublished: boolean;
 }
 
 /**
- * Whether all that follows a request has ended: its job, and the probe of its agent.
+ * Whether a creator's jobs and the probes of its agents have ended.
  *
- * @param leastJobs of the creator, with those of earlier requests; a request that was cut off may have left none
+ * @param leastJobs the least number of the creator's jobs. An interrupted request may have left no job.
  */
 export async function isAtRest(market: FaultMarket, wallet: string, leastJobs: number): Promise<boolean> {
   const [row] = await market.query<{ jobs: bigint; waiting: bigint; probes: bigint; tasks: bigint }>(
@@ -30,7 +30,7 @@ export async function isAtRest(market: FaultMarket, wallet: string, leastJobs: n
   return Number(row.waiting) + Number(row.probes) + Number(row.tasks) === 0;
 }
 
-/** What is wrong with what a creator has, once it is at rest. */
+/** The faults in a creator's jobs and listings, after their end. */
 export async function wrongOf(
   market: FaultMarket,
   { wallet, listingId, jobId, isPublished }: Interrupted,
@@ -67,7 +67,7 @@ export async function wrongOf(
   );
   const wrong: string[] = [];
   if (jobId !== undefined && !jobs.some(({ id }) => id === jobId))
-    wrong.push(`the job ${jobId} was told and is not there`);
+    wrong.push(`the job ${jobId} of the answer is missing`);
   for (const { id, status, error, body } of jobs) {
     if (status === 'queued') wrong.push(`the job ${id} still waits`);
     if (status === 'failed' && error === null) wrong.push(`the job ${id} failed without a reason`);
@@ -82,13 +82,14 @@ export async function wrongOf(
     if (Number(listing.versions) !== 1 + updates)
       wrong.push(`${updates} updates made ${listing.versions} versions`);
     const status = isPublished ? 'active' : 'draft';
-    if (listing.status !== status) wrong.push(`it is ${listing.status} in place of ${status}`);
+    if (listing.status !== status) wrong.push(`its status is ${listing.status}, not ${status}`);
     if (!listing.runs) wrong.push('its version cannot run');
     if (listing.approved_version_id !== listing.version_id) wrong.push('its version is not approved');
     if (Number(listing.blocks) !== 1) wrong.push('its public part is not stored');
     if (listing.reached !== true) wrong.push('its probe has not reached the agent');
     const isChanged = listing.description === 'Answers better.';
-    if (isChanged !== updates > 0) wrong.push(`${updates} updates, and it says "${listing.description}"`);
+    if (isChanged !== updates > 0)
+      wrong.push(`${updates} updates, with the description "${listing.description}"`);
     if (!completed.some(({ listing_id: id }) => id === listing.id)) wrong.push('no job has made it');
   }
   if (listingId !== undefined && listings.length !== 1) wrong.push('the listing is gone');

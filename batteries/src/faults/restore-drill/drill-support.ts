@@ -14,21 +14,21 @@ import { landedCharges } from '../world/ledger-audit.js';
 const OPERATIONS = new URL('../../../../docs/operations.md', import.meta.url);
 const WORKERS = 3;
 
-/** The commands of the section about backups, by what they begin with. */
+/** Finds a command in the documentation's section about backups, by its program. */
 export function command(program: 'pg_dump' | 'pg_restore' | 'npm run reconcile'): string {
   const [, section = ''] = readFileSync(OPERATIONS, 'utf8').split('## Backup and restore\n');
   const blocks = [...(section.split('\n## ')[0] ?? '').matchAll(/```sh\n([^]*?)```/g)].map(
     ([, code = '']) => code,
   );
   const found = blocks.find((code) => code.startsWith(program));
-  if (found === undefined) throw new Error(`docs/operations.md has no block that begins with ${program}.`);
+  if (found === undefined) throw new Error(`docs/operations.md has no block that starts with ${program}.`);
   return found;
 }
 
 const balanceAddressOf = ({ publicKey }: Keypair, listingId: string) =>
   findPerQueryBalanceAddress(publicKey, findListingAddress(listingId).address).address;
 
-/** What a balance holds. */
+/** Reads a balance in lamports. */
 export async function lamportsOnChain(
   connection: Connection,
   wallet: Keypair,
@@ -38,7 +38,7 @@ export async function lamportsOnChain(
   return Number(decodePerQueryBalance(account?.data ?? Buffer.alloc(0)).balanceLamports);
 }
 
-/** The runs that the chain has charged to a balance, as often as it has. */
+/** The runs that the chain has charged to a balance, one entry per charge. */
 export async function chargedOnChain(
   connection: Connection,
   wallet: Keypair,
@@ -48,7 +48,7 @@ export async function chargedOnChain(
   return landed.map(({ runId }) => runId);
 }
 
-/** Runs of a rental on all replicas by turns, until it is ended; what a killed server leaves unanswered is no failure. */
+/** Makes runs of a rental on all replicas in turns, until `end`. After `killed`, an unanswered run is no failure. */
 export function startLoad(clientOf: (replica: number) => RentalClient, listingId: string, name: string) {
   const state = { isOver: false, isKilled: false };
   const answered: string[] = [];
@@ -68,7 +68,7 @@ export function startLoad(clientOf: (replica: number) => RentalClient, listingId
   const workers = Promise.all(Array.from({ length: WORKERS }, (_, index) => worker(index)));
   return {
     answered,
-    /** Waits until so many more runs were answered. */
+    /** Waits for this many further answers. */
     async more(count: number) {
       const target = answered.length + count;
       await until(async () => (answered.length >= target || failed.length > 0 ? true : undefined), 60_000);
@@ -83,7 +83,7 @@ export function startLoad(clientOf: (replica: number) => RentalClient, listingId
   };
 }
 
-/** Whether a program of PostgreSQL is on this machine. */
+/** Whether a program is on this machine. */
 export function hasProgram(name: string): boolean {
   try {
     execFileSync(name, ['--version'], { stdio: 'ignore' });

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient, type RentalClient } from '@agent-rental/sdk';
@@ -19,13 +18,14 @@ import {
   openChain,
   type MarketChain,
 } from '@agent-rental/test/support/replicas/market-chain';
+import { serverEnvironment } from '../world/environment.js';
 import { inMaintenance } from '../world/maintenance.js';
 import { Servers, type FaultServer } from '../world/servers.js';
 import { chargedOnChain, command, hasProgram, lamportsOnChain, startLoad } from './drill-support.js';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const RECONCILE = join(ROOT, 'server/dist/reconciliation/main.js');
-/** PostgreSQL's own programs, which the embedded default does not bring. */
+/** Whether PostgreSQL's backup programs are here. The embedded PostgreSQL does not have them. */
 const canBackUp =
   process.env['TEST_DATABASE_URL'] !== undefined && hasProgram('pg_dump') && hasProgram('pg_restore');
 
@@ -51,19 +51,11 @@ beforeAll(async () => {
     openEmptyDatabase(process.env['TEST_DATABASE_URL']),
     startFaultAgent(),
   ]);
-  environment = {
-    PORT: '0',
-    DATABASE_URL: database.url,
-    SOLANA_RPC_URLS: chain.chain.rpcUrl,
-    SOLANA_NETWORK: 'localnet',
-    AUTHORITY_KEYPAIR: chain.authorityFile,
-    MASTER_KEY: randomBytes(32).toString('base64'),
-    REVIEW: 'automatic',
-    LOG_LEVEL: 'warn',
-    RATE_LIMIT_PER_MINUTE: '1000000',
-    EXECUTIONS_PER_MINUTE: '1000000',
-    SANDBOX_POOL_SIZE: '1',
-  };
+  environment = serverEnvironment({
+    databaseUrl: database.url,
+    rpcUrl: chain.chain.rpcUrl,
+    authorityFile: chain.authorityFile,
+  });
   replicas = [];
   for (let index = 0; index < 2; index += 1) {
     const stateDir = await newStateDir();
@@ -83,7 +75,7 @@ async function startAll(): Promise<void> {
   servers = await Promise.all(replicas.map((one) => one.start().ready));
 }
 
-/** Runs commands as an operator's shell does, with the environment of the servers. */
+/** Runs commands in a shell like an operator's, with the servers' environment. */
 function shell(script: string): Promise<{ code: number; stdout: string; stderr: string }> {
   const env = { PATH: process.env['PATH'] ?? '', HOME: folder, ...environment };
   return new Promise((resolve) =>
@@ -96,7 +88,7 @@ function shell(script: string): Promise<{ code: number; stdout: string; stderr: 
   );
 }
 
-/** What the comparison with the chain lists, by its command; it is built already. */
+/** Runs the documented comparison with the chain, on the existing build. @returns its exit code and open differences. */
 async function reconcile() {
   const script = command('npm run reconcile').replace(
     'npm run reconcile',
@@ -115,7 +107,7 @@ const clientsOf = (wallet: Keypair) => (replica: number) => clientOf(wallet, rep
 const newWallet = async () =>
   (await newRenter({ dev: { base_url: at(0), rpc_url: chain.chain.rpcUrl } })).wallet;
 
-/** Puts an agent on sale, through one replica. */
+/** Publishes an agent through one replica. */
 async function publishAgent(wallet: Keypair, rental_model: 'per_query' | 'one_time'): Promise<string> {
   const creator = { wallet, token: '', client: clientOf(wallet, 0), signer: keypairSigner(wallet) };
   const name = `drill-${rental_model === 'one_time' ? 'once' : 'by-task'}`;
@@ -125,7 +117,7 @@ async function publishAgent(wallet: Keypair, rental_model: 'per_query' | 'one_ti
 
 const rows = async <T extends object>(statement: string) => (await database.pool.query<T>(statement)).rows;
 
-/** Waits until a run is in a batch of the run log. Its minute between two batches passes at once. */
+/** Waits until a run is in a batch of the run log. Skips the minute between two batches. */
 const logged = (client: RentalClient, runId: string) =>
   until(
     async () => {
@@ -138,7 +130,7 @@ const logged = (client: RentalClient, runId: string) =>
   );
 
 test.runIf(canBackUp && !IS_QUICK)(
-  'a backup that is an hour old is restored by the commands of docs/operations.md alone: what only the chain knows is indexed or listed, nothing is charged twice, and everybody goes on [OPS-80]',
+  'the commands of docs/operations.md restore an hour-old backup: newer chain data is indexed or listed, no run is charged twice [OPS-80]',
   async () => {
     const [creator, renter, late] = [await newWallet(), await newWallet(), await newWallet()];
     const [byTask, once] = [
@@ -154,7 +146,7 @@ test.runIf(canBackUp && !IS_QUICK)(
       client.execute({ agent_id: byTask, task: 'answer first' }, { idempotencyKey: 'first' });
     const first = await runFirst(clientOf(renter, 0));
 
-    // The backup, under load; a run waits for its batch of the run log.
+    // The backup, under load. One run waits for its batch of the run log.
     const load = startLoad(clientsOf(renter), byTask, 'before');
     await load.more(10);
     const inBackup = [...load.answered];
@@ -164,7 +156,7 @@ test.runIf(canBackUp && !IS_QUICK)(
     await load.end();
     const firstLog = await logged(clientOf(renter, 1), waiting.run_id);
 
-    // An hour passes, in which the market goes on.
+    // An hour passes, and the market continues.
     await askChain(chain.chain, 'localchain_warp', {
       unixTimestamp: Math.floor(Date.now() / 1_000) + HOUR_SECONDS,
     });
@@ -187,7 +179,7 @@ test.runIf(canBackUp && !IS_QUICK)(
     expect(await shell(command('pg_restore'))).toMatchObject({ code: 0 });
     await startAll();
 
-    // Credentials and balances are as the chain has them.
+    // Credentials and balances equal the chain's.
     const balances = [
       [renter, DEPOSIT + 10 * PRICE],
       [late, DEPOSIT],
@@ -202,15 +194,15 @@ test.runIf(canBackUp && !IS_QUICK)(
         });
     }
 
-    // Everybody goes on: with a key from before, with a rental from after the backup, and a creator.
+    // All wallets continue: a renter with an old key, a renter with a rental newer than the backup, and the creator.
     const charged = async () => (await chargedOnChain(chain.connection, renter, byTask)).length;
     const before = await charged();
     const again = createClient({ baseUrl: at(1), apiKey: kept.key, retries: 0 });
     expect(await runFirst(again)).toEqual(first);
     expect(await charged()).toBe(before);
-    const goesOn = startLoad(clientsOf(renter), byTask, 'after');
-    await goesOn.more(6);
-    await goesOn.end();
+    const nextLoad = startLoad(clientsOf(renter), byTask, 'after');
+    await nextLoad.more(6);
+    await nextLoad.end();
     expect(await clientOf(late, 1).execute({ agent_id: byTask, task: 'answer late again' })).toMatchObject({
       status: 'completed',
       cost_lamports: PRICE,
@@ -221,7 +213,7 @@ test.runIf(canBackUp && !IS_QUICK)(
       status: 'completed',
     });
 
-    // What came after the backup is unknown, and its charges stand.
+    // Runs, listings and keys that are newer than the backup are unknown. Their charges remain.
     for (const runId of [laterLoad.answered[0] ?? '', newRun.run_id])
       await expect(again.getRun(runId)).rejects.toMatchObject({ code: 'not_found' });
     await expect(again.getListing(newListing)).rejects.toMatchObject({ code: 'listing_not_found' });
@@ -229,7 +221,7 @@ test.runIf(canBackUp && !IS_QUICK)(
       createClient({ baseUrl: at(0), apiKey: lost.key, retries: 0 }).listCredentials(),
     ).rejects.toMatchObject({ code: 'invalid_api_key' });
 
-    // Charges that were open come to their end, and the comparison lists what only the chain knows, run by run.
+    // Open charges end. The comparison lists each charge and listing that is on the chain alone.
     await until(
       async () => {
         await finalizeChain(chain.chain);
@@ -254,7 +246,7 @@ test.runIf(canBackUp && !IS_QUICK)(
     const listed = await until(async () => {
       const { code, open } = await reconcile();
       const kinds = new Set(open.map(({ kind }) => kind));
-      // What is not final yet is compared later.
+      // The comparison waits for final transactions.
       return kinds.has('unknown_listing') && open.length > unknown.length ? { code, open } : undefined;
     }, 90_000);
     expect(listed.code).toBe(1);
@@ -266,7 +258,7 @@ test.runIf(canBackUp && !IS_QUICK)(
     );
     expect(listedRuns.toSorted().filter((runId) => all.includes(runId))).toEqual(unknown);
 
-    // The run log goes on after the batch that it does not know of.
+    // The run log continues after the batch that is missing in the backup.
     const nextLog = await logged(clientOf(renter, 0), waiting.run_id);
     expect(nextLog.batch).toBeGreaterThan(firstLog.batch);
     expect(nextLog.previous_root).not.toBe(firstLog.previous_root);

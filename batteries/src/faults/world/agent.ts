@@ -1,37 +1,37 @@
 import { listenNode } from '@agent-rental/stand-in';
 
-/** How the agent works on a task. A task names it, and the wallet it is for. */
+/** How the agent works on a task. It is the first word of the task. */
 export type WayToWork = 'answer' | 'stream' | 'refuse' | 'linger';
 
 /** The endpoint of a connected agent, on loopback. */
 export interface FaultAgent {
   readonly origin: string;
   readonly url: string;
-  /** Whether `refuse` and `linger` are taken at their word; else all tasks are answered. */
+  /** Whether tasks with `refuse` and `linger` fail. If false, the agent answers all tasks. */
   isDown: boolean;
-  /** Resolves when a task with that text has come in. */
+  /** Resolves when a task with that text has arrived. */
   received(task: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What is answered to every task. */
+/** The answer to every task. */
 const ANSWER = 'the answer, in two parts';
 
-/** Starts the agent. `linger` never answers; `refuse` answers as a gateway does whose agent is gone, while that is so. */
+/** Starts the agent. While `isDown`, `linger` never answers, and `refuse` answers like a gateway without its agent. */
 export async function startFaultAgent(): Promise<FaultAgent> {
-  const came = new Map<string, { promise: Promise<void>; resolve: () => void }>();
+  const arrivals = new Map<string, { promise: Promise<void>; resolve: () => void }>();
   const arrival = (task: string) => {
-    let entry = came.get(task);
+    let entry = arrivals.get(task);
     if (!entry) {
       let resolve: () => void = () => undefined;
       const promise = new Promise<void>((done) => (resolve = done));
-      came.set(task, (entry = { promise, resolve }));
+      arrivals.set(task, (entry = { promise, resolve }));
     }
     return entry;
   };
   const { baseUrl: origin, close } = await listenNode(async (request) => {
     const { task } = (await request.json()) as { task?: string };
-    // The service asks whether the agent is there.
+    // A probe of the service has no task.
     if (task === undefined) return new Response();
     arrival(task).resolve();
     const [way] = task.split(' ');

@@ -1,23 +1,23 @@
 import type { Fate, Step, StepObserver } from '../proxies/step.js';
 
-/** A step of a run, as it was recorded or is to be disturbed. */
+/** A step of a run. */
 export interface StepOfRun {
   readonly at: Step['at'];
   readonly name: string;
-  /** The first of its name is 1. */
+  /** The number of the step among the run's steps of the same name, from 1. */
   readonly occurrence: number;
 }
 
-/** A fault that is planned for one step of one run. */
+/** A planned fault at one step of one run. */
 export interface PlannedFault {
   readonly step: StepOfRun;
-  /** `hold_next`: the step passes, its answer reaches the server, and whatever the run asks then is held. */
+  /** `hold_next`: the step and its answer pass, and all later steps of the run are held. */
   readonly fate: Exclude<Fate, 'pass'> | 'hold_next';
 }
 
 /**
- * What belongs together: one listing with the one run of it that is under way. Its steps are known by what they hold: the
- * wallet, the listing, the addresses of both, the run's id.
+ * One active run of one listing. A step belongs to it if it contains one of its tokens: the wallet, the listing, their addresses
+ * or the run's id.
  */
 export class Lane {
   readonly #tokens: Buffer[];
@@ -32,7 +32,7 @@ export class Lane {
   readonly reached: Promise<void>;
   isReached = false;
 
-  /** @param learns texts by which later steps are known, of one that belongs here */
+  /** @param learns finds further tokens in a step of this lane */
   constructor(
     tokens: readonly string[],
     fault?: PlannedFault,
@@ -52,12 +52,12 @@ export class Lane {
     return this.#tokens.some((token) => step.holds(token));
   }
 
-  /** Steps that name the run by its id belong here from now on, and transactions that carry it. */
+  /** Adds a run's id to the tokens, as text and as the bytes in a transaction. */
   follow(runId: string): void {
     this.#tokens.push(Buffer.from(runId), Buffer.from(runId.replaceAll('-', ''), 'hex'));
   }
 
-  /** @param name the step's, and for the end of a transaction also what the transaction did first. */
+  /** @param name the step's name. For the end of a transaction it includes the transaction's first statement. */
   fateOf(step: Step, name = step.name): Fate {
     const key = `${step.at} ${name}`;
     const occurrence = (this.#seen.get(key) ?? 0) + 1;
@@ -93,44 +93,44 @@ export class Lane {
     this.#resolveReached();
   }
 
-  /** The caller has its answer: after the last step of a run there is none left to hold. */
+  /** Notes that the caller has its answer. A run without further steps then counts as held. */
   answered(): void {
     this.#isAnswered = true;
     if (this.#isFrozen) this.reach();
   }
 
-  /** The run has sent no statement and no call for a while, for instance because its agent works: it has passed the step. */
+  /** Notes that the run has sent no statement and no call for a while, for instance because its agent works. */
   waited(): void {
     if (this.#isFrozen) this.reach();
   }
 
-  /** A step was carried out. */
+  /** Notes that a step was carried out. */
   done(fate: Fate): void {
     if (fate === 'hold_answer' || fate === 'cut_answer') this.reach();
     if (this.#isFrozen && this.#isAnswered) this.reach();
   }
 }
 
-const BEGINS_RUN = /\bstart_runs\(/;
-/** Runs that begin together, as an array literal: the third value of the statement. */
+const STARTS_RUN = /\bstart_runs\(/;
+/** The statement's third value: the runs that start together, as an array literal. */
 const RUNS_PLACE = 2;
 const RUN_ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** A lane without its run's id would miss the steps that name the run alone. */
-function followBegun(lane: Lane, { name, parameters }: Step): void {
+/** Adds the ids of started runs to their lane. Some steps have no other token. */
+function followStarted(lane: Lane, { name, parameters }: Step): void {
   const runIds = parameters[RUNS_PLACE]?.match(RUN_ID) ?? [];
   if (runIds.length === 0) throw new Error(`No run id among the values of ${name}`);
   for (const runId of runIds) lane.follow(runId);
 }
 
-/** Tells each step's lane, and lets all other steps pass. */
+/** Finds each step's lane, and passes steps without a lane. */
 export class Lanes implements StepObserver {
   #lanes: Lane[] = [];
-  /** The lanes of transactions that are under way, by their connection. */
+  /** The lanes of open transactions, by connection. */
   readonly #transactions = new WeakMap<object, { lane: Lane; first: string }>();
-  /** What happens to a step, of any lane or none; undefined: what its lane says. */
+  /** Decides the fate of a step before its lane does. undefined: the lane decides. */
   always: (step: Step) => Fate | undefined = () => undefined;
-  /** Is told each notice of the database. */
+  /** Called for each notice of the database. */
   onNotice: NonNullable<StepObserver['onNotice']> = () => undefined;
 
   use(lanes: readonly Lane[]): void {
@@ -143,7 +143,7 @@ export class Lanes implements StepObserver {
     const lane = this.#laneOf(step);
     if (!lane) return 'pass';
     lane.learn(step);
-    if (BEGINS_RUN.test(step.name)) followBegun(lane, step);
+    if (STARTS_RUN.test(step.name)) followStarted(lane, step);
     if (!step.endsTransaction) return lane.fateOf(step);
     return lane.fateOf(step, `${step.name} of ${this.#transactions.get(step.connection)?.first ?? ''}`);
   }
@@ -153,14 +153,14 @@ export class Lanes implements StepObserver {
     if (step.endsTransaction) this.#transactions.delete(step.connection);
   }
 
-  /** A step of several lanes, such as a batch, is none of one lane alone. */
+  /** The lane of a step. A step of several lanes, such as a batch, has none. */
   #laneOf(step: Step): Lane | undefined {
     if (step.endsTransaction) return this.#transactions.get(step.connection)?.lane;
     const owners = this.#lanes.filter((lane) => lane.owns(step));
     const [lane] = owners;
     if (lane === undefined || owners.length > 1) return undefined;
-    const began = this.#transactions.get(step.connection);
-    if (step.inTransaction && began?.lane !== lane) {
+    const open = this.#transactions.get(step.connection);
+    if (step.inTransaction && open?.lane !== lane) {
       this.#transactions.set(step.connection, { lane, first: step.name });
     }
     return lane;

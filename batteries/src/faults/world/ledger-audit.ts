@@ -13,20 +13,20 @@ import type { PublicKey } from '@solana/web3.js';
 import type { Rental as PaidRental, SoldListing } from '@agent-rental/test/support/agents/market-agents';
 import { RUN_PRICE, type FaultMarket } from './market.js';
 
-/** A rental whose account is read. */
+/** An audited rental. */
 type AuditedRental = PaidRental<Pick<SoldListing, 'id' | 'address'>> & { readonly apiKey?: string };
 
-/** Where accounts are read. */
+/** The chain and the database of an audit. */
 type Books = Pick<FaultMarket, 'connection' | 'query'>;
 
-/** A charge that has landed, as its transaction says. */
+/** A landed charge, read from its transaction. */
 interface LandedCharge {
   readonly runId: string;
   readonly priceLamports: bigint;
   readonly sequence: bigint;
 }
 
-/** A run of the wallet, as the database has it. */
+/** A run of the wallet in the database. */
 interface RecordedRun {
   id: string;
   status: string;
@@ -34,20 +34,20 @@ interface RecordedRun {
   output_left: boolean;
   state: string | null;
   is_credited: boolean;
-  /** Whether its wallet and listing had as many credits that day as they can have. */
+  /** Whether its wallet and listing had already reached the daily limit of credits. */
   is_beyond_bound: boolean;
   used_by: string | null;
   uses_credit: boolean;
 }
 
-/** What was taken of a rental, and for what. */
+/** The debits of a rental, and their reasons. */
 export interface Account {
   readonly landed: readonly LandedCharge[];
   readonly runs: readonly RecordedRun[];
   readonly debitedLamports: bigint;
 }
 
-/** Every charge of a balance that took effect, decoded from the chain's transactions. */
+/** Decodes every landed charge of a balance from the chain's transactions. */
 export async function landedCharges(
   { connection }: Pick<Books, 'connection'>,
   balance: PublicKey,
@@ -80,7 +80,7 @@ function uuidOf(bytes: Uint8Array): string {
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** Reads what was taken of a rental. */
+/** Reads the debits of a rental. */
 export async function accountOf(market: Books, rental: AuditedRental): Promise<Account> {
   const [landed, runs, info] = await Promise.all([
     landedCharges(market, rental.balanceAddress),
@@ -96,14 +96,14 @@ export async function accountOf(market: Books, rental: AuditedRental): Promise<A
     ),
     market.connection.getAccountInfo(rental.balanceAddress),
   ]);
-  // A revoked one was paid back and is gone.
+  // The account of a revoked rental was paid back and closed.
   const debitedLamports = info
     ? rental.depositLamports - decodePerQueryBalance(info.data).balanceLamports
     : BigInt(landed.length) * RUN_PRICE;
   return { landed, runs, debitedLamports };
 }
 
-/** What is wrong with a rental's account once all is settled; empty when the money is right. */
+/** The faults in a rental's account after all charges are settled; empty when the money is right. */
 export async function auditRental(market: Books, rental: AuditedRental): Promise<string[]> {
   const account = await accountOf(market, rental);
   const { landed, runs, debitedLamports } = account;
@@ -121,13 +121,13 @@ export async function auditRental(market: Books, rental: AuditedRental): Promise
   for (const run of runs) wrong.push(...auditRun(run, charged.has(run.id)));
   const sum = explained(account);
   if (sum !== debitedLamports)
-    wrong.push(`${debitedLamports} lamports were debited and ${sum} are explained`);
+    wrong.push(`${debitedLamports} lamports were debited, the runs explain ${sum}`);
   if (rental.apiKey !== undefined) {
     const counted = await market.query<{ id: string }>('select id from api_key_spends where id = any ($1)', [
       [...charged],
     ]);
     if (counted.length < charged.size)
-      wrong.push(`${charged.size - counted.length} charges are not counted for their key`);
+      wrong.push(`${charged.size - counted.length} charges do not count for their key`);
   }
   const open = await market.query<{ what: string }>(
     `select 'slot' as what from seats where wallet = $1 and expires_at > now() union all select 'place in the queue' from seat_line where wallet = $1
@@ -137,15 +137,15 @@ export async function auditRental(market: Books, rental: AuditedRental): Promise
   return [...wrong, ...open.map(({ what }) => `a ${what} is left`)];
 }
 
-/** Whether a run was charged for nothing, because its wallet and listing have had all credits of the day. */
+/** Whether a run was charged, not delivered and not credited, because its wallet and listing have no daily credits left. */
 export function isUncredited(run: RecordedRun): boolean {
   const isPaid = run.state === 'finalized' || run.state === 'credited';
   return isPaid && run.status === 'undelivered' && !run.output_left && run.is_beyond_bound;
 }
 
 /**
- * Answered, credited, cut off in the middle of its output, or beyond the credits of a day. Unpaid output after a fork is
- * `lost`.
+ * The debits that the runs explain: a charged run is answered, credited, cut off during its output, or over the daily credits.
+ * Unpaid output after a fork is `lost`.
  */
 function explained({ runs }: Account): bigint {
   return runs.reduce((sum, run) => {
@@ -166,7 +166,7 @@ function auditRun(run: RecordedRun, hasLanded: boolean): string[] {
   const isFree = cost === 0n;
   if (status === 'completed' && isFree && !run.uses_credit) wrong.push(`run ${id} was delivered unpaid`);
   if (status === 'completed' && !isFree && !hasLanded && state !== 'lost') {
-    wrong.push(`run ${id} is said to have cost ${cost} and was not charged`);
+    wrong.push(`run ${id} has a cost of ${cost} and was not charged`);
   }
   if (run.is_credited && (!hasLanded || status !== 'undelivered'))
     wrong.push(`run ${id} was credited as ${status}`);
@@ -178,7 +178,7 @@ function auditRun(run: RecordedRun, hasLanded: boolean): string[] {
   return wrong;
 }
 
-/** What is wrong with the earnings of listings and the treasury, against the charges of all their rentals. */
+/** The faults in the earnings of listings and the treasury, compared with the charges of all rentals. */
 export async function auditEarnings(
   market: Books & Pick<FaultMarket, 'treasury'> & { readonly rentals: readonly AuditedRental[] },
   treasuryBefore: number,

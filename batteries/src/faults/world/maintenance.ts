@@ -1,9 +1,9 @@
 import { Client } from 'pg';
 
 /**
- * Ends all connections to a database, and works on it as a whole.
+ * Ends all connections to a database, then runs statements from the database `postgres`.
  *
- * @param statements by the database's name
+ * @param statements makes the statements for the database's name
  */
 export async function inMaintenance(
   databaseUrl: string,

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { LocalChain } from '@agent-rental/local-chain';
 import { findAccessCredentialAddress } from '@agent-rental/program-client';
 import { createClient } from '@agent-rental/sdk';
@@ -15,6 +14,7 @@ import { newStateDir, removeStateDir } from '@agent-rental/test/support/marketpl
 import { newParticipant } from '@agent-rental/test/support/participant';
 import { PublicKey, type Connection } from '@solana/web3.js';
 import { startFaultAgent, type FaultAgent } from './agent.js';
+import { serverEnvironment } from './environment.js';
 import { finalizeChain, openChain } from '@agent-rental/test/support/replicas/market-chain';
 import { Lanes } from './lanes.js';
 import { startPostgresProxy, type PostgresProxy } from '../proxies/postgres-proxy.js';
@@ -26,7 +26,7 @@ export const RUN_PRICE = 250_000n;
 /** Runs that a renter pays for in advance. */
 const DEPOSIT_RUNS = 6n;
 
-/** A listing, and what its rows and accounts are known by. */
+/** A listing and its agent's version. */
 export interface Listing extends SoldListing {
   readonly versionId: string;
 }
@@ -38,8 +38,8 @@ export interface Rental extends PaidRental<Listing> {
 }
 
 /**
- * A marketplace whose server can be killed and disturbed at every step: PostgreSQL and the chain are there for as long as
- * the battery, and the server reaches both through proxies.
+ * A marketplace whose server can be killed and disturbed at every step. PostgreSQL and the chain run for the whole battery, and
+ * the server reaches both through proxies.
  */
 export class FaultMarket {
   declare readonly chain: LocalChain;
@@ -50,7 +50,7 @@ export class FaultMarket {
   declare readonly postgres: PostgresProxy;
   declare readonly rpc: RpcProxy;
   declare readonly treasury: PublicKey;
-  /** All of them, whose payments the listings and the treasury have. */
+  /** All rentals, for the audit of the listings and the treasury. */
   readonly rentals: Rental[] = [];
   readonly #servers: Servers;
   readonly #stateDir: string;
@@ -69,10 +69,10 @@ export class FaultMarket {
   }
 
   /**
-   * Opens a market with a server that runs, does the work, and closes the market.
+   * Opens a market with a running server, does the work, and closes the market.
    *
-   * @param openDatabase gives the market's database; absent: an empty one
-   * @param environment of the server, beside the usual one
+   * @param openDatabase opens the market's database. Default: an empty one.
+   * @param environment further environment variables of the server
    */
   static async use<T>(
     work: (market: FaultMarket) => Promise<T>,
@@ -91,19 +91,9 @@ export class FaultMarket {
     const servers = new Servers({
       agentOrigin: agent.origin,
       env: {
+        ...serverEnvironment({ databaseUrl: postgres.url, rpcUrl: rpc.url, authorityFile }),
         STATE_DIR: stateDir,
-        PORT: '0',
-        DATABASE_URL: postgres.url,
-        SOLANA_RPC_URLS: rpc.url,
-        SOLANA_NETWORK: 'localnet',
-        AUTHORITY_KEYPAIR: authorityFile,
-        MASTER_KEY: randomBytes(32).toString('base64'),
-        REVIEW: 'automatic',
-        LOG_LEVEL: 'warn',
-        RATE_LIMIT_PER_MINUTE: '1000000',
-        EXECUTIONS_PER_MINUTE: '1000000',
         RECONNECT_GRACE_SECONDS: '0',
-        SANDBOX_POOL_SIZE: '1',
         ...environment,
       },
     });
@@ -131,23 +121,19 @@ export class FaultMarket {
     return (this.#server = await this.#servers.start().ready);
   }
 
-  /** A start that may be ended by a fault; the caller says `took` once it is up. */
+  /** Starts a server that a fault may kill during its start. */
   starting(): StartingServer {
     return this.#servers.start();
   }
 
-  took(server: FaultServer): void {
-    this.#server = server;
-  }
-
-  /** Ends the server at once, and lets the time pass after which other replicas know that it is gone. */
+  /** Kills the server, and lets its leases expire. */
   async kill(server: Pick<FaultServer, 'kill'> = this.server): Promise<void> {
     await server.kill();
     this.#server = undefined;
     await this.passLeases();
   }
 
-  /** What time does to the leases of a server that is gone, to the age of its runs, and to its tasks. */
+  /** Lets the leases of a dead server expire, and ages its runs and tasks. */
   async passLeases(): Promise<void> {
     await passLeases((statement) => this.query(statement));
     await this.query(
@@ -159,12 +145,12 @@ export class FaultMarket {
     return (await this.database.pool.query<T>(text, values)).rows;
   }
 
-  /** Lets the chain go on until what is confirmed is final and what was not seen can land no more. */
+  /** Advances the chain until confirmed transactions are final and unseen ones have expired. */
   finalize(): Promise<void> {
     return finalizeChain(this.chain);
   }
 
-  /** Puts Per-Task listings on sale, of one creator. */
+  /** Publishes Per-Task listings of one creator. */
   async publish(count: number): Promise<Listing[]> {
     const creator = await newParticipant(this.served);
     return Promise.all(
@@ -181,7 +167,7 @@ export class FaultMarket {
     );
   }
 
-  /** Makes a wallet that has rented a listing and paid in advance. */
+  /** Makes a wallet, rents a listing, and pays a deposit. */
   async rent(listing: Listing, runs: bigint = DEPOSIT_RUNS): Promise<Rental> {
     const terms = { deposit_lamports: Number(runs * RUN_PRICE) };
     const rental = await rentListing(await newParticipant(this.served), listing, terms);
@@ -189,7 +175,7 @@ export class FaultMarket {
     return rental;
   }
 
-  /** Gives the wallet of a rental a key with a daily limit. */
+  /** Creates an API key with a daily limit for the rental's wallet. */
   async giveKey(rental: Rental): Promise<void> {
     const signer = keypairSigner(rental.renter.wallet);
     const client = createClient({ baseUrl: this.server.baseUrl, signer });
@@ -197,12 +183,12 @@ export class FaultMarket {
     rental.apiKey = (await createApiKey(client, signer, 'limited', { policy })).key;
   }
 
-  /** Rents for many wallets. */
+  /** Rents each listing with a new wallet. */
   rentAll(listings: readonly Listing[], runs?: bigint): Promise<Rental[]> {
     return inParallel(listings, RENTING_AT_ONCE, (listing) => this.rent(listing, runs));
   }
 
-  /** The texts that steps of this rental's runs hold. */
+  /** The texts that identify steps of this rental's runs. */
   tokensOf({ wallet, balanceAddress, listing }: Rental): string[] {
     const credential = findAccessCredentialAddress(new PublicKey(wallet), listing.address).address;
     return [wallet, balanceAddress.toBase58(), credential.toBase58(), listing.id, listing.versionId];
@@ -218,7 +204,7 @@ export class FaultMarket {
 
 const RENTING_AT_ONCE = 6;
 
-/** What time does to the leases of a server that is gone, and to the age of its runs. */
+/** Lets the leases of a dead server expire, and ages its runs. */
 export async function passLeases(query: (statement: string) => Promise<unknown>): Promise<void> {
   await query(`update seats set expires_at = now() - interval '1 second'`);
   await query(`update seat_line set expires_at = now() - interval '1 second'`);

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 const RECONCILE = fileURLToPath(new URL('../../../../server/dist/reconciliation/main.js', import.meta.url));
 
-/** Gives the differences that `npm run reconcile` finds between a database and a chain, reading every transaction. */
+/** Runs `npm run reconcile` on every transaction. @returns the differences between database and chain. */
 export function reconcile(parts: {
   database: { url: string };
   chain: { rpcUrl: string };

@@ -6,13 +6,13 @@ import { earnCredits, holdBackground, newRequest, prepare, send, type Scenario }
 /** The steps of a run, in order. */
 export interface Recording {
   readonly scenario: Scenario;
-  /** Those that every recording of the run has. */
+  /** The steps of every recording. */
   readonly steps: readonly StepOfRun[];
-  /** Those that only some have: the index is refreshed by a clock, and statuses are asked for until one is there. */
+  /** The steps of some recordings. A timer refreshes the index, and the server polls for statuses. */
   readonly sometimes: readonly StepOfRun[];
 }
 
-/** Records the steps of a scenario's run on each of these listings, from its request until its row is at rest. */
+/** Records the steps of a scenario's run on each of these listings, from its request to its last write. */
 export async function record(
   market: FaultMarket,
   scenario: Scenario,
@@ -25,7 +25,7 @@ export async function record(
   const lanes = rentals.map((rental) => new Lane(market.tokensOf(rental)));
   market.lanes.use(lanes);
   market.lanes.always = holdBackground;
-  // One after another: runs that end together share statements, which name none of them.
+  // One after another: runs that end together share statements, and a shared statement has no lane.
   for (const request of requests) {
     await send(market, request);
     await until(() => isAtRest(market, request.rental.wallet), 20_000, 20);
@@ -37,20 +37,20 @@ export async function record(
   return stepsOfAll(scenario, recordings);
 }
 
-/** A run's first write, and its last that nothing but the run's id names. */
+/** A run's first write, and its last write. Only the run's id identifies the last one. */
 const LANDMARKS = [/\bstart_runs\(/, /\bfree_seat\(/];
 
-/** @throws Error for a recording that misses a step that every run has: what is not recorded is not tried. */
+/** @throws Error for a recording without a step that every run has, because the matrix plays only recorded steps. */
 function requireWhole({ name }: Scenario, recordings: readonly (readonly StepOfRun[])[]): void {
   for (const steps of recordings) {
     for (const landmark of LANDMARKS) {
       if (steps.some((step) => landmark.test(step.name))) continue;
-      throw new Error(`A recording of a run that is ${name} has no step ${landmark.source}`);
+      throw new Error(`A recording of the scenario '${name}' has no step ${landmark.source}`);
     }
   }
 }
 
-/** Tells the steps that all recordings have from those that only some have. */
+/** Separates the steps of all recordings from the steps of some. */
 export function stepsOfAll(scenario: Scenario, recordings: readonly (readonly StepOfRun[])[]): Recording {
   const [first = [], ...others] = recordings;
   const keys = others.map((steps) => new Set(steps.map(keyOf)));
@@ -62,14 +62,14 @@ export function stepsOfAll(scenario: Scenario, recordings: readonly (readonly St
   return { scenario, steps, sometimes: [...sometimes.values()] };
 }
 
-/** The indexer's timer reads accounts again, also listings, which no run changes. A run itself has its balance indexed once. */
+/** Whether a step comes from the indexer's timer, which also reads listings. A run itself indexes its balance once. */
 const isRefresh = ({ name, occurrence }: StepOfRun): boolean =>
   /insert into "(credentials|escrows)"|update "listings" set "rental_model"/.test(name) ||
   (occurrence > 1 && /insert into "(balances|unfinalized_accounts)"/.test(name));
 
 const keyOf = ({ at, name, occurrence }: StepOfRun): string => `${at} ${occurrence} ${name}`;
 
-/** Nothing of this wallet's runs is under way, and no notification or note of a delivery is missing. */
+/** Whether this wallet has no active run, slot or open charge, and no undelivered run without its credit. */
 async function isAtRest(market: FaultMarket, wallet: string): Promise<boolean> {
   const [row] = await market.query<{ busy: boolean }>(
     `select exists (select from runs where wallet = $1 and status = 'running')
@@ -85,7 +85,7 @@ async function isAtRest(market: FaultMarket, wallet: string): Promise<boolean> {
 const WRITES = /\b(insert into|update|delete from|begin|commit|rollback|pg_notify|nextval|set_config)\b/i;
 const CALLS = /\b([a-z_][a-z0-9_]*)\s*\(/gi;
 
-/** Tells which steps write or send. What is not known to read alone counts as a write. */
+/** Makes a function that finds steps that write or send. A step counts as a write unless it is known to read only. */
 export async function writingSteps(market: FaultMarket): Promise<(step: StepOfRun) => boolean> {
   const volatile = await market.query<{ name: string }>(
     `select proname as name from pg_proc join pg_namespace on pg_namespace.oid = pronamespace

@@ -20,7 +20,7 @@ export type PickRows = <T>(rows: readonly T[]) => readonly T[];
 
 export const pickAll: PickRows = (rows) => rows;
 
-/** How a matrix is played. */
+/** The options of a matrix. */
 export interface MatrixOptions {
   /** Runs that each fault interrupts, each on its own listing. */
   lanes: number;
@@ -36,33 +36,33 @@ export interface Row {
   readonly fault: PlannedFault;
 }
 
-/** What came of a matrix. */
+/** The result of a matrix. */
 export interface MatrixReport extends Verified {
-  /** How many rows each scenario has, played or not. */
+  /** The number of rows of each scenario, played or not. */
   rows: Record<string, number>;
-  /** Steps that only some recordings have; they have no row. */
+  /** Steps of some recordings only. They have no row. */
   sometimes: string[];
 }
 
-/** What is done to the runs of a matrix. */
+/** The interruption of a matrix's runs. */
 interface MatrixPlay {
   rowsOf(recording: Recording, writes: (step: StepOfRun) => boolean): Row[];
-  /** Happens once all runs of a batch are at their steps, and before their answers are waited for. */
+  /** Called when all runs of a batch are at their steps, before their answers. */
   interrupt?(): Promise<unknown>;
-  /** Happens after the answers of a batch. */
+  /** Called after the answers of a batch. */
   restart?(): Promise<unknown>;
 }
 
 const RECORDINGS = 3;
 const MOST_TRIES = 3;
-/** What is written after an answer follows it at once. */
+/** The time for a run's writes after its answer. */
 const AFTER_ANSWER_MS = 1_500;
 
 /** The name of a row. */
 export const rowName = (scenario: string, how: string, { at, name, occurrence }: StepOfRun): string =>
   `${scenario}: ${how} ${at} ${name.slice(0, 90)} (${occurrence})`;
 
-/** Records every kind of run, plays its rows, and shows that the money is right afterwards. */
+/** Records every kind of run, plays its rows, and checks the money. */
 export async function playMatrix(
   market: FaultMarket,
   { lanes, pick = pickAll, log }: MatrixOptions,
@@ -84,7 +84,7 @@ export async function playMatrix(
   }
   const played: Played[] = [];
   const unreached = await playRows(rows, lanes, log, async (batch, isRetry) => {
-    // A server notes once a minute that an agent was reached.
+    // A new server, because a server records at most once a minute that it reached an agent.
     if (isRetry && !play.restart) {
       await market.kill();
       await market.start();
@@ -93,7 +93,7 @@ export async function playMatrix(
     played.push(...ends.filter(({ isReached }) => isReached));
     return ends.map(({ isReached }) => isReached);
   });
-  // Runs whose end could not be written are found by the next start, as by the check of each minute.
+  // The next start, like the check of each minute, finds runs whose end could not be written.
   await market.kill();
   await market.start();
   const verified = await verify(market, played, treasuryBefore);
@@ -106,10 +106,10 @@ export async function playMatrix(
 }
 
 /**
- * Plays rows in batches, and again those whose step was not reached.
+ * Plays rows in batches, and repeats rows that did not reach their step.
  *
- * @param play tells of each row whether its step was reached
- * @returns rows that did not reach their step, in words
+ * @param play plays a batch, and returns for each row whether it reached its step
+ * @returns descriptions of the rows that did not reach their step
  */
 export async function playRows<Played extends { readonly name: string }>(
   rows: readonly Played[],
@@ -120,7 +120,7 @@ export async function playRows<Played extends { readonly name: string }>(
   const unreached: string[] = [];
   let waiting = rows.map((row) => ({ row, tries: 0 }));
   while (waiting.length > 0) {
-    // Statements of several runs at once belong to none of them: the last try is made alone.
+    // The last try is alone, because a shared statement of several runs has no lane.
     const alone = waiting.find(({ tries }) => tries === MOST_TRIES - 1);
     const batch = alone ? [alone] : waiting.slice(0, atOnce);
     waiting = waiting.filter((each) => !batch.includes(each));
@@ -139,7 +139,7 @@ export async function playRows<Played extends { readonly name: string }>(
   return unreached;
 }
 
-/** Brings one run to each row's step. Each has its own listing, by which its steps are known. */
+/** Brings one run to each row's step. Each run has its own listing, which identifies its steps. */
 async function playBatch(
   market: FaultMarket,
   listings: readonly Listing[],
@@ -158,12 +158,12 @@ async function playBatch(
   });
   for (const { request } of runs) await prepare(market, request);
   market.lanes.use(runs.map(({ lane }) => lane));
-  // What goes on without a request must not bring the runs further than to their steps, nor wait for their locks.
+  // Background work must not advance the runs past their steps, and must not wait for their locks.
   market.lanes.always = holdBackground;
   const answers = runs.map((run) => answerOf(market, run));
   await Promise.all(
     runs.map(({ lane }, index) =>
-      // A run that ended without coming to its step may still come to it afterwards.
+      // A run may reach its step after its answer.
       Promise.race([lane.reached, answers[index]?.then(() => afterAnswer(lane))]),
     ),
   );

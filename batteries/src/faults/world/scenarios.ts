@@ -5,18 +5,18 @@ import type { WayToWork } from './agent.js';
 import type { FaultMarket, Rental } from './market.js';
 import type { Fate, Step } from '../proxies/step.js';
 
-/** A run in which faults are made. */
+/** A kind of run. */
 export interface Scenario {
   readonly name: string;
   readonly work: WayToWork;
   readonly isStream: boolean;
-  /** Its agent was reached lately, so that the charge is signed as the run starts. */
+  /** Whether its agent was reached recently, so that the server signs the charge at the run's start. */
   readonly isHot: boolean;
-  /** A credit pays for it. */
+  /** Whether a credit pays for it. */
   readonly usesCredit: boolean;
-  /** Its caller has an API key with a daily limit, whose spends are counted. */
+  /** Whether its caller has an API key with a daily limit. */
   readonly hasPolicy?: boolean;
-  /** Its caller cancels it, or leaves, once the agent has the task. */
+  /** Its caller cancels or leaves when the agent has the task. */
   readonly ends?: 'cancel' | 'leave';
 }
 
@@ -37,7 +37,7 @@ export const SCENARIOS: readonly Scenario[] = [
   { ...plain, name: 'left by its caller', work: 'linger', ends: 'leave' },
 ];
 
-/** A request for a run, which can be repeated. */
+/** A repeatable request for a run. */
 export interface RunRequest {
   readonly scenario: Scenario;
   readonly rental: Rental;
@@ -54,15 +54,15 @@ export function newRequest(scenario: Scenario, rental: Rental): RunRequest {
   };
 }
 
-/** What a caller got: nothing where the connection broke. */
+/** A caller's answer. Without `status`: the connection broke. */
 export interface Got {
   readonly status?: number;
   readonly body?: Answer['body'];
-  /** Whether any of the output came. */
+  /** Whether a part of the output came. */
   readonly hasOutput: boolean;
 }
 
-/** Brings the agent's listing into the state that the scenario begins in. */
+/** Brings the agent's listing into the scenario's first state. */
 export async function prepare(market: FaultMarket, { scenario, rental }: RunRequest): Promise<void> {
   const { versionId } = rental.listing;
   if (scenario.hasPolicy === true && rental.apiKey === undefined) await market.giveKey(rental);
@@ -75,7 +75,7 @@ export async function prepare(market: FaultMarket, { scenario, rental }: RunRequ
     : market.query('delete from agent_contacts where version_id = $1', [versionId]));
 }
 
-/** Has wallets earn a credit each: a run of theirs was charged and its agent could not be reached. */
+/** Earns a credit for each wallet by a charged run whose agent cannot be reached. */
 export async function earnCredits(market: FaultMarket, rentals: readonly Rental[]): Promise<void> {
   const scenario = { ...plain, name: 'earns a credit', work: 'refuse' } as const;
   for (const rental of rentals) {
@@ -83,12 +83,12 @@ export async function earnCredits(market: FaultMarket, rentals: readonly Rental[
     await prepare(market, request);
     await send(market, request);
     const earned = 'select from credits where wallet = $1';
-    // The first failure makes the agent one that was not reached, and the next run is not charged for it.
+    // One after another: after a failure, the server no longer charges the next run of the agent at its start.
     await until(async () => (await market.query(earned, [rental.wallet])).length > 0, 20_000, 20);
   }
 }
 
-/** Holds what the server does without a request: the index follows the chain, and open charges are looked at. */
+/** Holds the server's background work: the indexer and the checks of open charges. */
 export function holdBackground({ at, name }: Step): Fate | undefined {
   const isBackground =
     at === 'chain'
@@ -100,13 +100,13 @@ export function holdBackground({ at, name }: Step): Fate | undefined {
 const tokenOf = ({ scenario, rental }: RunRequest): string =>
   (scenario.hasPolicy === true ? rental.apiKey : undefined) ?? rental.renter.token;
 
-/** Sends the request, and does what its caller does meanwhile. */
+/** Sends the request. The caller cancels or leaves as the scenario demands. */
 export async function send(market: FaultMarket, request: RunRequest): Promise<Got> {
   const { scenario, key, body } = request;
   const { served, agent } = market;
   const token = tokenOf(request);
   const leaves = new AbortController();
-  /** Asks again where the service could not: the agent goes on for a minute otherwise. */
+  /** Retries while the service fails: without a cancellation the agent works for a minute. */
   const cancel = async () => {
     for (let left = MOST_REPEATS; left > 0; left -= 1) {
       const asked = { token, body: { idempotency_key: key } };
@@ -154,7 +154,7 @@ export async function send(market: FaultMarket, request: RunRequest): Promise<Go
   return { status, body: json, hasOutput: json['status'] === 'completed' };
 }
 
-/** Asks again under the same key, without a stream, until the service says something other than "not yet". */
+/** Repeats the request with the same key, without a stream, until the answer is not 503. */
 export async function repeat(market: FaultMarket, request: RunRequest): Promise<Got> {
   const { key, body } = request;
   const token = tokenOf(request);

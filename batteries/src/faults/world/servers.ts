@@ -1,21 +1,20 @@
 import { loadServer, type LoadedServer } from '@agent-rental/test/support/replicas/replica';
 import type { StartMessage } from '@agent-rental/test/support/replicas/server-process';
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface FaultServer {
   readonly baseUrl: string;
-  /** Ends it at once, as a crash does. */
+  /** Kills it, like a crash. */
   kill(): Promise<unknown>;
-  output(): string;
 }
 
-/** A server whose start may not come to an end. */
+/** A server during its start, which may never end. */
 export interface StartingServer {
   readonly ready: Promise<FaultServer>;
   kill(): Promise<unknown>;
 }
 
-/** Starts servers; the next one has loaded its code before it is needed. */
+/** Starts servers. The next server loads its code in advance. */
 export class Servers {
   readonly #message: StartMessage;
   readonly #all = [loadServer()];
@@ -28,10 +27,7 @@ export class Servers {
     const server = this.#all.at(-1) as LoadedServer;
     this.#all.push(loadServer());
     const kill = () => server.end('SIGKILL');
-    const started = async () => {
-      const baseUrl = await server.start(this.#message);
-      return { baseUrl, kill, output: server.output };
-    };
+    const started = async () => ({ baseUrl: await server.start(this.#message), kill });
     return { ready: started(), kill };
   }
 

@@ -4,25 +4,25 @@ import { accountOf, auditEarnings, auditRental } from './ledger-audit.js';
 import { RUN_PRICE, type FaultMarket } from './market.js';
 import { repeat, type Got, type RunRequest } from './scenarios.js';
 
-/** A row that was carried out. */
+/** A played row. */
 export interface Played {
   readonly name: string;
   readonly request: RunRequest;
-  /** What its caller got. */
+  /** The answer to the first request. */
   readonly first: Got;
 }
 
-/** What was found. */
+/** The result of a verification. */
 export interface Verified {
-  /** How often the first request and its repeat ended in which way. */
+  /** Counts by the statuses of the first request and of its repeat. */
   outcomes: Record<string, number>;
-  /** Rows in which a stream was cut off after the record that its output leaves, and before any of it came. */
+  /** Rows whose stream was cut after the server recorded its output, and before the caller got any. */
   unheard: string[];
   broken: string[];
 }
 
 /**
- * Lets everything come to its end, has each caller ask again under its key, and compares what callers got with the chain.
+ * Settles all charges, repeats each request with its key, and compares the callers' answers with the chain.
  */
 export async function verify(
   market: FaultMarket,
@@ -34,7 +34,7 @@ export async function verify(
   const unheard: string[] = [];
   await market.passLeases();
   await settle(market);
-  // What an agent refused it takes from now on.
+  // From now on the agent answers all tasks.
   market.agent.isDown = false;
   await inParallel(played, REPEATS_AT_ONCE, async ({ name, request, first }) => {
     const { wrong, isUnheard } = await repeatAndAudit(market, request, first, outcomes);
@@ -52,7 +52,7 @@ export async function verify(
 
 const REPEATS_AT_ONCE = 10;
 
-/** Waits until no charge is open, of these runs or of all, while the chain goes on. */
+/** Advances the chain until no charge is open, of these runs or of all. */
 export async function settle(
   market: Pick<FaultMarket, 'query' | 'finalize'>,
   { runIds, isOver = () => false, timeoutMs = 60_000 }: SettleOptions = {},
@@ -72,7 +72,7 @@ export async function settle(
   while (!(await isSettled())) {
     if (performance.now() > deadline) throw new Error('Charges are still open.');
     await market.finalize();
-    // A charge that is signed anew meanwhile has this time to land.
+    // A new signature of a charge has this time to land.
     await until(isSettled, ROUND_MS, 50).catch(() => undefined);
   }
 }
@@ -83,10 +83,10 @@ interface SettleOptions {
   timeoutMs?: number;
 }
 
-/** A little longer than from one round over the open charges to the next. */
+/** A little longer than the server's interval between two checks of open charges. */
 const ROUND_MS = 2_500;
 
-/** Asks again under the same key: one answer for one price, whatever happened. */
+/** Repeats the request with the same key, and checks that the caller paid one price for one answer. */
 async function repeatAndAudit(
   market: FaultMarket,
   request: RunRequest,
@@ -103,7 +103,7 @@ async function repeatAndAudit(
     return { wrong: [told], isUnheard: false };
   }
   const { debitedLamports, runs } = await accountOf(market, rental);
-  // A run whose output was on its way when the server died is charged, and its repeat is another run.
+  // A run whose output was cut by the server's death is charged, and its repeat is another run.
   const cut = runs.filter(({ status, output_left }) => status === 'undelivered' && output_left).length;
   const lost = runs.filter(({ state }) => state === 'lost').length;
   const expected = RUN_PRICE * BigInt(1 + cut - lost);

@@ -11,7 +11,7 @@ import type { EchoMarket } from './echo-market.js';
 const MOST_MS = 20 * 60_000;
 const GROUP_SIZE = 40;
 
-/** Has a client call the tool of each case, and compares what the agents got. */
+/** Lets a client call the tool of each case, and compares the agents' inputs with the sent values. */
 export async function callInClient(
   market: EchoMarket,
   client: Client,
@@ -19,7 +19,7 @@ export async function callInClient(
   cases: readonly Case[],
 ): Promise<ClientVerdict> {
   const home = await mkdtemp(join(tmpdir(), 'agent-rental-schemas-'));
-  // Two clients never send the same task, so that no call is taken for another one.
+  // Different tasks for all clients, so that each input has one call.
   const taskOf = (index: number) => `${client.name}: ${index}`;
   const path = join(home, 'cases.json');
   const calls = cases.map((each, index): Call => ({ ...each, task: taskOf(index) }));
@@ -38,7 +38,7 @@ export async function callInClient(
   }
 }
 
-/** Some clients read only the first page of a list of tools: each address names as many listings as are on it. */
+/** Groups the calls by address. Some clients read only the first page of a tool list, so each address has one page. */
 function groupsOf(mcpUrl: string, calls: readonly Call[]): { url: string; calls: object[] }[] {
   const ids = [...new Set(calls.map(({ agentId }) => agentId))];
   return Array.from({ length: Math.ceil(ids.length / GROUP_SIZE) }, (_, group) => {
@@ -54,12 +54,12 @@ function groupsOf(mcpUrl: string, calls: readonly Call[]): { url: string; calls:
   });
 }
 
-/** An id of the marketplace's own making as the name of its tool. */
+/** The name of a listing's tool. */
 function toolOf(agentId: string): string {
   return agentId.replaceAll('-', '_');
 }
 
-/** What a program said of each call: it prints a line of JSON for each, with other lines between them. */
+/** Runs a client's program. @returns its text for each call. It prints one line of JSON per call, among other lines. */
 async function linesOf(
   file: string,
   args: readonly string[],

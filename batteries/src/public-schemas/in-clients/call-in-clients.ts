@@ -9,19 +9,19 @@ import { openEchoMarket, type Unpublished } from './echo-market.js';
 import type { Case, ClientVerdict } from './judge-calls.js';
 
 const PROGRAMS = fileURLToPath(new URL('../../../src/public-schemas/in-clients/programs/', import.meta.url));
-/** Made for a tool, of which some are valid and differ. */
+/** Values that are made for a tool. Some of them are valid and distinct. */
 const TRIES = 60;
 
-/** What came of the calls of all clients. */
+/** The results of all clients. */
 export interface InClients {
   readonly clients: readonly ClientVerdict[];
   readonly unpublished: readonly Unpublished[];
   readonly isRight: boolean;
 }
 
-/** What to call, and with what. */
+/** The options of the calls. */
 export interface CallOptions {
-  /** Values of a tool. */
+  /** The number of values per tool. */
   readonly each: number;
   /** Part of a client's name. */
   readonly client: string;
@@ -29,7 +29,7 @@ export interface CallOptions {
   readonly log: (line: string) => void;
 }
 
-/** Publishes tools as listings on a marketplace, and has each client call each with values that its own schema takes. */
+/** Publishes tools as listings on a marketplace. Each client calls each listing with values that the tool's schema accepts. */
 export async function callInClients(
   tools: readonly PublicTool[],
   { each, client: part, random, log }: CallOptions,

@@ -1,6 +1,6 @@
 import { CLIENTS, type Client } from '../../clients/clients.js';
 
-/** A client that calls a tool without a model, by its own tool objects. */
+/** Programs that call a client's tool objects directly, without a model. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   'mcp 1.30.0, 5 s': 'mcp_session.py',
   'openai-agents 0.24.0, mcp 1.30.0': 'openai_agents.py',
@@ -15,7 +15,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   '@openai/agents 0.20.0': 'openai-agents.mjs',
 };
 
-/** The clients whose tool objects are called, with the program that does. */
+/** The clients with such a program. */
 export const CALLERS: readonly Client[] = CLIENTS.flatMap((client) => {
   const program = PROGRAMS[client.name];
   return program === undefined ? [] : [{ ...client, program }];

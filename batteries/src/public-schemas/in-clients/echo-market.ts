@@ -7,7 +7,7 @@ import { newParticipant, type Participant } from '@agent-rental/test/support/par
 import type { PublicTool } from '../list-tools.js';
 import { ECHO_MARK } from './judge-calls.js';
 
-/** As many as the service lets one wallet publish, and its airdrop pays for. */
+/** Listings per creator: within the service's limit and the creator's airdrop. */
 const LISTINGS_EACH = 25;
 const PRICE_LAMPORTS = 100_000;
 
@@ -17,7 +17,7 @@ export interface Unpublished {
   readonly error: string;
 }
 
-/** A tool as a listing. */
+/** A published tool. */
 interface EchoListing {
   readonly agentId: string;
   readonly tool: PublicTool;
@@ -36,7 +36,7 @@ export interface EchoMarket {
   stop(): Promise<void>;
 }
 
-/** Starts a marketplace as `npm start` runs it, and publishes each tool as a listing with its schema as it is. */
+/** Starts a marketplace like `npm start`, and publishes each tool as a listing with its unchanged schema. */
 export async function openEchoMarket(tools: readonly PublicTool[]): Promise<EchoMarket> {
   const arrived = new Map<string, unknown>();
   const agent = await listenNode(async (request) => {
@@ -46,7 +46,7 @@ export async function openEchoMarket(tools: readonly PublicTool[]): Promise<Echo
   });
   const origin = agent.baseUrl;
   const stateDir = await newStateDir();
-  // Names the address of the agent as one that the service may call.
+  // Lets the service call the agent's address.
   const env = { MODEL_BASE_URL: `${origin}/v1`, MODEL_NAME: 'none' };
   const marketplace = await startMarketplace(stateDir, env);
   const stop = async (): Promise<void> => {
@@ -95,6 +95,6 @@ function publishEcho(creator: Participant, { inputSchema }: PublicTool, origin: 
     output_schema: { type: 'object' },
     listing: { rental_model: 'one_time', price_lamports: PRICE_LAMPORTS, sample_output: ['{}'] },
   };
-  // More agents than a wallet gets probes for in a day.
+  // Unverified, because there are more agents than a wallet's daily probes.
   return publishAgent(creator, body, { unverified: true });
 }

@@ -1,45 +1,45 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** What the output of an echo holds. */
+/** A property of every echo's output. */
 export const ECHO_MARK = 'echo_of';
 
-/** A value to be sent as a listing's input. */
+/** A value for a listing's input. */
 export interface Case {
   readonly agentId: string;
   readonly tool: string;
   readonly value: unknown;
 }
 
-/** A case with the task by which its call is known. */
+/** A case with a task that identifies its call. */
 export interface Call extends Case {
   readonly task: string;
 }
 
-/** A call that did not do what it should. */
+/** A refused or changed call. */
 interface Miss {
   readonly tool: string;
   readonly value: unknown;
-  /** What the agent got in its place, or what was said in place of the agent's answer. */
+  /** The agent's input for a changed call, or the client's text for a refused call. */
   readonly got: unknown;
 }
 
-/** What came of the calls of one client. */
+/** The result of one client. */
 export interface ClientVerdict {
   readonly client: string;
   readonly calls: number;
-  /** Those that did not reach the agent, or whose answer did not reach the caller. */
+  /** Calls that did not reach the agent, or had no answer of the agent. */
   readonly refused: readonly Miss[];
-  /** Those whose input the agent got otherwise. */
+  /** Calls with a changed input at the agent. */
   readonly changed: readonly Miss[];
 }
 
 const MAX_SAID = 400;
 
 /**
- * Compares what was sent with what came.
+ * Compares the sent values with the agents' inputs.
  *
- * @param arrived inputs that the agents got, by their tasks.
- * @param said what the caller was told, by the calls' order.
+ * @param arrived the agents' inputs, by task
+ * @param said the client's texts, by index of the call
  */
 export function judgeCalls(
   calls: readonly Call[],

@@ -7,11 +7,11 @@ await runBattery(
   {
     command: 'npm run battery -- rolling-update',
     summary:
-      'Replaces replicas by new ones, one by one, under load behind a load balancer. Ends with 1 ' +
-      'when a request fails, or a run or a charge is not as it was told. Needs redis-server.',
+      'Replaces replicas one by one, under load behind a load balancer. Ends with 1 when a request fails, or the record of a ' +
+      'run or a charge differs from the answer. Needs redis-server.',
     options: {
-      requests: { kind: 'number', text: 'how many at least', default: 5_000 },
-      replicas: { kind: 'number', text: 'how many', default: 3, least: 2, most: 8 },
+      requests: { kind: 'number', text: 'least number of requests', default: 5_000 },
+      replicas: { kind: 'number', text: 'number of replicas', default: 3, least: 2, most: 8 },
       seed: { kind: 'number', text: 'of the random choices; random by default', least: 0 },
     },
   },

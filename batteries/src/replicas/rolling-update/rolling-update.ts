@@ -33,14 +33,14 @@ export interface RollingUpdateReport {
   readonly broken: string[];
 }
 
-/** Answers that are none: each is a failure here, since no limit is reached. */
+/** Failures. 0: the connection broke. 429 and 503 are failures, because no caller reaches a limit. */
 const FAILURES = [0, 429, 500, 502, 503];
 /** Limits that no caller reaches. */
 const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '1000000', EXECUTIONS_PER_MINUTE: '1000000' };
-/** Between a replica that was added and the next one that is drained, so that both serve. */
+/** The pause between the start of a new replica and the drain of an old one, so that both serve. */
 const TOGETHER_MS = 1_500;
 
-/** Replaces replicas by new ones, one by one, under load behind a load balancer. */
+/** Replaces replicas one by one, under load behind a load balancer. */
 export async function runRollingUpdate(options: RollingUpdateOptions): Promise<RollingUpdateReport> {
   const balancer = await startBalancer();
   const market = await ReplicaMarket.open({
@@ -95,7 +95,7 @@ async function rollingUpdate(
       await delay(TOGETHER_MS);
       const inRotation = balancer.inRotation();
       for (const { name } of [next, replica]) {
-        if (!inRotation.includes(name)) broken.push(`${name} is not ready beside the other one`);
+        if (!inRotation.includes(name)) broken.push(`${name} is not in the rotation`);
       }
       const code = await replica.drain();
       log(`${replica.name} has drained`);
@@ -108,7 +108,7 @@ async function rollingUpdate(
   const over = new AbortController();
   const load = Promise.all(
     Array.from({ length: concurrency }, async () => {
-      // For as long as the update takes, and at least as many requests.
+      // Until the end of the update, with at least `requests` requests.
       while (client.sent < requests || !over.signal.aborted) {
         await make(random.weighted(KINDS), random.pick<Caller>(callers), context);
       }
@@ -127,7 +127,7 @@ async function rollingUpdate(
   const left = await rest(market);
   for (const [what, count] of Object.entries(left)) if (count > 0) broken.push(`${count} ${what} are left`);
   const records = await compareRecords(market, runs);
-  if (records.madeGood > 0) broken.push(`runs were cut off and made good: ${records.reasons.join('; ')}`);
+  if (records.madeGood > 0) broken.push(`runs were cut off: ${records.reasons.join('; ')}`);
   broken.push(...records.wrong, ...(await compareMoney(market, treasuryBefore)));
   return {
     seed,

@@ -8,27 +8,27 @@ import type { Operation } from '../world/operations.js';
 import { Universe } from '../world/universe.js';
 import { Violation, World } from '../world/world.js';
 
-/** Steps that a world lives; then a new one begins, because closed listings and revoked credentials pile up. */
+/** Steps in a world. Then a new world starts, because closed listings and revoked credentials accumulate. */
 const STEPS_PER_WORLD = 600;
 
-/** Worlds that share a table of addresses; deriving one costs as much as some thousand instructions. */
+/** Worlds that share a table of addresses. Its derivation costs as much as some thousand instructions. */
 const WORLDS_PER_UNIVERSE = 100;
 
-/** What a campaign is to do. */
+/** The options of a campaign. */
 export interface CampaignOptions {
   /** The program. */
   so: Uint8Array;
   /** The same seed gives the same sequences. */
   seed: number;
-  /** How many instructions to run. */
+  /** The number of instructions. */
   instructions: number;
-  /** Whether a sequence that goes wrong is shortened; true unless said otherwise. */
+  /** Whether a failing sequence is shortened. Default: true. */
   isMinimised?: boolean;
   /** Called after every world. */
   onProgress?: (coverage: Coverage) => void;
 }
 
-/** How a sequence went wrong. */
+/** A failing sequence. */
 export interface CampaignFailure {
   message: string;
   seed: number;
@@ -36,17 +36,17 @@ export interface CampaignFailure {
   world: number;
   step: number;
   universe: Universe;
-  /** A shortest sequence found that goes wrong alike. */
+  /** The shortest failing sequence that was found. */
   operations: readonly Operation[];
 }
 
-/** What became of a campaign. */
+/** The result of a campaign. */
 export interface CampaignResult {
   coverage: Coverage;
   failure: CampaignFailure | null;
 }
 
-/** Runs random sequences in one world after another until the instructions are used up or something is wrong. */
+/** Runs random sequences in one world after another, until the number of instructions or a failure. */
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
   const { so, seed, instructions } = options;
   const coverage = new Coverage();
@@ -65,13 +65,13 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
       return { coverage, failure };
     }
     options.onProgress?.(coverage);
-    // The runtime's native objects are freed by the event loop alone: without a turn of it memory only grows.
+    // Only the event loop frees the runtime's native objects, so that memory would grow without this turn.
     await setImmediate();
   }
   return { coverage, failure: null };
 }
 
-/** Lives a world, noting its steps in `done`; how it went wrong, or null. */
+/** Runs a world, and records its steps in `done`. @returns the violation, or null. */
 function runWorld(world: World, seed: number, coverage: Coverage, done: Operation[]): string | null {
   const scene = new Scene(world.ledger, seed);
   coverage.beginWorld();
@@ -89,7 +89,7 @@ function runWorld(world: World, seed: number, coverage: Coverage, done: Operatio
   });
 }
 
-/** A shortest sequence found that still breaks something in a fresh world. */
+/** Shortens a sequence to one that still fails in a new world. */
 function minimise(done: Operation[], universe: Universe, so: Uint8Array): readonly Operation[] {
   const isRight = (operations: readonly Operation[]): boolean => {
     const world = new World(new Chain(universe, so));

@@ -6,10 +6,10 @@ import type { StepReport } from '../world/world.js';
 const KINDS = ['counts', 'pairs', 'ways'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** What a campaign has counted, as plain data. */
+/** A campaign's counts as plain data. */
 export type CoverageData = { instructions: number; successes: number } & Record<Kind, [string, number][]>;
 
-/** Counts what a campaign has seen: how each instruction ended, and which followed which. */
+/** Counts the endings of each instruction, and the pairs of successive instructions. */
 export class Coverage {
   readonly #tallies: Record<Kind, Map<string, number>> = {
     counts: new Map(),
@@ -20,7 +20,7 @@ export class Coverage {
   instructions = 0;
   successes = 0;
 
-  /** Nothing that happened in another world counts as before. */
+  /** Starts a world: its first instruction has no predecessor. */
   beginWorld(): void {
     this.#last = null;
   }
@@ -45,19 +45,19 @@ export class Coverage {
     this.#tallies[kind].set(key, this.times(kind, key) + by);
   }
 
-  /** How often something happened. */
+  /** The count of a key. */
   times(kind: Kind, key: string): number {
     return this.#tallies[kind].get(key) ?? 0;
   }
 
-  /** Everything that was counted, as plain data. */
+  /** All counts as plain data. */
   toJSON(): CoverageData {
     const { instructions, successes } = this;
     const { counts, pairs, ways } = this.#tallies;
     return { instructions, successes, counts: [...counts], pairs: [...pairs], ways: [...ways] };
   }
 
-  /** Adds what another campaign counted. */
+  /** Adds another campaign's counts. */
   merge(other: CoverageData): void {
     this.instructions += other.instructions;
     this.successes += other.successes;

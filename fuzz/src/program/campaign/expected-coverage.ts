@@ -8,18 +8,18 @@ import {
   type InstructionName,
 } from '../model/instruction-table.js';
 
-/** The errors that a text lists; a `~` in front of those of the runtime means `runtime`. */
+/** Reads the errors in a text. A `~` before an error means `runtime`. */
 function errorsIn(text: string): string[] {
   return (text.match(/\S+/g) ?? []).map((word) => word.replace('~', 'runtime '));
 }
 
-/** What the rules of a charge can refuse with. */
+/** The errors of a charge's rules. */
 const CHARGE_ERRORS =
   'RunAlreadyConsumed SequenceTooFar PriceChanged PriceAboveLimit InsufficientBalance ArithmeticOverflow';
 
 const SALE_ERRORS = 'ProtocolPaused ListingNotActive PriceAboveLimit ArithmeticOverflow';
 
-/** What the rules of an instruction, behind its structural checks, can refuse with. */
+/** The errors of an instruction's rules, which follow its structural checks. */
 const RULE_ERRORS: Record<InstructionName, string> = {
   initialize_protocol: `ConstraintSeeds AccountOwnedByWrongProgram AccountDidNotDeserialize Unauthorized FeeTooHigh
     PriceTooLow ArithmeticOverflow AccountNotSystemOwned ConstraintRentExempt ~UnsupportedSysvar`,
@@ -42,19 +42,19 @@ const RULE_ERRORS: Record<InstructionName, string> = {
   verify_access: '',
 };
 
-/** What the System program answers where it moves a payer's lamports: it has data, too little, or another owner. */
+/** The System program's errors for a transfer: the payer has data, too few lamports, or another owner. */
 const TRANSFER_ERRORS = ['runtime InvalidArgument', 'system error 1', 'runtime ExternalAccountLamportSpend'];
 
-/** How the runtime can end a transaction whose instruction did its work: what moved afterwards does not fit. */
+/** The runtime's errors after a successful instruction: the balances at its end are not allowed. */
 const AFTERWARDS = errorsIn('~InsufficientFundsForRent ~ArithmeticOverflow');
 
-/** What an account of each type that must exist is refused with where it does not, or is not in use. */
+/** The errors for a missing or unused account that must exist, by type. */
 const MISSING: Partial<Record<string, string>> = {
   access_credential: 'CredentialNotFound CredentialRevoked',
   per_query_balance: 'InvalidAccessType',
 };
 
-/** What an account that must not exist is refused with where it does. Escrow and balance never exist alone. */
+/** The errors for an existing account that must be new, by type. Escrow and balance never exist alone. */
 const PRESENT: Partial<Record<string, string>> = {
   access_credential: 'CredentialRevoked CredentialExpired InvalidAccessType',
   protocol: 'AccountDiscriminatorAlreadySet AccountDiscriminatorMismatch',
@@ -76,7 +76,7 @@ function structuralErrors({ kind, state, ...rule }: AccountRule): string[] {
   return errors.flatMap((each) => (each ? errorsIn(each) : []));
 }
 
-/** What an instruction can be refused with because of one charge among several: of the first, and of a later one. */
+/** The errors of one charge among several: of the first charge, and of a later one. */
 function chargeErrors(): string[] {
   const errors = [...CHARGE_ACCOUNTS.flatMap(structuralErrors), ...errorsIn(CHARGE_ERRORS)];
   return ['of charge 1', 'of a later charge'].flatMap((place) => errors.map((error) => `${error} ${place}`));
@@ -97,10 +97,10 @@ export function reachableEndings(name: InstructionName): string[] {
   ];
 }
 
-/** What can succeed before there is a listing. */
+/** Instructions that can succeed without a listing. */
 const WITHOUT_LISTING: readonly InstructionName[] = ['update_protocol', 'create_listing', 'verify_access'];
 
-/** Which success can come right after which, as `first second`. */
+/** Possible pairs of successive successes, as `first second`. */
 export function reachablePairs(): string[] {
   const isReachable = (first: InstructionName, second: InstructionName): boolean =>
     second === 'initialize_protocol'
@@ -111,7 +111,7 @@ export function reachablePairs(): string[] {
   );
 }
 
-/** What a campaign should have seen and has not seen often enough, or has seen and should not have, in words. */
+/** Describes endings and pairs that a campaign reached too rarely, and unexpected endings. */
 export function missingCoverage(coverage: Coverage, leastPerEnding: number, leastPerPair: number): string[] {
   const endings = [
     ...errorsIn('InstructionMissing InstructionFallbackNotFound').map((error) => `none ${error}`),
@@ -131,7 +131,7 @@ export function missingCoverage(coverage: Coverage, leastPerEnding: number, leas
     ...tooRare('ways', WAYS, leastPerEnding),
     ...counts
       .filter(([ending]) => !listed.has(ending))
-      .map(([ending]) => `${ending}: happened, and is not in the list of what can`),
+      .map(([ending]) => `${ending}: happened, but is not in the list of reachable endings`),
     ...tooRare('pairs', reachablePairs(), leastPerPair),
   ];
 }

@@ -16,7 +16,7 @@ export function summary({ instructions, successes }: Coverage, seconds: number):
   );
 }
 
-/** How often each instruction ended in each way, as a table in Markdown. */
+/** The counts of each instruction's endings, as a table in Markdown. */
 export function coverageTable(coverage: Coverage): string {
   const rows = INSTRUCTION_NAMES.flatMap((name) =>
     reachableEndings(name).map(
@@ -27,7 +27,7 @@ export function coverageTable(coverage: Coverage): string {
   return ['| instruction | ended with | times |', '|---|---|---:|', ...rows, ...ways].join('\n');
 }
 
-/** A failure with all that is needed to see it again. */
+/** Describes a failure with all the data to repeat it. */
 export function describeFailure(failure: CampaignFailure): string {
   const { message, seed, world, step, operations, universe } = failure;
   return [

@@ -7,7 +7,7 @@ import { TAMPERINGS } from '../world/operations.js';
 import type { AddressId } from '../world/universe.js';
 import { clamp, type Intention, type Rental, type Scene } from './scene.js';
 
-/** What a run was admitted at: mostly the present price, else the previous one or another. */
+/** The price at a run's admission: mostly the present price, else the previous one or another. */
 function admittedPrice(scene: Scene, listing: AddressId): bigint {
   const state = scene.listing(listing);
   const { price, previousPrice } = state ?? { price: 0n, previousPrice: 0n };
@@ -19,10 +19,10 @@ function admittedPrice(scene: Scene, listing: AddressId): bigint {
   return roll < 92 ? previousPrice : scene.amountNear(price, previousPrice);
 }
 
-/** How far from the highest sequence something changes: the ends of a jump, of the window and of its words. */
+/** Distances from the highest sequence where the rule changes: the ends of a jump, of the window and of its words. */
 const EDGES = [MAX_JUMP, -WINDOW_WIDTH, -63n, -64n, -128n, 64n, 256n];
 
-/** A sequence worth trying: the next, a jump, one in the window, or one at its edges. */
+/** A sequence for a charge: the next one, a jump, one in the window, or one at its edges. */
 function sequence(scene: Scene, highest: bigint): bigint {
   const roll = scene.below(8);
   const above = [0, 0, 70, Number(MAX_JUMP) + 8][roll];
@@ -47,27 +47,27 @@ export function consumeQuery(scene: Scene): Intention {
   };
 }
 
-/** How many charges come together. */
+/** Numbers of charges in one instruction. */
 const COUNTS = [0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 4, 5, 5, 9];
 
-/** How many of a hundred instructions have more charges than a cluster's transaction has room for, as this runtime has. */
+/** The share of instructions with more charges than fit into a cluster's transaction. This runtime takes them. */
 const CROWDED_PERCENT = 2;
 
-/** How many of a hundred charges among several name an account that is not the buyer's of the listing. */
+/** The share of charges among several with a wrong account for the buyer and the listing. */
 const WRONG_RENTAL_PERCENT = 7;
 
-/** How many of a hundred instructions find a credential or a balance whose data is nearly right. */
+/** The share of instructions with a credential or a balance whose data is nearly right. */
 const TAMPERED_PERCENT = 3;
 
-/** How many of a hundred charges among several are of the next sequence and at a price that is taken. */
+/** The share of charges among several with the next sequence and an accepted price. */
 const PLAIN_PERCENT = 82;
 
-/** Charges of several runs: of one buyer or of several, in any order, each on its own good enough or not. */
+/** Charges of several runs, of one buyer or of several, in any order. Each charge is valid or not. */
 export function consumeQueries(scene: Scene): Intention {
   const { listing, buyer } = popularRental(scene);
   const buyers = scene.holders(listing, ({ valid }) => valid || scene.chance(3));
   const count = scene.chance(CROWDED_PERCENT) ? 28 + scene.below(4) : scene.pick(COUNTS);
-  // A transaction of many has one wrong charge at most, or none of it would ever be charged.
+  // At most one wrong charge among many, because otherwise a large transaction would never succeed.
   const isPlain = scene.chance(count > 5 ? 70 : 35);
   const [isMixed, wrongAt] = [scene.chance(75), scene.below(count + 1)];
   const highest = new Map<AddressId, bigint>();
@@ -77,7 +77,7 @@ export function consumeQueries(scene: Scene): Intention {
     const payer = isMixed && scene.chance(80) ? scene.pick(buyers) : buyer;
     const last = highest.get(payer) ?? scene.highest(payer, listing);
     const isSimple = isPlain || (count > 5 && index !== wrongAt) || scene.chance(PLAIN_PERCENT);
-    // Often the one that was charged just before in the same instruction.
+    // Often the sequence of an earlier charge in the same instruction.
     const tried = isSimple ? clamp(last + 1n) : scene.chance(25) ? last : sequence(scene, last);
     highest.set(payer, tried > last && tried <= last + MAX_JUMP ? tried : last);
     charges.push({
@@ -98,7 +98,7 @@ export function consumeQueries(scene: Scene): Intention {
   };
 }
 
-/** A Per-Task rental, of two the one whose listing more wallets rent. */
+/** Picks two Per-Task rentals. @returns the one whose listing has more renters. */
 function popularRental(scene: Scene): Rental {
   const one = scene.perQueryRental(STATUS.active, STATUS.paused);
   const other = scene.perQueryRental(STATUS.active, STATUS.paused);
@@ -118,7 +118,7 @@ function rental({ universe }: Scene, listing: AddressId, buyer: AddressId): Meta
   return pair(universe.credentialOf(buyer, listing), universe.balanceOf(buyer, listing));
 }
 
-/** The accounts of a charge with one of them wrong: another listing's, another buyer's, swapped, not writable. */
+/** The accounts of a charge with a fault: another listing's, another buyer's, swapped, or not writable. */
 function wrongRental(scene: Scene, listing: AddressId, buyer: AddressId): Meta[] {
   const { universe } = scene;
   const [otherListing, otherBuyer] = [scene.pick(universe.listings), scene.pick(universe.walletIds)];

@@ -7,7 +7,7 @@ import type { AddressId } from '../world/universe.js';
 import { DEFAULT_RENT, GENESIS } from '../world/world.js';
 import type { Scene } from './scene.js';
 
-/** Something that happens beside instructions: time passes, lamports move, hostile accounts appear. */
+/** Makes an operation other than an instruction: time passes, lamports move, or hostile accounts appear. */
 export function environment(scene: Scene): Operation {
   const { lamportsPerByte, threshold } = scene.ledger.rent;
   const isOddRent = lamportsPerByte !== DEFAULT_RENT.lamportsPerByte || threshold !== DEFAULT_RENT.threshold;
@@ -42,7 +42,7 @@ export function environment(scene: Scene): Operation {
 
 function nextTime(scene: Scene): bigint {
   const { now } = scene.ledger;
-  // From the ends of time back to today.
+  // Back from extreme times to today.
   if (now > GENESIS * 8n || now < GENESIS / 2n) {
     return GENESIS;
   }
@@ -57,7 +57,7 @@ function nextTime(scene: Scene): bigint {
     : scene.pick([-1n, 0n, 2n ** 63n - 1n, 2n ** 63n - 604_800n, 2n ** 63n - 31_536_000n, GENESIS]);
 }
 
-/** Times at which something about a listing ends: a subscription, a price, the wait for a reclaim, a pause that counts. */
+/** Times of changes of a listing: the ends of a subscription, a previous price, the wait for a reclaim, and a counted pause. */
 function eventsOf(listing: Readonly<StateOf<'listing'>>, now: bigint): bigint[] {
   const { latestExpiry, status, pausedAt, pauses, priceChangedAt } = listing;
   const paused = pausedSeconds(pauses, status === STATUS.paused ? pausedAt : null, now);
@@ -70,7 +70,7 @@ function eventsOf(listing: Readonly<StateOf<'listing'>>, now: bigint): bigint[] 
   ];
 }
 
-/** Lamports a byte, and the threshold. */
+/** Lamports per byte, and the threshold. */
 const ODD_RENTS = [
   [3_480n, 2],
   [696n, 1],
@@ -111,7 +111,7 @@ function walletLamports(scene: Scene): bigint {
     : scene.pick([U64_MAX, U64_MAX - 1_000n, U64_MAX - 10n ** 9n, scene.amountNear(least)]);
 }
 
-/** A hostile account: a copy that another program owns, one of ours that is nearly right, or nothing with data. */
+/** Plants a hostile account: a copy of another owner, a nearly right copy, or a system account with data. */
 function plant(scene: Scene): Operation {
   const { universe, ledger } = scene;
   const at = scene.pick(universe.hostile);
@@ -144,8 +144,8 @@ function plant(scene: Scene): Operation {
 }
 
 /**
- * A full copy of an account of ours, owned by the program, where the program would never have put it. No wallet can make
- * one; the check of the address alone refuses it. Only of types whose address is always derived.
+ * Plants a full copy of one of the program's accounts at an address that the program would never use. No wallet can make such a
+ * copy. Only the check of the address refuses it, so the copies are of types with derived addresses.
  */
 function forgery(scene: Scene, at: AddressId): Operation {
   const { universe, ledger } = scene;
@@ -178,7 +178,7 @@ function age(scene: Scene): Operation {
   return { kind: 'age', at, counter, value };
 }
 
-/** What the creation of the protocol looks at, changed: the payer's lamports, the loader's account, the rent. */
+/** Changes an input of the protocol's creation: the payer's lamports, the loader's account, or the rent. */
 export function prelude(scene: Scene): Operation {
   const { universe, ledger } = scene;
   const { upgradeAuthority, treasury } = universe.wallets;
@@ -198,7 +198,7 @@ export function prelude(scene: Scene): Operation {
   }
 }
 
-/** The loader's account: mostly as it should be, else without an authority, of another kind, cut, or of another owner. */
+/** The loader's account: mostly right, else without an authority, of another kind, cut, or with another owner. */
 function programData(scene: Scene): Operation {
   const { universe } = scene;
   const { upgradeAuthority, stranger } = universe.wallets;

@@ -3,15 +3,15 @@ import {
   encodeData,
   instructionRule,
   type InstructionName,
+  type Meta,
   type StateType,
 } from '../model/instruction-table.js';
-import type { Meta } from '../model/instruction-table.js';
 import { beginsAs, isOfType } from '../model/state.js';
 import { TAMPERINGS, type Tampered } from '../world/operations.js';
 import type { AddressId, Universe } from '../world/universe.js';
 import type { Scene } from './scene.js';
 
-/** An instruction before it is written: what an operation takes, with the arguments still apart. */
+/** An instruction before its encoding, with separate arguments. */
 export interface Plan {
   name: InstructionName;
   args: Values;
@@ -20,7 +20,7 @@ export interface Plan {
   tampered?: Tampered | undefined;
 }
 
-/** Makes one thing about an instruction wrong, or at least strange. */
+/** Makes one part of an instruction wrong or unusual. */
 export function spoil(plan: Plan, scene: Scene): void {
   const how = scene.weighted([
     ['account', 34],
@@ -66,7 +66,7 @@ export function spoil(plan: Plan, scene: Scene): void {
   } else if (how === 'tamper') {
     const ours = metas.filter(({ id }) => scene.isOurs(id));
     const id = ours.length > 0 ? scene.pick(ours).id : undefined;
-    // The treasury's data is not looked at, so that a tampered one would be paid and not refused.
+    // The program does not read the treasury's data, so it would pay a tampered treasury.
     if (id !== undefined && id !== scene.protocol?.treasury) {
       plan.tampered = { id, how: scene.pick(TAMPERINGS) };
     }
@@ -90,13 +90,13 @@ function otherAccount({ metas }: Plan, id: AddressId, scene: Scene): AddressId {
   ])();
 }
 
-/** The bytes at an address if they are the program's and no right account's. */
+/** The bytes of an account that the program owns and that is not valid, else null. */
 function foreignBytes({ universe, ledger }: Scene, id: AddressId): Buffer | null {
   const { owner, data } = ledger.get(id);
   return owner === universe.program && data.type === 'raw' ? data.bytes : null;
 }
 
-/** Where a forged copy of an account's type is, if one was planted. */
+/** The address of a forged copy of an account's type, or another hostile address. */
 function forgeryOf(scene: Scene, id: AddressId): AddressId {
   const { type } = scene.ledger.get(id).data;
   const { hostile } = scene.universe;
@@ -107,13 +107,13 @@ function forgeryOf(scene: Scene, id: AddressId): AddressId {
   return scene.pick(forged.length > 0 ? forged : hostile);
 }
 
-/** Whether a full copy of an account of one of these types is at an address where the program would never have put it. */
+/** Whether an address has a forged copy of an account of one of these types. */
 export function isForged(scene: Scene, id: AddressId, types: readonly StateType[]): boolean {
   const bytes = foreignBytes(scene, id);
   return bytes !== null && types.some((type) => isOfType(bytes, type));
 }
 
-/** An address of the same kind, of another listing or another buyer. */
+/** An address of the same kind for another listing or another buyer. */
 function sibling(universe: Universe, id: AddressId, scene: Scene): AddressId {
   const provenance = universe.provenance(id);
   if (provenance === null) {
@@ -133,7 +133,7 @@ function sibling(universe: Universe, id: AddressId, scene: Scene): AddressId {
   return universe.derived(kind, ...wanted) ?? id;
 }
 
-/** The data of an instruction cut, with bytes behind it, or with a byte changed. */
+/** An instruction's data with a cut, with more bytes, or with a changed byte. */
 function spoiledData(data: Buffer, scene: Scene): Buffer {
   const changed = (at: number, change: (byte: number) => number): Buffer => {
     const copy = Buffer.from(data);
@@ -158,7 +158,7 @@ function spoiledData(data: Buffer, scene: Scene): Buffer {
 
 const TEXTS = ['', 'b', 'x'.repeat(31), 'x'.repeat(33), 'u'.repeat(201), 'ü'.repeat(101)];
 
-/** Changes one argument to a value at a limit, or to one that makes no sense. */
+/** Changes one argument to a value at a limit, or to an invalid one. */
 function spoilArgument({ name: instruction, args }: Plan, scene: Scene): void {
   const fields = instructionRule(instruction).args;
   if (fields.length === 0) {
@@ -183,7 +183,7 @@ function spoilArgument({ name: instruction, args }: Plan, scene: Scene): void {
   }
 }
 
-/** A list with a member more, one less, two that changed places, or a number in one of them changed. */
+/** A list with one more member, one less, two swapped ones, or a changed number in one of them. */
 function spoilList(members: readonly Values[], scene: Scene): Values[] {
   const [first, other] = [scene.below(members.length + 1), scene.below(members.length + 1)];
   const made: Values = { sequence: 1n, run_id: Buffer.alloc(16), price_lamports: 1n };

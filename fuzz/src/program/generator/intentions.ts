@@ -26,7 +26,7 @@ function floorOf(scene: Scene, model: number | undefined): bigint {
   return model === MODEL.perQuery ? (scene.protocol?.minQueryPrice ?? 1_000n) : 1_000n;
 }
 
-/** Pauses now and then, resumes soon; sometimes what is so already. */
+/** Pauses rarely, resumes soon, and sometimes repeats the present state. */
 function paused(scene: Scene, isPaused: boolean): boolean | null {
   const roll = scene.below(100);
   if (isPaused) {
@@ -40,7 +40,7 @@ function hasExpired(scene: Scene, wallet: AddressId, listing: AddressId): boolea
   return credential?.model === MODEL.subscription && credential.expiresAt <= scene.ledger.now;
 }
 
-/** A listing of a rental model that is on sale, and a wallet without a credential of it. */
+/** An active listing of a rental model, and mostly a wallet without a credential for it. */
 function sale(scene: Scene, model: number): Rental {
   const { listings, walletIds } = scene.universe;
   const formersOf = (id: AddressId): AddressId[] =>
@@ -62,7 +62,7 @@ function sale(scene: Scene, model: number): Rental {
   return { listing, buyer: scene.pick(isNew ? newcomers : walletIds) };
 }
 
-/** What a buyer agrees to: mostly enough. */
+/** The highest price that a buyer accepts: mostly enough. */
 function agreed(scene: Scene, price: bigint): bigint {
   return scene.chance(85) ? scene.pick([price, clamp(price * 2n), U64_MAX]) : scene.amountNear(price);
 }
@@ -74,7 +74,7 @@ function subscribe(scene: Scene, { listing, buyer }: Rental, seconds: bigint): I
   return { accounts: scene.accountsOf(listing, buyer), args };
 }
 
-/** Makes up one intention per instruction. */
+/** Makes an intention for each instruction. */
 export const INTENTIONS: Record<InstructionName, (scene: Scene) => Intention> = {
   initialize_protocol(scene) {
     const { universe } = scene;
@@ -116,7 +116,7 @@ export const INTENTIONS: Record<InstructionName, (scene: Scene) => Intention> = 
         next_authority: someone(wallets.secondAuthority, systemProgram),
         fee_bps: scene.chance(30) ? feeBps(scene) : null,
         min_query_price_lamports: scene.chance(20) ? priceFloor(scene) : null,
-        // Mostly running: a paused protocol refuses half of the instructions.
+        // Mostly not paused, because a paused protocol refuses half of the instructions.
         paused: protocol?.paused === true ? scene.chance(20) : scene.chance(12) ? true : null,
       },
     };
@@ -154,7 +154,7 @@ export const INTENTIONS: Record<InstructionName, (scene: Scene) => Intention> = 
     const floor = floorOf(scene, listing?.model);
     const { price: present, previousPrice } = listing ?? { price: floor, previousPrice: floor };
     const eighth = present / 8n;
-    // Mostly one that renters can afford at both sides of its change: the same, back, a little more or less.
+    // Mostly a price that renters accept before and after the change: the same, the previous one, a little more or less.
     const price = scene.chance(50)
       ? clamp(
           scene.pick([
@@ -261,7 +261,7 @@ export const INTENTIONS: Record<InstructionName, (scene: Scene) => Intention> = 
     const accounts = scene.accountsOf(listing, buyer);
     const { admin = 0, creator = 0 } = accounts;
     const isActive = scene.listing(listing)?.status === STATUS.active;
-    // Admin and creator end what they touch, and most of what a buyer may do comes of patience.
+    // Mostly the buyer, because a revocation by the admin or the creator ends the rental too early.
     const revoker = scene.chance(isActive ? 60 : 85) ? buyer : scene.pick([admin, creator, buyer]);
     return { accounts: { ...accounts, revoker }, args: {} };
   },

@@ -14,34 +14,34 @@ import { clamp, type Scene } from './scene.js';
 type Instruction = Operation & { kind: 'instruction' };
 
 /**
- * Which accounts an instruction knows by the seeds in their fields, among those that can be forged. It would take a full
- * copy at another address, which no wallet can make.
+ * Forgeable accounts that an instruction identifies by the seeds in their fields. It would accept a full copy at another address,
+ * but no wallet can make one.
  */
 const KNOWN_BY_FIELDS: Partial<Record<InstructionName, readonly StateType[]>> = {
   consume_query: ['escrow'],
   consume_queries: ['escrow', 'per_query_balance'],
 };
 
-/** How many of a hundred steps or instructions are special, each kind for itself. */
+/** The shares of special steps and instructions, in per cent. */
 const PERCENT = {
-  /** Steps that are no instruction, and those before the protocol exists that prepare its creation. */
+  /** Steps without an instruction, and steps that prepare the protocol's creation. */
   environment: 12,
   prelude: 30,
-  /** Instructions made wrong on purpose, and of those once more. */
+  /** Instructions with a deliberate fault, and with a second fault. */
   spoiled: 42,
   spoiledTwice: 15,
-  /** Instructions that a wallet pays which has just enough, or not quite. */
+  /** Instructions whose payer has about enough lamports. */
   tight: 5,
-  /** Instructions with a wallet among their accounts that can take hardly a lamport more. */
+  /** Instructions with a wallet near 2^64 lamports. */
   brimful: 5,
-  /** Instructions that a key pays whose account holds data or is a program's. */
+  /** Instructions whose payer's account has data or another owner. */
   oddPayer: 3,
-  /** Transactions with a transfer behind the instruction, and of those to an address apart from it. */
+  /** Transactions with a transfer after the instruction, and transfers to an unrelated address. */
   gift: 7,
   giftApart: 25,
 };
 
-/** Makes up the next steps of a world. */
+/** Makes the next steps of a world. */
 export function nextOperations(scene: Scene): Operation[] {
   if (scene.protocol === null && scene.chance(PERCENT.prelude)) {
     return [prelude(scene)];
@@ -53,20 +53,20 @@ export function nextOperations(scene: Scene): Operation[] {
   if (scene.chance(PERCENT.brimful)) {
     return withBrimfulWallet(operation, scene);
   }
-  // A world sees the beginning of the protocol once: what can happen there must not become too rare.
+  // More often before the protocol's creation, because a world creates it only once.
   if (scene.chance(scene.protocol === null ? 2 * PERCENT.oddPayer : PERCENT.oddPayer)) {
     return withOddPayer(operation, scene);
   }
   return scene.chance(PERCENT.tight) ? onTightBudget(operation, scene) : [operation];
 }
 
-/** An instruction while a wallet has other lamports than before and afterwards. */
+/** Sets a wallet's lamports for one instruction, and restores them. */
 function whileFunded(wallet: AddressId, lamports: bigint, operation: Instruction, scene: Scene): Operation[] {
   const before = scene.ledger.get(wallet).lamports;
   return [{ kind: 'fund', wallet, lamports }, operation, { kind: 'fund', wallet, lamports: before }];
 }
 
-/** The same, with a wallet that it pays, or that is given a lamport behind it, near 2^64 lamports. */
+/** The instruction with a wallet near 2^64 lamports, which it pays or which gets a lamport after it. */
 function withBrimfulWallet(operation: Instruction, scene: Scene): Operation[] {
   const { walletIds } = scene.universe;
   const named = operation.metas.filter(({ id, isWritable }) => isWritable && walletIds.includes(id));
@@ -77,7 +77,7 @@ function withBrimfulWallet(operation: Instruction, scene: Scene): Operation[] {
   return whileFunded(to, lamports, given, scene);
 }
 
-/** The same, by a payer that the System program lets spend nothing, as a nonce account is; and a wallet again afterwards. */
+/** The instruction with a payer that cannot spend, such as a nonce account. The payer is a wallet again afterwards. */
 function withOddPayer(operation: Instruction, scene: Scene): Operation[] {
   const { universe, ledger } = scene;
   const payer = operation.metas.find(
@@ -98,7 +98,7 @@ function withOddPayer(operation: Instruction, scene: Scene): Operation[] {
   return [odd, operation, owned(universe.systemProgram, 0)];
 }
 
-/** The same, with the first writable signer's lamports set about what it will spend. */
+/** The instruction with about the lamports that its payer, the first writable signer, spends. */
 function onTightBudget(operation: Instruction, scene: Scene): Operation[] {
   const { ledger, universe } = scene;
   const payer = operation.metas.find(({ isSigner, isWritable }) => isSigner && isWritable)?.id;
@@ -134,7 +134,7 @@ function instruction(scene: Scene): Instruction {
   };
 }
 
-/** Sometimes lamports for one of the accounts in the same transaction: a closed one must not come back to life by it. */
+/** Sometimes a transfer to one of the accounts in the same transaction. It must not revive a closed account. */
 function giftFor({ metas }: Plan, scene: Scene): { gift?: Gift } {
   const { universe } = scene;
   const takers = metas.filter(({ id }) => !universe.reserved.includes(id));

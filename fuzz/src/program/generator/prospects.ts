@@ -23,7 +23,7 @@ const canBeClosed =
 
 const hasCharges = hasRental(({ status }) => status !== STATUS.closed, MODEL.perQuery);
 
-/** How often each instruction is tried, and whether it has any chance to succeed, as far as a glance tells. */
+/** The weight of each instruction, and a quick test of its chance to succeed. */
 const PROSPECTS: Record<InstructionName, readonly [weight: number, isPromising: (scene: Scene) => boolean]> =
   {
     initialize_protocol: [2, ({ protocol }) => protocol === null],
@@ -48,7 +48,7 @@ const WEIGHTS = Object.entries(PROSPECTS).map(
   ([name, [weight]]) => [name as InstructionName, weight] as const,
 );
 
-/** How many of a hundred instructions that cannot succeed now are tried all the same. */
+/** The share of hopeless instructions that are tried anyway, in per cent. */
 const HOPELESS_PERCENT = 8;
 
 /** Chooses the next instruction. */

@@ -1,15 +1,14 @@
 import type { Values } from '../model/borsh.js';
-import type { Meta } from '../model/instruction-table.js';
+import type { Meta, StateType } from '../model/instruction-table.js';
 import { highestOf } from '../model/charge-window.js';
 import type { Ledger } from '../model/ledger.js';
 import { DURATIONS, MAX_PRICE, MIN_PRICE, U64_MAX } from '../model/money.js';
-import type { StateType } from '../model/instruction-table.js';
 import { MODEL, type StateOf } from '../model/state.js';
 import type { Tampered } from '../world/operations.js';
 import { Random } from '@agent-rental/test/support/random';
 import type { AddressId, Universe } from '../world/universe.js';
 
-/** An instruction that a party has reason to send: its accounts by name, those behind them, and its arguments. */
+/** A plausible instruction: its accounts by name, further accounts, and its arguments. */
 export interface Intention {
   accounts: Record<string, AddressId>;
   behind?: Meta[];
@@ -17,7 +16,7 @@ export interface Intention {
   args: Values;
 }
 
-/** A listing and a wallet that rents it or may. */
+/** A listing, and a wallet that rents it or may rent it. */
 export interface Rental {
   listing: AddressId;
   buyer: AddressId;
@@ -28,12 +27,12 @@ export type ListingTest = (listing: Readonly<StateOf<'listing'>>, id: AddressId)
 /** A test of a credential. */
 export type CredentialTest = (credential: Readonly<StateOf<'access_credential'>>) => boolean;
 
-/** Cuts a number to what a u64 holds. */
+/** Limits a number to the range of a u64. */
 export function clamp(value: bigint): bigint {
   return value < 0n ? 0n : value > U64_MAX ? U64_MAX : value;
 }
 
-/** The generator's view of a world, so that most instructions have a chance, and the random numbers that decide. */
+/** The generator's view of a world, with its random numbers. It lets most instructions have a chance. */
 export class Scene extends Random {
   readonly ledger: Ledger;
   readonly universe: Universe;
@@ -69,7 +68,7 @@ export class Scene extends Random {
     return this.#state(this.universe.balanceOf(buyer, listing), 'per_query_balance');
   }
 
-  /** The highest sequence charged of a balance. */
+  /** The highest charged sequence of a balance. */
   highest(buyer: AddressId, listing: AddressId): bigint {
     return highestOf(this.balance(buyer, listing)?.charged ?? []);
   }
@@ -78,12 +77,12 @@ export class Scene extends Random {
     return this.universe.derived('escrow', listing) ?? this.universe.absent;
   }
 
-  /** Whether the program's state is at an address. */
+  /** Whether an address has a valid account of the program. */
   isOurs(id: AddressId): boolean {
     return this.ledger.get(id).data.type !== 'raw';
   }
 
-  /** Whether a listing exists that passes the test. */
+  /** Whether an existing listing passes the test. */
   hasListing(passes: ListingTest): boolean {
     return this.universe.listings.some((id) => {
       const listing = this.listing(id);
@@ -91,7 +90,7 @@ export class Scene extends Random {
     });
   }
 
-  /** Whether a wallet has a credential of a listing that passes the test: by default one that was not revoked. */
+  /** Whether a wallet's credential of a listing passes the test. Default: it is not revoked. */
   isRented(listing: AddressId, passes: CredentialTest = ({ valid }) => valid): boolean {
     return this.universe.walletIds.some((wallet) => {
       const credential = this.credential(wallet, listing);
@@ -99,7 +98,7 @@ export class Scene extends Random {
     });
   }
 
-  /** The listings that exist and pass the test; all of them when none passes. */
+  /** The existing listings that pass the test, or all listings when none passes. */
   listings(passes: ListingTest): readonly AddressId[] {
     const found = this.universe.listings.filter((id) => {
       const listing = this.listing(id);
@@ -108,7 +107,7 @@ export class Scene extends Random {
     return found.length > 0 ? found : this.universe.listings;
   }
 
-  /** The wallets that hold a credential of the listing that passes the test; all wallets when none does. */
+  /** The wallets whose credential of the listing passes the test, or all wallets when none does. */
   holders(listing: AddressId, passes: CredentialTest = () => true): readonly AddressId[] {
     const found = this.universe.walletIds.filter((buyer) => {
       const credential = this.credential(buyer, listing);
@@ -117,7 +116,7 @@ export class Scene extends Random {
     return found.length > 0 ? found : this.universe.walletIds;
   }
 
-  /** Every account that instructions of a listing and a buyer name. */
+  /** Every account in the instructions of a listing and a buyer. */
   accountsOf(listing: AddressId, buyer: AddressId = this.universe.wallets.buyer): Record<string, AddressId> {
     const { universe, protocol } = this;
     return {
@@ -145,7 +144,7 @@ export class Scene extends Random {
     return this.chance(isRotating ? 40 : 3) ? protocol.nextAuthority : protocol.authority;
   }
 
-  /** A Per-Task listing of one of the statuses and a wallet that rents it. */
+  /** Mostly a Per-Task listing with one of the statuses, and a wallet that rents it. */
   perQueryRental(...statuses: number[]): Rental {
     const listing = this.pick(
       this.listings(
@@ -157,7 +156,7 @@ export class Scene extends Random {
     return { listing, buyer: this.pick(this.holders(listing, ({ valid }) => valid || this.chance(5))) };
   }
 
-  /** A number of 64 bits at or beside one of the given ones, at a limit, or anywhere. */
+  /** A number of 64 bits near a given one, at a limit, or random. */
   amountNear(...interesting: bigint[]): bigint {
     const roll = this.below(10);
     if (roll < 7 && interesting.length > 0) {
@@ -167,7 +166,7 @@ export class Scene extends Random {
     return roll < 9 ? this.pick([0n, 1n, MIN_PRICE, MAX_PRICE, MAX_PRICE + 1n, U64_MAX]) : this.anyLength();
   }
 
-  /** A price that is allowed, of any size. */
+  /** An allowed price of any size. */
   allowedPrice(floor: bigint): bigint {
     const roll = this.below(10);
     if (roll === 0) {
@@ -177,7 +176,7 @@ export class Scene extends Random {
     return price > MAX_PRICE ? MAX_PRICE : price;
   }
 
-  /** A window, mostly one that is on sale. */
+  /** A duration, mostly an offered one. */
   duration(): bigint {
     return this.chance(90) ? this.pick(DURATIONS) : this.amountNear(...DURATIONS);
   }

@@ -2,7 +2,7 @@ import type { ChainAccount } from '../world/chain.js';
 import type { ListingFacts } from './listing-history.js';
 import { isOfType } from '../model/state.js';
 
-/** Where the fields are that say what an account holds for a party, that tell tombstones, prices and pauses. */
+/** Offsets of the fields for held lamports, prices, pauses and tombstones. */
 const EARNINGS_AT = 42;
 const BALANCE_AT = 74;
 const MAX_PRICE_AT = 82;
@@ -17,7 +17,7 @@ function readU64({ data }: ChainAccount, at: number): bigint {
   return new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(at, true);
 }
 
-/** The lamports that an account's fields say it holds for a party. */
+/** The lamports that an account holds for a party, read from its fields. */
 export function heldFor(account: ChainAccount): bigint {
   if (isOfType(account.data, 'escrow')) {
     return readU64(account, EARNINGS_AT);
@@ -25,14 +25,14 @@ export function heldFor(account: ChainAccount): bigint {
   return isOfType(account.data, 'per_query_balance') ? readU64(account, BALANCE_AT) : 0n;
 }
 
-/** The price that the owner of a balance agreed to; null where there is no balance. */
+/** The highest price that a balance's owner accepts; null without a balance. */
 export function agreedPriceOf(account: ChainAccount | null): bigint | null {
   return account !== null && isOfType(account.data, 'per_query_balance')
     ? readU64(account, MAX_PRICE_AT)
     : null;
 }
 
-/** A listing's facts; null where there is none. */
+/** A listing's facts; null without a listing. */
 export function factsOf(account: ChainAccount | null | undefined): ListingFacts | null {
   return account && isOfType(account.data, 'listing')
     ? {

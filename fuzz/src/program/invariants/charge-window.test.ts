@@ -7,11 +7,11 @@ import { Shop } from './shop.test-support.js';
 
 const so = readFileSync(process.env['MARKETPLACE_SO'] ?? marketplaceSoPath());
 
-describe("the program's window of 256", () => {
+describe('the program’s window of 256', () => {
   const AGES = [0n, 1n, 62n, 63n, 64n, 65n, 127n, 128n, 191n, 192n, 254n, 255n, 256n, 257n, 1_000n];
   const JUMPS = [1n, 2n, 63n, 64n, 65n, 127n, 128n, 192n, 255n, 256n, 257n, 1_023n, MAX_JUMP, MAX_JUMP + 1n];
 
-  test('charges each sequence at most once, and refuses none that it can still tell apart', () => {
+  test('charges each sequence at most once, and refuses only charged, too old and too high ones', () => {
     const random = new Random(256);
     for (let round = 0; round < 4; round += 1) {
       const shop = new Shop(so, round);

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ChainAccount } from '../world/chain.js';
 import { InvariantChecker } from './invariants.js';
-import { type Values } from '../model/borsh.js';
-import type { Meta } from '../model/instruction-table.js';
+import type { Values } from '../model/borsh.js';
 import type { Verdict } from '../model/errors.js';
-import { metasOf, type InstructionName } from '../model/instruction-table.js';
+import { metasOf, type InstructionName, type Meta } from '../model/instruction-table.js';
 import { Draft, Ledger } from '../model/ledger.js';
 import type { Prediction } from '../model/predict.js';
 import { NEVER_PAUSED } from '../model/pauses.js';
@@ -16,7 +15,7 @@ const universe = new Universe(1);
 const [listing, escrow] = [universe.listings[0] ?? 0, universe.escrows[0] ?? 0];
 const { buyer, creator, treasury, authority } = universe.wallets;
 
-/** A chain that holds what a test says. */
+/** A chain with a test's accounts. */
 class FakeChain {
   readonly accounts = new Map<AddressId, ChainAccount>();
 
@@ -83,7 +82,7 @@ function chargeAt(sequence: bigint, priceLamports = 0n): Values {
   return { sequence, run_id: new Uint8Array(16), price_lamports: priceLamports };
 }
 
-/** What the laws say of an instruction that turns one state of the chain into another. */
+/** Checks the laws for an instruction that turns one state of the chain into another. @returns the broken law */
 function judge(
   name: InstructionName,
   before: (chain: FakeChain) => void,
@@ -109,7 +108,7 @@ describe('the laws', () => {
     chain.put(creator, 100n);
   };
 
-  test('let a withdrawal pass that pays what it books', () => {
+  test('accept a withdrawal whose payment equals its booking', () => {
     const paid = (chain: FakeChain): void => {
       chain.put(escrow, 4_000n, escrowOf(2_000n));
       chain.put(creator, 1_100n);
@@ -117,7 +116,7 @@ describe('the laws', () => {
     expect(judge('withdraw_earnings', full, paid)).toBeNull();
   });
 
-  test('name an escrow that pays without booking', () => {
+  test('refuse an escrow’s payment without a booking', () => {
     const unbooked = (chain: FakeChain): void => {
       chain.put(escrow, 4_000n, escrowOf(3_000n));
       chain.put(creator, 1_100n);
@@ -125,7 +124,7 @@ describe('the laws', () => {
     expect(judge('withdraw_earnings', full, unbooked)).toMatch(/its field moved by 0, its lamports by -1000/);
   });
 
-  test('name lamports that come out of nothing', () => {
+  test('refuse lamports without a source', () => {
     const made = (chain: FakeChain): void => {
       chain.put(escrow, 5_000n, escrowOf(3_000n));
       chain.put(creator, 1_100n);
@@ -133,7 +132,7 @@ describe('the laws', () => {
     expect(judge('withdraw_earnings', full, made)).toMatch(/1000 lamports came out of nothing/);
   });
 
-  test('name who gains and is no party', () => {
+  test('refuse the gain of a wallet that is no party', () => {
     const treasuryTakes = (chain: FakeChain): void => {
       chain.put(escrow, 4_000n, escrowOf(2_000n));
       chain.put(buyer, 1_000n);
@@ -143,14 +142,14 @@ describe('the laws', () => {
     ).toMatch(/buyer gained 1000 lamports and is no party/);
   });
 
-  test('name a tombstone that changes', () => {
+  test('refuse a change of a tombstone', () => {
     const closed = (chain: FakeChain): void => chain.put(listing, 5n, listingWith(STATUS.closed));
     const reopened = (chain: FakeChain): void => chain.put(listing, 5n, listingWith(STATUS.active));
-    expect(judge('update_listing', closed, reopened)).toMatch(/was over and changed/);
+    expect(judge('update_listing', closed, reopened)).toMatch(/is a tombstone and changed/);
     expect(judge('update_listing', reopened, closed)).toBeNull();
   });
 
-  test('name a charge that takes another price than it names', () => {
+  test('refuse a charge of another price than its argument', () => {
     const balance = universe.balanceOf(buyer, listing);
     const charged = (chain: FakeChain): void => chain.put(balance, 4_000n, balanceOf(4_000n, 9_000n));
     const before = (chain: FakeChain): void => chain.put(balance, 5_000n, balanceOf(5_000n, 9_000n));
@@ -160,7 +159,7 @@ describe('the laws', () => {
     );
   });
 
-  test('name a reclaim that is refused above the agreed price', () => {
+  test('do not accept the refusal of a reclaim above the agreed price', () => {
     const rented = (chain: FakeChain, maxPrice: bigint): void => {
       chain.put(listing, 5n, listingWith(STATUS.active));
       chain.put(universe.balanceOf(buyer, listing), 5_000n, balanceOf(5_000n, maxPrice));
@@ -183,7 +182,7 @@ describe('the laws of several charges at once', () => {
   const holds = (lamports: bigint) => (chain: FakeChain) =>
     chain.put(balance, lamports, balanceOf(lamports, 9_000n));
 
-  /** What they say of charges of one balance, from 5,000 lamports on. */
+  /** Checks the laws for charges of one balance with 5,000 lamports. */
   function judgeCharges(charges: Values[], left: bigint, verdict: Verdict = null): string | null {
     const behind = charges.flatMap(() => [
       { id: credential, isSigner: false, isWritable: false },
@@ -196,12 +195,12 @@ describe('the laws of several charges at once', () => {
     return judge('consume_queries', holds(5_000n), after, { charges }, verdict, {}, behind);
   }
 
-  test('let charges pass that take their prices', () => {
+  test('accept charges of their prices', () => {
     expect(judgeCharges([chargeAt(1n, 1_000n), chargeAt(2n, 500n)], 3_500n)).toBeNull();
     expect(judgeCharges([], 5_000n)).toBeNull();
   });
 
-  test('name charges that take another sum than their prices', () => {
+  test('refuse charges of another sum than their prices', () => {
     expect(judgeCharges([chargeAt(1n, 1_000n), chargeAt(2n, 500n)], 4_000n)).toMatch(
       /1000 lamports were charged for a price of 1500/,
     );

@@ -7,8 +7,8 @@ import type { Prediction } from '../model/predict.js';
 import type { Gift } from '../world/operations.js';
 import type { AddressId, Universe } from '../world/universe.js';
 
-/** The fields of a prediction that the laws look at. */
-type Looked = 'name' | 'args' | 'verdict' | 'draft';
+/** The fields of a prediction that the laws use. */
+type Used = 'name' | 'args' | 'verdict' | 'draft';
 
 type Accounts = ReadonlyMap<AddressId, ChainAccount | null>;
 
@@ -23,7 +23,7 @@ interface Attempt {
   was: Accounts;
 }
 
-/** Who may have more lamports after an instruction than before, by the names of its accounts. */
+/** The accounts that may gain lamports by an instruction, by name. */
 const GAINERS: Partial<Record<InstructionName, string>> = {
   initialize_protocol: 'protocol',
   create_listing: 'listing escrow',
@@ -39,13 +39,13 @@ const GAINERS: Partial<Record<InstructionName, string>> = {
 };
 
 /**
- * The laws that hold whatever the model says, checked on the chain's own bytes:
- * - what an account of the program holds above its fields (rent and gifts) changes by gifts alone,
- * - no lamport is made or lost, and no wallet gains that is no party,
- * - tombstones never change,
- * - a balance pays exactly the prices that its charges name,
- * - a buyer may reclaim whenever the price is above the agreed one or the listing was paused for 7 of the last 30 days,
- *   and hardly earlier.
+ * The laws that do not depend on the model, checked on the chain's own bytes:
+ * - Only gifts change an account's lamports above its fields (rent and gifts).
+ * - No lamport is made or lost, and only parties gain lamports.
+ * - Tombstones never change.
+ * - A balance pays exactly the prices of its charges.
+ * - A buyer may reclaim if the price is above the agreed one. A buyer may also reclaim if the listing was paused for 7 of the
+ *   last 30 days, and hardly earlier.
  */
 export class InvariantChecker {
   readonly #universe: Universe;
@@ -57,15 +57,15 @@ export class InvariantChecker {
     this.#chain = chain;
   }
 
-  /** Looks at the accounts of an instruction before it runs; null where no instruction is named. */
-  before(metas: readonly Meta[], prediction: Pick<Prediction, Looked>): Attempt | null {
+  /** Records the accounts of an instruction before it runs. @returns null when the data has no known instruction. */
+  before(metas: readonly Meta[], prediction: Pick<Prediction, Used>): Attempt | null {
     const { name, args, verdict, draft } = prediction;
     const ids = verdict === null ? metas.filter(({ isWritable }) => isWritable).map(({ id }) => id) : [];
     const was = new Map([...new Set(ids)].map((id) => [id, this.#chain.account(id)]));
     return name === null ? null : { name, args, metas, now: draft.ledger.now, was };
   }
 
-  /** What law is broken, in words; null when all hold. */
+  /** Describes the broken law; null when all laws hold. */
   after(attempt: Attempt, found: Accounts, verdict: Verdict, gift?: Gift): string | null {
     const isReclaim = attempt.name === 'revoke_per_query_access';
     const broken = isReclaim ? this.#judgeReclaim(attempt, verdict) : null;
@@ -84,7 +84,7 @@ export class InvariantChecker {
     return this.#chain.account(addressOf(attempt, name) ?? this.#universe.absent);
   }
 
-  /** Takes in what a successful instruction did to a listing's pauses. */
+  /** Records a successful instruction in the listing's history of pauses. */
   #notePauses(attempt: Attempt, found: Accounts): void {
     const { name, now, was } = attempt;
     const id = addressOf(attempt, 'listing') ?? this.#universe.absent;
@@ -96,7 +96,7 @@ export class InvariantChecker {
     }
   }
 
-  /** What law a reclaim or its refusal breaks, in words; null when none. */
+  /** Describes the law that a reclaim or its refusal breaks, or null. */
   #judgeReclaim(attempt: Attempt, verdict: Verdict): string | null {
     const isBuyers = addressOf(attempt, 'revoker') === addressOf(attempt, 'buyer');
     const isRefused = verdict === 'Unauthorized' && isBuyers;
@@ -128,8 +128,8 @@ export class InvariantChecker {
       if (gain > 0n && !gainers.includes(id)) {
         return `${this.#universe.label(id)} gained ${gain} lamports and is no party`;
       }
-      // Of two accounts of the program neither new nor closed, only the fields and gifts to a treasury count.
-      // The program makes none at an address with a known key: one planted there is paid as any wallet.
+      // For the program's accounts, neither new nor closed, only their fields count, and gifts to a treasury.
+      // The program makes no account at an address with a known key, so an account planted there counts as a wallet.
       const isOurs = this.#isOurs(was) && this.#isOurs(is) && !this.#universe.canSign(id);
       const moved = isOurs ? heldFor(is) - heldFor(was) : gain;
       if (id !== treasury && moved !== gain) {
@@ -144,7 +144,7 @@ export class InvariantChecker {
       const is = found.get(id) ?? null;
       const isSame = this.#isOurs(is) && was !== null && Buffer.compare(was.data, is.data) === 0;
       if (this.#isOurs(was) && isTombstone(was) && !isSame) {
-        return `${this.#universe.label(id)} was over and changed`;
+        return `${this.#universe.label(id)} is a tombstone and changed`;
       }
     }
     return null;
@@ -161,7 +161,7 @@ function addressOf({ name, metas }: Attempt, account: string): AddressId | undef
   return metas[instructionRule(name).accounts.findIndex((rule) => rule.name === account)]?.id;
 }
 
-/** Each balance pays the prices of its charges, and nothing else. */
+/** Checks that each balance pays exactly the prices of its charges. */
 function checkPrices(attempt: Attempt, found: Accounts): string | null {
   const { args, metas, name, was } = attempt;
   const behind = metas.slice(instructionRule(name).accounts.length);

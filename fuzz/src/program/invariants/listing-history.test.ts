@@ -10,7 +10,7 @@ const active = (price = 1_000n): ListingFacts => ({ isPaused: false, pausedAt: 0
 const paused = (pausedAt: bigint, price = 1_000n): ListingFacts => ({ isPaused: true, pausedAt, price });
 
 describe('the history of a listing', () => {
-  test('names a reclaim that is refused once pauses add up, and one that is allowed long before', () => {
+  test('finds a reclaim that is refused after enough pauses, and a reclaim that is allowed too early', () => {
     const history = new ListingHistory(active(), START);
     history.update(active(), paused(START), START);
     history.update(paused(START), active(), START + 4n * DAY);
@@ -22,7 +22,7 @@ describe('the history of a listing', () => {
     expect(history.judgeReclaim(false, now, START + 8n * DAY)).toMatch(/was refused after 604800 seconds/);
   });
 
-  test('judges nothing once a clock went back, or the time of a pause was set from outside', () => {
+  test('judges no reclaim after the clock went back, or after a change of a pause’s time from outside', () => {
     const back = new ListingHistory(active(), START);
     expect(back.judgeReclaim(true, active(), START - 1n)).toBeNull();
     expect(back.judgeReclaim(true, active(), START + DAY)).toBeNull();
@@ -33,7 +33,7 @@ describe('the history of a listing', () => {
   });
 });
 
-test('the memory of pauses stays between all pauses of 30 days and those of 30.5 days and half a day [PRG-31]', () => {
+test('the memory of pauses is at least the pauses of 30 days, and at most the pauses of 30.5 days and half a day [PRG-31]', () => {
   const random = new Random(7);
   let allowed = 0;
   for (let world = 0; world < 400; world += 1) {

@@ -2,7 +2,7 @@ import { PAUSE_UNIT, PAUSE_WINDOW } from '../model/pauses.js';
 
 const RECLAIM_AFTER = 604_800n;
 
-/** What the chain's bytes say of a listing that is of interest here. */
+/** A listing's facts for the history, read from the chain's bytes. */
 export interface ListingFacts {
   isPaused: boolean;
   pausedAt: bigint;
@@ -10,9 +10,8 @@ export interface ListingFacts {
 }
 
 /**
- * All pauses that a listing ever had, seen from outside: the rule about them without the economy of the few bytes in
- * which the program remembers them. Judges nothing once a clock went back or a time in the
- * account was changed by other means than an instruction.
+ * All pauses of a listing, seen from outside. It checks the rule about pauses without the program's compact memory of them. It
+ * judges nothing after the clock went back, or after a time in the account changed without an instruction.
  */
 export class ListingHistory {
   readonly #pauses: { from: bigint; to: bigint }[] = [];
@@ -20,14 +19,14 @@ export class ListingHistory {
   #lastSeen: bigint;
   #isReliable: boolean;
 
-  /** Begins with a listing that was just created. */
+  /** Starts with a new listing. */
   constructor(facts: ListingFacts, now: bigint) {
     this.#facts = facts;
     this.#lastSeen = now;
     this.#isReliable = now > 0n;
   }
 
-  /** Takes in what an update made of what the listing was. */
+  /** Records an update of the listing. */
   update(before: ListingFacts, facts: ListingFacts, now: bigint): void {
     this.#knows(before, now);
     if (before.isPaused && !facts.isPaused) {
@@ -41,7 +40,7 @@ export class ListingHistory {
     this.#lastSeen = now;
   }
 
-  /** Whether the history is that of the listing as it is now. */
+  /** Whether the history matches the present listing. */
   #knows(facts: ListingFacts, now: bigint): boolean {
     this.#see(now);
     this.#isReliable &&= facts.pausedAt === this.#facts.pausedAt;
@@ -59,7 +58,7 @@ export class ListingHistory {
     );
   }
 
-  /** What is wrong about a reclaim because of pauses that was allowed or refused; null when nothing is. */
+  /** Describes the fault of an allowed or refused reclaim because of pauses, or null. */
   judgeReclaim(isAllowed: boolean, facts: ListingFacts, now: bigint): string | null {
     if (!this.#knows(facts, now)) {
       return null;

@@ -14,7 +14,7 @@ const PERIOD = 2_592_000n;
 
 const feeBps = fc.oneof(fc.integer({ min: 0, max: 1_000 }), fc.constantFrom(0, 1, 250, 999, 1_000));
 
-/** Prices of every size, and those where a division has a remainder of nothing or of all but one. */
+/** Prices of every size, and prices at the limits of a division's remainder. */
 const price = fc.oneof(
   fc.bigInt({ min: 1_000n, max: MAX_PRICE }),
   fc.bigInt({ min: 1_000n, max: 100_000n }),
@@ -31,8 +31,8 @@ const price = fc.oneof(
   ),
 );
 
-describe('what the program takes', () => {
-  test('for a run is the price: the fee, rounded down, for the treasury, the rest earned [PRG-7]', () => {
+describe('the payment', () => {
+  test('for a run is the price: the fee, rounded down, goes to the treasury, and the rest is earned [PRG-7]', () => {
     const shop = new Shop(so, 1);
     let sequence = 0n;
     fc.assert(

@@ -7,10 +7,10 @@ import { Chain } from '../world/chain.js';
 import { LISTING_IDS, Universe } from '../world/universe.js';
 import { World } from '../world/world.js';
 
-/** The place of the prepaid listing. */
+/** The index of the prepaid listing. */
 export const PER_QUERY = 0;
 
-/** Lamports of the three who share a price. */
+/** Lamports of the three parties to a price. */
 export interface Balances {
   buyer: bigint;
   escrow: bigint;
@@ -18,8 +18,7 @@ export interface Balances {
 }
 
 /**
- * A world with a protocol and listings, for tests that ask the program itself what it charges. Every step is also
- * compared with the model.
+ * A world with a protocol and listings, for tests of the program's own charges. Every step is also compared with the model.
  */
 export class Shop {
   readonly universe: Universe;
@@ -51,7 +50,7 @@ export class Shop {
     return this.universe.listings[index] ?? this.universe.absent;
   }
 
-  /** Sends an instruction of a listing with its right accounts, and gives how it ended. */
+  /** Sends an instruction of a listing with its right accounts. @returns its verdict */
   send(name: InstructionName, listing: number, args: Values): Verdict {
     const { universe } = this;
     const accounts = {
@@ -64,7 +63,7 @@ export class Shop {
     return this.world.step({ kind: 'instruction', data: encodeData(name, args), metas })?.verdict ?? null;
   }
 
-  /** As {@link send}, and fails unless it succeeds. */
+  /** Sends an instruction that must succeed. @throws Error if it is refused */
   succeed(name: InstructionName, listing: number, args: Values): void {
     const verdict = this.send(name, listing, args);
     if (verdict !== null) {
@@ -106,7 +105,7 @@ export class Shop {
     });
   }
 
-  /** What the parties to a sale hold on the chain. */
+  /** The parties' lamports on the chain. */
   balances(index: number): Balances {
     const { buyer = 0, escrow = 0, treasury = 0 } = this.#scene.accountsOf(this.#listing(index));
     const lamports = (id: number): bigint => this.#chain.account(id)?.lamports ?? 0n;

@@ -1,15 +1,15 @@
-/** A value on the wire: an address is its bytes, or a number that the writer knows the bytes of. */
+/** A value on the wire. An address is its bytes, or a number that `keyOf` maps to its bytes. */
 export type Value = boolean | number | bigint | string | Uint8Array | null | undefined | readonly Values[];
 
-/** Values by the names of their fields; an option that is not given is null. */
+/** Values by field name. An absent option is null. */
 export interface Values {
   [name: string]: Value;
 }
 
-/** Fields in their order: the name of each, and its type. `?` before a type makes an option, `charge[]` is a list. */
+/** Fields in their order, each with its name and type. `?` before a type makes an option, and `charge[]` is a list. */
 export type Fields = readonly (readonly [name: string, type: string])[];
 
-/** The fields that a text lists as `name:type`, with spaces between them. */
+/** Reads fields from a text with `name:type`, separated by spaces. */
 export function fieldsOf(text: string): Fields {
   const words = text.split(/\s+/).filter((word) => word !== '');
   return words.map((word) => {
@@ -18,10 +18,10 @@ export function fieldsOf(text: string): Fields {
   });
 }
 
-/** What one charge says of its run. */
+/** The fields of one charge. */
 export const CHARGE_FIELDS = fieldsOf('sequence:u64 run_id:bytes16 price_lamports:u64');
 
-/** The bytes of each type, of a text those of its length alone. `zeros` are reserved. */
+/** The bytes of each type. A text counts the bytes of its length alone. `zeros` are reserved. */
 const SIZES = new Map(
   'bool=1 u8=1 model=1 u16=2 u32=4 string=4 u64=8 bytes16=16 u256=32 pubkey=32 zeros2=2 zeros32=32'
     .split(' ')
@@ -29,7 +29,7 @@ const SIZES = new Map(
     .map(([type = '', size]) => [type, Number(size)]),
 );
 
-/** The bytes of fields whose texts are empty. */
+/** The bytes of fields with empty texts. */
 export function sizeOf(fields: Fields): number {
   return fields.reduce((sum, [, type]) => sum + (SIZES.get(type) ?? 0), 0);
 }
@@ -51,7 +51,7 @@ export function isList(value: Value): value is readonly Values[] {
   return Array.isArray(value);
 }
 
-/** Writes values in borsh; `keyOf` gives the bytes of an address that is a number. */
+/** Writes values in borsh. `keyOf` maps an address number to its bytes. */
 export function encode(fields: Fields, values: Values, keyOf?: (id: number) => Uint8Array): Uint8Array[] {
   return fields.flatMap(([name, type]) => encodeValue(type, values[name], keyOf));
 }
@@ -79,7 +79,7 @@ function encodeValue(type: string, value: Value, keyOf?: (id: number) => Uint8Ar
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Reads fields from a place in data to its end; null when the data is not exactly them. */
+/** Reads fields from `start` to the end of the data; null when the data does not match exactly. */
 export function decode(fields: Fields, data: Buffer, start: number): Values | null {
   let at = start;
   const take = (size: number): Buffer => {

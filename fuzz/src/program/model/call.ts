@@ -6,10 +6,10 @@ import type { Draft } from './ledger.js';
 import { U64_MAX } from './money.js';
 import type { StateOf } from './state.js';
 
-/** What some instructions do once their accounts are in order: the change of the draft, or the refusal. */
+/** The rules of some instructions after the checks of their accounts: they change the draft, or refuse. */
 export type Rules<Name extends InstructionName> = Record<Name, (call: Call) => Verdict>;
 
-/** One instruction on its way through the model. */
+/** One instruction in the model. */
 export class Call {
   readonly name: InstructionName;
   readonly args: Values;
@@ -17,13 +17,13 @@ export class Call {
   readonly universe: Universe;
   /** The instruction's accounts by their names. */
   readonly at: Record<string, AddressId> = {};
-  /** The accounts behind those that the instruction names. */
+  /** The accounts after the instruction's named ones. */
   behind: readonly Meta[] = [];
-  /** What is logged while the instruction runs. */
+  /** The events logged during the instruction. */
   readonly logged: Buffer[] = [];
-  /** What the instruction returns. */
+  /** The instruction's return value. */
   returned: boolean | null = null;
-  /** By which of several ways it succeeds, for statistics. */
+  /** The way of its success, for statistics. */
   way: Way | null = null;
 
   constructor(name: InstructionName, args: Values, draft: Draft) {
@@ -37,7 +37,7 @@ export class Call {
     return this.draft.ledger.now;
   }
 
-  /** The address that an instruction's account has. */
+  /** The address of an instruction's account. */
   id(name: string): AddressId {
     const id = this.at[name];
     if (id === undefined) {
@@ -46,18 +46,18 @@ export class Call {
     return id;
   }
 
-  /** An argument, of the type that the table of instructions gives it; `otherwise` where it is not given. */
+  /** An argument with its type from the table of instructions, or `otherwise` when it is absent. */
   arg<T extends Value>(name: string, otherwise: T): T {
     return (this.args[name] ?? otherwise) as T;
   }
 
-  /** An address argument; null where it is not given. */
+  /** An address argument; null when it is absent. */
   address(name: string): AddressId | null {
     const bytes = this.arg<Uint8Array | null>(name, null);
     return bytes === null ? null : this.universe.intern(bytes);
   }
 
-  /** The program's state at the account that has its type for a name. */
+  /** The state of the account whose name is its type. */
   state<T extends StateType>(type: T): Readonly<StateOf<T>> {
     const { data } = this.draft.read(this.id(type));
     if (data.type !== type) {
@@ -66,7 +66,7 @@ export class Call {
     return data as StateOf<T>;
   }
 
-  /** Changes fields of that state; the refusal where an amount does not fit its field. */
+  /** Changes fields of that state. @returns the refusal when an amount does not fit its field */
   change<T extends StateType>(type: T, fields: Partial<StateOf<T>>): Verdict {
     this.state(type);
     Object.assign(this.draft.write(this.id(type)).data, fields);

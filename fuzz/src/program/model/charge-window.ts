@@ -1,19 +1,19 @@
-/** How far a charge may jump above the highest sequence. */
+/** The largest jump of a charge above the highest sequence. */
 export const MAX_JUMP = 1_024n;
 
-/** How many sequences are told apart. */
+/** The number of sequences in the window. */
 export const WINDOW_WIDTH = 256n;
 
-/** The sequences that were charged and are told apart. The program keeps the highest, and a bit for each below it. */
+/** The charged sequences in the window. The program keeps the highest one, and a bit for each sequence below it. */
 export type Charged = readonly bigint[];
 
-/** The highest sequence charged; 0 before the first. */
+/** The highest charged sequence; 0 before the first. */
 export function highestOf(charged: Charged): bigint {
   return charged.reduce((highest, sequence) => (sequence > highest ? sequence : highest), 0n);
 }
 
 /**
- * Charges a sequence, unless it was charged before, is too far below the highest one to tell, or too far above it.
+ * Charges a sequence. Refuses a charged sequence, a sequence below the window, and a jump that is too large.
  *
  * @returns the new memory, or the refusal
  */

@@ -1,26 +1,27 @@
 /**
- * How an instruction ended: null for success, or an error in words: the name of the program's own or Anchor's code, with
- * ` of charge N` behind it where one of several charges is refused; `runtime Name`; or `system error N` of the System
- * program.
+ * The result of an instruction: null for success, or an error as text:
+ * - the name of the program's or Anchor's error, with the suffix ` of charge N` for one of several charges;
+ * - `runtime Name`;
+ * - `system error N` of the System program.
  */
 export type Verdict = string | null;
 
-/** The refusal with an error if a rule is broken. */
+/** The error if a rule is broken, else null. */
 export function when(isBroken: boolean, error: string): Verdict {
   return isBroken ? error : null;
 }
 
-/** The verdict on an instruction whose charge at a place, counted from 1, is refused. The runtime's name no place. */
+/** The verdict on an instruction with a refused charge at a place, counted from 1. The runtime's errors have no place. */
 export function ofCharge(refusal: string, place: number): string {
   return refusal.startsWith('runtime ') || place === 0 ? refusal : `${refusal} of charge ${place}`;
 }
 
-/** A verdict in words, the same for all that are counted together: which later charge was refused is not. */
+/** The name under which a verdict is counted. It does not distinguish later charges. */
 export function endingName(verdict: Verdict): string {
   return (verdict ?? 'success').replace(/ of charge (?!1$)\d+$/, ' of a later charge');
 }
 
-/** Ways in which an instruction succeeds that are counted apart. */
+/** Ways of an instruction's success that are counted separately. */
 export const WAYS = [
   'at the previous price',
   'charges no run',
@@ -32,5 +33,5 @@ export const WAYS = [
   'reclaims from a closed listing',
 ] as const;
 
-/** One of them. */
+/** One of these ways. */
 export type Way = (typeof WAYS)[number];

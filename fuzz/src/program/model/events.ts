@@ -8,8 +8,11 @@ const RENTAL = '@listing:pubkey @buyer:pubkey';
 const PAYMENT = 'price:u64 fee:u64';
 
 /**
- * The event of each instruction: its name, and its fields, each with its type behind where its value comes from: the
- * account `@name`, `arg.name` of the arguments, a field of a state after the instruction, or one of {@link valueOf}.
+ * The event of each instruction: its name and its fields. A field is the source of its value and its type. Sources:
+ * - `@name`: the address of an account;
+ * - `arg.name`: an argument;
+ * - `state.field`: a field of a state after the instruction;
+ * - a name from {@link valueOf}.
  */
 const EVENTS = {
   initialize_protocol: `ProtocolInitialized protocol.admin:pubkey protocol.authority:pubkey
@@ -29,7 +32,7 @@ const EVENTS = {
   topup_balance: `BalanceToppedUp ${RENTAL} arg.amount_lamports:u64 per_query_balance.balance:u64
     arg.max_price_lamports:u64`,
   consume_query: `QueryConsumed ${RENTAL} run_id:bytes16 sequence:u64 ${PAYMENT} per_query_balance.balance:u64`,
-  // Each charge logs its own, with the balance that it leaves.
+  // Each charge logs its own event, with the balance after it.
   consume_queries: null,
   revoke_access: `AccessRevoked ${RENTAL}`,
   revoke_per_query_access: `PerQueryAccessRevoked ${RENTAL} refund:u64 isEnded:bool`,
@@ -91,13 +94,13 @@ function encodeEvent(call: Call, text: string, charge: Charge | null): Buffer {
   return Buffer.concat([tag, ...encode(fields, Object.fromEntries(values), (id) => call.universe.key(id))]);
 }
 
-/** What an instruction that has succeeded has logged: at most one event, or one of each charge. */
+/** The events of a successful instruction: at most one, or one for each charge. */
 export function eventsOf(call: Call): Buffer[] {
   const event = EVENTS[call.name];
   return event === null ? call.logged : [encodeEvent(call, event, chargesIn(call.args)[0] ?? null)];
 }
 
-/** Logs a charge that was just made. */
+/** Logs the event of a charge. */
 export function logCharge(call: Call, charge: Charge): void {
   call.logged.push(encodeEvent(call, EVENTS.consume_query, charge));
 }

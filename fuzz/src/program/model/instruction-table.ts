@@ -6,9 +6,9 @@ import { CHARGE_FIELDS, decode, encode, fieldsOf, type Fields, type Values } fro
 export type StateType = Exclude<PdaKind, 'program_data'>;
 
 /**
- * What an instruction asks of one account.
+ * An instruction's rule for one account.
  *
- * `seeds` name what the address must be derived from: other accounts, or arguments as `arg:name`.
+ * `seeds` are the names of the address's seeds: other accounts, or arguments as `arg:name`.
  */
 export interface AccountRule {
   name: string;
@@ -17,11 +17,11 @@ export interface AccountRule {
   writable?: true;
   state?: StateType;
   seeds?: readonly string[];
-  /** The account must be the one that the protocol's field of this account's name holds. */
+  /** The account must equal the protocol's field with the account's name. */
   namedByProtocol?: true;
 }
 
-/** One instruction: arguments, then accounts, in their order on the wire; `consume_queries` takes further ones behind. */
+/** One instruction: arguments and accounts in their order on the wire. `consume_queries` takes further accounts after these. */
 export interface InstructionRule {
   args: Fields;
   accounts: readonly AccountRule[];
@@ -29,14 +29,14 @@ export interface InstructionRule {
 
 const SEEDS: Record<StateType, readonly string[] | undefined> = {
   protocol: [],
-  // Any listing is taken, unless its id is an argument: what matters is what belongs to it.
+  // Any listing is accepted, unless its id is an argument. The seeds of other accounts name it.
   listing: undefined,
   escrow: ['listing'],
   access_credential: ['buyer', 'listing'],
   per_query_balance: ['buyer', 'listing'],
 };
 
-/** What each word of the table asks of an account. */
+/** The account rule of each word in the table. */
 const ASKED = {
   signer: { kind: 'wallet', signer: true },
   payer: { kind: 'wallet', signer: true, writable: true },
@@ -51,7 +51,7 @@ const ASKED = {
   maybe: { kind: 'maybe' },
 } as const satisfies Record<string, Omit<AccountRule, 'name'>>;
 
-/** The rules of accounts that a text lists as `word name`, with the seeds behind it where they are not the type's. */
+/** Reads account rules from a text with `word name`, and with seeds if they differ from the type's. */
 function accountsOf(text: string): AccountRule[] {
   return text.split(/,\s+/).map((each) => {
     const [word = '', name = '', ...given] = each.split(' ');
@@ -70,13 +70,13 @@ const rule = (args: string, accounts: string): InstructionRule => ({
   accounts: accountsOf(accounts),
 });
 
-/** What `consume_queries` asks of the two accounts of a charge. The buyer of the second is the one in the first. */
+/** The rules of `consume_queries` for a charge's two accounts. The second one's buyer is the first one's. */
 export const CHARGE_ACCOUNTS = accountsOf('reads access_credential, writes per_query_balance');
 
 const SALE = 'payer buyer, reads protocol';
 const PAID = 'named treasury, program system_program';
 
-/** Every instruction, as the design gives it. */
+/** Every instruction of the design. */
 const INSTRUCTION_RULES = {
   initialize_protocol: rule(
     'admin:pubkey authority:pubkey fee_bps:u16 min_query_price_lamports:u64',
@@ -149,12 +149,12 @@ export type InstructionName = keyof typeof INSTRUCTION_RULES;
 /** Every instruction's name. */
 export const INSTRUCTION_NAMES = Object.keys(INSTRUCTION_RULES) as InstructionName[];
 
-/** What an instruction asks. */
+/** The rule of an instruction. */
 export function instructionRule(name: InstructionName): InstructionRule {
   return INSTRUCTION_RULES[name];
 }
 
-/** The first eight bytes of the sha256 of a name in Anchor's name space. */
+/** Anchor's discriminator: the first eight bytes of the sha256 of a name. */
 export function discriminator(name: string): Buffer {
   return createHash('sha256').update(name).digest().subarray(0, 8);
 }
@@ -162,7 +162,7 @@ export function discriminator(name: string): Buffer {
 const discriminators = new Map(INSTRUCTION_NAMES.map((name) => [name, discriminator(`global:${name}`)]));
 const byDiscriminator = new Map([...discriminators].map(([name, bytes]) => [bytes.readBigUInt64LE(), name]));
 
-/** The instruction that data begins like, or null. */
+/** The instruction whose discriminator the data starts with, or null. */
 export function instructionOf(data: Buffer): InstructionName | null {
   return byDiscriminator.get(data.readBigUInt64LE()) ?? null;
 }
@@ -175,32 +175,32 @@ export function encodeData(name: InstructionName, args: Values): Buffer {
   ]);
 }
 
-/** The arguments behind the discriminator; null when the data is not exactly them. */
+/** The arguments after the discriminator; null when the data does not match exactly. */
 export function decodeArgs(name: InstructionName, data: Buffer): Values | null {
   return decode(instructionRule(name).args, data, 8);
 }
 
-/** One charge of a run, as its arguments are named. */
+/** One charge of a run, by its argument names. */
 export interface Charge extends Values {
   sequence: bigint;
   run_id: Uint8Array;
   price_lamports: bigint;
 }
 
-/** The charges that the arguments of an instruction name: one, a list, or none. */
+/** The charges in an instruction's arguments: one, a list, or none. */
 export function chargesIn(args: Values): readonly Charge[] {
   const { charges = 'sequence' in args ? [args] : [] } = args;
   return charges as readonly Charge[];
 }
 
-/** An account of an instruction, with the privileges that it has in the whole transaction. */
+/** An account of an instruction, with its privileges. */
 export interface Meta {
   id: AddressId;
   isSigner: boolean;
   isWritable: boolean;
 }
 
-/** The accounts of an instruction with the privileges that it asks; `absent` for those that have no address here. */
+/** The accounts of an instruction with its required privileges. An account without an id gets `absent`. */
 export function metasOf(name: InstructionName, ids: Record<string, AddressId>, absent: AddressId): Meta[] {
   return instructionRule(name).accounts.map((rule) => ({
     id: ids[rule.name] ?? absent,

@@ -5,10 +5,10 @@ import { rentExemptMinimum } from './ledger.js';
 import { U64_MAX } from './money.js';
 import { dataLength, NO_DATA, STATE_SIZES, type ProgramState } from './state.js';
 
-/** Lamports per byte above which the program does not reckon. */
+/** The program refuses to calculate with more lamports per byte. */
 const MAX_LAMPORTS_PER_BYTE = 2n ** 40n;
 
-/** The rent of an account as the program reckons it, or the refusal. */
+/** The program's calculation of an account's rent, or the refusal. */
 export function programRent({ draft }: Call, size: number): bigint | string {
   const { rent } = draft.ledger;
   if (rent.lamportsPerByte > MAX_LAMPORTS_PER_BYTE) {
@@ -29,7 +29,7 @@ function move({ draft }: Call, from: AddressId, to: AddressId, lamports: bigint,
   return null;
 }
 
-/** A transfer by the System program, with its own checks in its own order. */
+/** A transfer by the System program, with its checks in its order. */
 export function systemTransfer(call: Call, from: AddressId, to: AddressId, lamports: bigint): Verdict {
   const payer = call.draft.read(from);
   const isForeign = payer.owner !== call.universe.systemProgram;
@@ -41,7 +41,7 @@ export function systemTransfer(call: Call, from: AddressId, to: AddressId, lampo
   );
 }
 
-/** The program moves lamports of an account of its own. */
+/** Moves lamports out of one of the program's own accounts. */
 export function moveLamports(call: Call, from: AddressId, to: AddressId, lamports: bigint): Verdict {
   return (
     when(call.draft.read(from).lamports < lamports, 'ArithmeticOverflow') ??
@@ -50,7 +50,7 @@ export function moveLamports(call: Call, from: AddressId, to: AddressId, lamport
 }
 
 /**
- * Creates an account: what is at the address counts towards its rent, never towards `extra`; the payer adds the rest.
+ * Creates an account. Lamports at the address count towards its rent, never towards `extra`. The payer adds the rest.
  */
 export function createAccount(call: Call, payer: AddressId, state: ProgramState, extra = 0n): Verdict {
   const id = call.id(state.type);
@@ -67,7 +67,7 @@ export function createAccount(call: Call, payer: AddressId, state: ProgramState,
   return refused;
 }
 
-/** Closes an account of the program: every lamport in it, donated ones too, goes to `to`. */
+/** Closes an account of the program. All its lamports, including donations, go to `to`. */
 export function closeAccount(call: Call, id: AddressId, to: AddressId): Verdict {
   const refused = moveLamports(call, id, to, call.draft.read(id).lamports);
   if (refused === null) {

@@ -1,13 +1,13 @@
 import type { AddressId, Universe } from '../world/universe.js';
 import { NO_DATA, type ModelAccount } from './state.js';
 
-/** What makes an account rent-exempt: lamports per byte, times a threshold in years. */
+/** The rent: lamports per byte and year, and the years that make an account rent-exempt. */
 export interface Rent {
   lamportsPerByte: bigint;
   threshold: number;
 }
 
-/** The lamports that make an account of `size` bytes rent-exempt, as the runtime reckons. */
+/** The runtime's calculation of the lamports that make an account of `size` bytes rent-exempt. */
 export function rentExemptMinimum(rent: Rent, size: number): bigint {
   const perYear = BigInt(size + 128) * rent.lamportsPerByte;
   return Number.isInteger(rent.threshold)
@@ -15,7 +15,7 @@ export function rentExemptMinimum(rent: Rent, size: number): bigint {
     : BigInt(Math.floor(Number(perYear) * rent.threshold));
 }
 
-/** The accounts of a world, its clock and its rent: all that decides how an instruction ends. */
+/** A world's accounts, clock and rent: all inputs to an instruction's result. */
 export class Ledger {
   readonly universe: Universe;
   readonly accounts = new Map<AddressId, ModelAccount>();
@@ -28,12 +28,12 @@ export class Ledger {
     this.rent = rent;
   }
 
-  /** The account at an address; an empty one when nothing is there. Never to be changed. */
+  /** The account at an address, or an empty one. Callers must not change it. */
   get(id: AddressId): Readonly<ModelAccount> {
     return this.accounts.get(id) ?? { lamports: 0n, owner: this.universe.systemProgram, data: NO_DATA };
   }
 
-  /** Replaces an account; one without lamports is gone. */
+  /** Replaces an account, or removes it when it has no lamports. */
   set(id: AddressId, account: ModelAccount): void {
     if (account.lamports === 0n) {
       this.accounts.delete(id);
@@ -43,7 +43,7 @@ export class Ledger {
   }
 }
 
-/** What one instruction changes, kept apart until it has succeeded. */
+/** The changes of one instruction, until its success. */
 export class Draft {
   readonly ledger: Ledger;
   readonly #changed = new Map<AddressId, ModelAccount>();
@@ -52,12 +52,12 @@ export class Draft {
     this.ledger = ledger;
   }
 
-  /** The account as it is after what the instruction has done so far. */
+  /** The account after the instruction's changes so far. */
   read(id: AddressId): Readonly<ModelAccount> {
     return this.#changed.get(id) ?? this.ledger.get(id);
   }
 
-  /** The account, to be changed. */
+  /** A changeable copy of the account. */
   write(id: AddressId): ModelAccount {
     let account = this.#changed.get(id);
     if (account === undefined) {
@@ -68,7 +68,7 @@ export class Draft {
     return account;
   }
 
-  /** Makes the changes the ledger's. */
+  /** Writes the changes to the ledger. */
   commit(): void {
     for (const [id, account] of this.#changed) {
       this.ledger.set(id, account);

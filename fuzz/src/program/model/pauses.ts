@@ -1,23 +1,23 @@
-/** The time within which pauses are added up, in seconds: 30 days. */
+/** The window in which pauses count, in seconds: 30 days. */
 export const PAUSE_WINDOW = 2_592_000n;
 
-/** The unit in which they are kept, in seconds: half a day. */
+/** The unit of the memory of pauses, in seconds: half a day. */
 export const PAUSE_UNIT = 43_200n;
 
 const WINDOW_UNITS = PAUSE_WINDOW / PAUSE_UNIT;
 const LAST_HALF_DAY = 2n ** 32n - 1n;
 
-/** What a listing remembers of the pauses that are over. */
+/** A listing's memory of ended pauses. */
 export interface PauseMemory {
   /** The half days, counted from 1970, in which half a day of pause was completed. */
   readonly completed: readonly bigint[];
   /** The half day in which the last pause ended. */
   readonly latest: bigint;
-  /** The seconds paused since. */
+  /** The seconds of pauses after the last completed half day of pause. */
   readonly remainder: bigint;
 }
 
-/** What a new listing remembers. */
+/** The memory of a new listing. */
 export const NEVER_PAUSED: PauseMemory = { completed: [], latest: 0n, remainder: 0n };
 
 function since1970(time: bigint): bigint {
@@ -29,7 +29,7 @@ function halfDay(time: bigint): bigint {
   return number > LAST_HALF_DAY ? LAST_HALF_DAY : number;
 }
 
-/** Forgets what is over for more than 30 days. A clock that goes back forgets nothing. */
+/** Forgets pauses that ended more than 30 days ago. A clock that goes back forgets nothing. */
 function forget(memory: PauseMemory, now: bigint): PauseMemory {
   const today = halfDay(now);
   const latest = today > memory.latest ? today : memory.latest;
@@ -50,7 +50,7 @@ export function addPause(memory: PauseMemory, from: bigint, to: bigint): PauseMe
   const seconds = remainder + since1970(end - start);
   const numbers = new Set(completed);
   const count = seconds / PAUSE_UNIT;
-  // From the last unit back: each was completed half a day before the next, and of years the last days alone count.
+  // Backwards from the last unit: each was completed half a day before the next. Only the units in the window count.
   const last = latest - (halfDay(end) - halfDay(end - (seconds % PAUSE_UNIT)));
   for (let before = 0n; before < count && latest - last + before <= WINDOW_UNITS; before += 1n) {
     numbers.add(last - before);
@@ -58,7 +58,7 @@ export function addPause(memory: PauseMemory, from: bigint, to: bigint): PauseMe
   return { completed: [...numbers], latest, remainder: seconds % PAUSE_UNIT };
 }
 
-/** The seconds that count at a time; a pause that goes on counts whole. */
+/** The seconds of pauses that count at a time. An ongoing pause counts completely. */
 export function pausedSeconds(memory: PauseMemory, pausedAt: bigint | null, now: bigint): bigint {
   const { completed, remainder } = forget(memory, now);
   const ongoing = pausedAt === null ? 0n : since1970(since1970(now) - since1970(pausedAt));
@@ -70,7 +70,7 @@ export function pauseBits({ completed, latest }: PauseMemory): bigint {
   return completed.reduce((bits, number) => bits | (1n << (latest - number)), 0n);
 }
 
-/** When the oldest half day of pause stops to count; null when there is none. */
+/** The time at which the oldest half day of pause stops to count, or null. */
 export function nextForgotten({ completed }: PauseMemory): bigint | null {
   const [first, ...others] = completed;
   if (first === undefined) {

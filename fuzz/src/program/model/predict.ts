@@ -16,25 +16,25 @@ import { checkAccounts } from './structure.js';
 
 const RULES = { ...PROTOCOL_RULES, ...LISTING_RULES, ...SALE_RULES, ...CHARGE_RULES, ...ACCESS_RULES };
 
-/** What the model says of an instruction, and what it would change. */
+/** The model's prediction for an instruction. */
 export interface Prediction {
-  /** The instruction that the data names, or null. */
+  /** The instruction in the data, or null. */
   name: InstructionName | null;
   args: Values | null;
   verdict: Verdict;
-  /** What `verify_access` returns; null for the others, and where another instruction of the transaction returns last. */
+  /** The return value of `verify_access`. Null for other instructions, and with a gift, which is a later instruction. */
   returned: boolean | null;
-  /** What a successful instruction logs as its events. */
+  /** The events of a successful instruction. */
   events: readonly Buffer[];
-  /** Which of several ways to succeed it takes. */
+  /** The way of its success. */
   way: Way | null;
   draft: Draft;
 }
 
-/** How many accounts the program reads; an instruction may have more. */
+/** The most accounts that the program reads. An instruction may have more. */
 const MAX_ACCOUNTS = 64;
 
-/** Predicts how an instruction ends, for any data and accounts; a gift comes behind it. */
+/** Predicts the result of an instruction with any data and accounts. The gift follows the instruction. */
 export function predict(ledger: Ledger, data: Buffer, metas: readonly Meta[], gift?: Gift): Prediction {
   const draft = new Draft(ledger);
   const name = data.length < 8 ? null : instructionOf(data);
@@ -74,7 +74,10 @@ function give(draft: Draft, gift: Gift | undefined): Verdict {
   return when(account.lamports > U64_MAX, 'runtime ArithmeticOverflow');
 }
 
-/** The runtime leaves no account below its rent, unless it was there before and has not become less or larger. */
+/**
+ * The runtime allows no account below its rent, except an account that already existed. That one must keep its size and lose no
+ * lamports.
+ */
 function checkRent(draft: Draft, metas: readonly Meta[], gift: Gift | undefined): Verdict {
   const { ledger } = draft;
   const ids = metas.filter(({ isWritable }) => isWritable).map(({ id }) => id);

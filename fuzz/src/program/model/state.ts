@@ -4,13 +4,13 @@ import { pauseBits, type PauseMemory } from './pauses.js';
 import { encode, fieldsOf, sizeOf, type Fields, type Values } from './borsh.js';
 import { discriminator, type StateType } from './instruction-table.js';
 
-/** How a listing is rented, by its tag. */
+/** The tags of rental models. */
 export const MODEL = { oneTime: 0, subscription: 1, perQuery: 2 } as const;
 
-/** A listing's status, by its tag. */
+/** The tags of a listing's status. */
 export const STATUS = { active: 0, paused: 1, closed: 2 } as const;
 
-/** The fields of each type of account. Roles are raw addresses: anything can be named. Times are Unix seconds. */
+/** The fields of each type of account. Roles may be any address. Times are Unix seconds. */
 interface States {
   protocol: {
     admin: AddressId;
@@ -33,7 +33,7 @@ interface States {
     revision: bigint;
     createdAt: bigint;
     updatedAt: bigint;
-    /** The price before the last change, and when that was; 0 before the first. */
+    /** The price before the last change, and the time of the change; 0 before the first change. */
     previousPrice: bigint;
     priceChangedAt: bigint;
     pauses: PauseMemory;
@@ -66,26 +66,26 @@ export type ProgramState = { [T in StateType]: { type: T } & States[T] }[StateTy
 /** The state of one type of account. */
 export type StateOf<T extends StateType> = Extract<ProgramState, { type: T }>;
 
-/** Data of an account that the program did not write: bytes, or of the runtime's own accounts a length alone. */
+/** Data of an account that the program did not write. */
 export interface RawData {
   type: 'raw';
   bytes: Buffer;
 }
 
-/** An account as the model knows it; lamports of 0 and no data when nothing is there. */
+/** An account in the model. An empty address has 0 lamports and no data. */
 export interface ModelAccount {
   lamports: bigint;
   owner: AddressId;
   data: ProgramState | RawData;
 }
 
-/** The data of an account without any. */
+/** Empty data. */
 export const NO_DATA: RawData = { type: 'raw', bytes: Buffer.alloc(0) };
 
 /** The layout version that the program writes. */
 export const ACCOUNT_VERSION = 1;
 
-/** Where the layout version is. */
+/** The offset of the layout version. */
 export const VERSION_AT = 8;
 
 /** The discriminator, the version and the bump. */
@@ -99,7 +99,7 @@ const LAYOUTS: Readonly<Record<StateType, Fields>> = {
     `admin:pubkey pendingAdmin:pubkey authority:pubkey nextAuthority:pubkey treasury:pubkey
       feeBps:u16 minQueryPrice:u64 paused:bool reserved:zeros32`,
   ),
-  // The price history and the pauses are in what was reserved once.
+  // The price history and the pauses use formerly reserved bytes.
   listing: fieldsOf(
     `creator:pubkey model:u8 status:u8 price:u64 minDeposit:u64 pausedAt:u64 latestExpiry:u64 revision:u64
       createdAt:u64 updatedAt:u64 previousPrice:u64 priceChangedAt:u64 pauseBits:u64 latest:u32 remainder:u16
@@ -130,12 +130,12 @@ const DISCRIMINATORS = forEachType((type) => {
   return discriminator(`account:${words.join('')}`);
 });
 
-/** Whether bytes begin as a type of account does. */
+/** Whether bytes start with the discriminator of a type. */
 export function beginsAs(bytes: Uint8Array, type: StateType): boolean {
   return DISCRIMINATORS[type].compare(bytes, 0, 8) === 0;
 }
 
-/** Whether bytes also have the size of a type of account. */
+/** Whether bytes have the discriminator and the size of a type. */
 export function isOfType(bytes: Uint8Array, type: StateType): boolean {
   return bytes.length === STATE_SIZES[type] && beginsAs(bytes, type);
 }
@@ -145,7 +145,7 @@ export function dataLength(account: ModelAccount): number {
   return account.data.type === 'raw' ? account.data.bytes.length : STATE_SIZES[account.data.type];
 }
 
-/** The fields that the program keeps in another form. */
+/** The fields with another form in the program's accounts. */
 function packed(state: ProgramState): Values {
   if (state.type === 'per_query_balance') {
     return { highest: highestOf(state.charged), window: windowBits(state.charged) };
@@ -159,7 +159,7 @@ function packed(state: ProgramState): Values {
     : {};
 }
 
-/** The bytes of an account's data, as they must be on the chain. */
+/** The expected bytes of an account's data on the chain. */
 export function encodeAccountData(universe: Universe, address: AddressId, account: ModelAccount): Buffer {
   const { data } = account;
   if (data.type === 'raw') {
@@ -169,6 +169,6 @@ export function encodeAccountData(universe: Universe, address: AddressId, accoun
   const values = { ...data, ...packed(data) };
   const fields = encode(LAYOUTS[data.type], values as unknown as Values, (id) => universe.key(id));
   const parts = [DISCRIMINATORS[data.type], Uint8Array.of(ACCOUNT_VERSION, bump), ...fields];
-  // What no field fills is zeros.
+  // Zeros fill the rest.
   return Buffer.concat(parts, STATE_SIZES[data.type]);
 }

@@ -18,15 +18,17 @@ import {
   type StateOf,
 } from './state.js';
 
-/** The refusals of an instruction whose account does not exist; of other types `AccountNotInitialized`. */
+/** The refusals for a missing account, by type. Other types: `AccountNotInitialized`. */
 const MISSING: Partial<Record<StateType, string>> = {
   access_credential: 'CredentialNotFound',
   per_query_balance: 'InvalidAccessType',
 };
 
 /**
- * The structural checks: account by account in their order, and of one account writable, signer, owner or existence,
- * type, version, address, and last whether it may be used. Gives the first refusal.
+ * The structural checks of the accounts in their order. The checks of one account, in order: writable, signer, owner or existence,
+ * type, version, address, usability.
+ *
+ * @returns the first refusal
  */
 export function checkAccounts(call: Call, metas: readonly Meta[]): Verdict {
   const { accounts } = instructionRule(call.name);
@@ -37,7 +39,7 @@ export function checkAccounts(call: Call, metas: readonly Meta[]): Verdict {
   return checkInOrder(call, accounts, metas);
 }
 
-/** The same of the two accounts of a charge among several, which from here on are the instruction's. */
+/** Checks the two accounts of one charge among several. They become the instruction's accounts. */
 export function checkChargeAccounts(call: Call, credential: Meta, balance: Meta): Verdict {
   const { data } = call.draft.read(credential.id);
   call.at['buyer'] = data.type === 'access_credential' ? data.buyer : call.universe.absent;
@@ -82,7 +84,7 @@ function checkAccount(call: Call, rule: AccountRule, { id, isWritable, isSigner 
   );
 }
 
-/** Nothing was created there; lamports sent there do not count. */
+/** Whether an address has no account, apart from donated lamports. */
 function isNothing(call: Call, account: Readonly<ModelAccount>): boolean {
   return account.owner === call.universe.systemProgram && dataLength(account) === 0;
 }
@@ -97,14 +99,14 @@ function checkType(call: Call, account: Readonly<ModelAccount>, type: StateType)
   if (data.type !== 'raw') {
     return when(data.type !== type, 'AccountDiscriminatorMismatch');
   }
-  // One that passes is forged, at an address that its seeds do not give.
+  // An account that passes is a forgery at a wrong address, which the address check refuses.
   return (
     when(!isOfType(data.bytes, type), 'AccountDiscriminatorMismatch') ??
     when(data.bytes[VERSION_AT] !== ACCOUNT_VERSION, 'AccountDidNotDeserialize')
   );
 }
 
-/** Whether the address is the one, canonical, that the seeds give. */
+/** Checks that the address is the canonical one of its seeds. */
 function checkAddress(call: Call, { seeds, state }: AccountRule, id: AddressId): Verdict {
   const provenance = call.universe.provenance(id);
   const isRight =
@@ -123,7 +125,7 @@ function seedOf(call: Call, seed: string): AddressId | string | null {
   return typeof arg === 'string' ? arg : call.address(seed.slice('arg:'.length));
 }
 
-/** Whether an account can be created: one credential per wallet and listing, for ever. */
+/** Checks that an account can be created. A wallet has at most one credential per listing, for ever. */
 function checkVacant(call: Call, account: Readonly<ModelAccount>, type: StateType): Verdict {
   if (account.owner !== call.universe.program) {
     return null;
@@ -138,7 +140,7 @@ function checkVacant(call: Call, account: Readonly<ModelAccount>, type: StateTyp
   );
 }
 
-/** A subscription whose end is not in the future. */
+/** Whether a credential is an expired subscription. */
 export function isExpired(credential: Readonly<StateOf<'access_credential'>>, now: bigint): boolean {
   return credential.model === MODEL.subscription && credential.expiresAt <= now;
 }

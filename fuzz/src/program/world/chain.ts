@@ -7,27 +7,27 @@ import type { Gift } from './operations.js';
 import type { AddressId, Universe } from './universe.js';
 import { encodeTransaction } from './wire.js';
 
-/** Lamports per signature that the fee payer pays, whatever becomes of the transaction. */
+/** The fee payer's lamports per signature, also for a failed transaction. */
 const LAMPORTS_PER_SIGNATURE = 5_000n;
 
-/** What the chain says of an instruction. */
+/** The chain's result of an instruction. */
 export interface ChainOutcome {
   verdict: Verdict;
   /** The returned bytes; empty after a failure. */
   returned: Uint8Array;
-  /** What was logged as `Program data:`: the events. */
+  /** The events, logged as `Program data:`. */
   events: Uint8Array[];
   feeLamports: bigint;
 }
 
-/** An account as the chain holds it. */
+/** An account on the chain. */
 export interface ChainAccount {
   lamports: bigint;
   owner: Uint8Array;
   data: Uint8Array;
 }
 
-/** The wire-bytes calls that LiteSVM's typed methods are made of; the typed ones cost more than the transaction. */
+/** LiteSVM's calls with wire bytes. Its typed methods cost more time than the transaction. */
 interface WireCalls {
   sendLegacyTransaction(bytes: Uint8Array): TransactionMetadata | { err(): unknown };
   setAccount(address: Uint8Array, account: Account): void;
@@ -37,7 +37,7 @@ interface WireCalls {
   getAccount(address: Uint8Array): { lamports(): bigint; data(): Uint8Array; owner(): Uint8Array } | null;
 }
 
-/** `InstructionError` without fields, by number: the runtime's own errors that sequences provoke. */
+/** The runtime's `InstructionError`s without fields that sequences provoke, by number. */
 const INSTRUCTION_ERRORS: Record<number, string> = {
   1: 'runtime InvalidArgument',
   12: 'runtime ExternalAccountLamportSpend',
@@ -47,7 +47,7 @@ const INSTRUCTION_ERRORS: Record<number, string> = {
 
 const DATA_LINE = 'Program data: ';
 
-/** The program on an embedded runtime, in this process: no signatures checked, no history. */
+/** The program on an embedded runtime in this process, without signature checks and without a history. */
 export class Chain {
   readonly universe: Universe;
   readonly #wire: WireCalls;
@@ -65,7 +65,7 @@ export class Chain {
     this.#wire.setClock(new Clock(1n, 0n, 0n, 0n, unixSeconds));
   }
 
-  /** Sets the rent from now on. */
+  /** Sets the rent. */
   setRent(rent: Rent): void {
     this.#wire.setRent(new RentSysvar(rent.lamportsPerByte, rent.threshold, 0));
   }
@@ -76,13 +76,13 @@ export class Chain {
     this.#wire.setAccount(this.universe.key(id), account);
   }
 
-  /** An account, or null where there is none. */
+  /** The account at an address, or null. */
   account(id: AddressId): ChainAccount | null {
     const found = this.#wire.getAccount(this.universe.key(id));
     return found === null ? null : { lamports: found.lamports(), owner: found.owner(), data: found.data() };
   }
 
-  /** Runs one instruction in a transaction of its own, with a gift behind it if there is one. */
+  /** Runs one instruction in one transaction, followed by the gift. */
   send(data: Uint8Array, metas: readonly Meta[], gift?: Gift): ChainOutcome {
     this.#nonce = (this.#nonce + 1) >>> 0;
     const { bytes, signatures } = encodeTransaction(this.universe, data, metas, this.#nonce, gift);
@@ -97,7 +97,7 @@ export class Chain {
   }
 }
 
-/** What a custom error says: its lower 16 bits are the code, those above the place of the refused charge. */
+/** The name of a custom error. Its lower 16 bits are the code, and its upper bits the place of the refused charge. */
 function nameOf(error: number): string {
   const code = error & 0xffff;
   const name = (PROGRAM_ERRORS.get(code) ?? FRAMEWORK_ERRORS.get(code))?.name ?? `system error ${code}`;

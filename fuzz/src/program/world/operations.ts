@@ -2,13 +2,13 @@ import type { Meta } from '../model/instruction-table.js';
 import { VERSION_AT } from '../model/state.js';
 import type { AddressId } from './universe.js';
 
-/** The ways in which an account's data is made nearly right. */
+/** The ways to make an account's data nearly right. */
 export const TAMPERINGS = ['short', 'long', 'first byte', 'eighth byte', 'version'] as const;
 
-/** One of them. */
+/** One of these ways. */
 export type Tampering = (typeof TAMPERINGS)[number];
 
-/** An account whose data is made nearly right, and how. */
+/** An account with nearly right data, and the way. */
 export interface Tampered {
   id: AddressId;
   how: Tampering;
@@ -20,15 +20,15 @@ export interface Gift {
   lamports: bigint;
 }
 
-/** One step of a sequence: plain data, so that a sequence can be cut, repeated and printed. */
+/** One step of a sequence, as plain data. A sequence can be cut, repeated and printed. */
 export type Operation =
   | {
       kind: 'instruction';
       data: Buffer;
       metas: Meta[];
-      /** An account of the program whose data is tampered with for this instruction alone. */
+      /** An account of the program with tampered data during this instruction. */
       tampered?: Tampered;
-      /** Lamports that the fee payer sends in the same transaction, behind the instruction. */
+      /** A transfer by the fee payer in the same transaction, after the instruction. */
       gift?: Gift;
     }
   /** The clock, Unix seconds. */
@@ -37,11 +37,11 @@ export type Operation =
   | { kind: 'rent'; lamportsPerByte: bigint; threshold: number }
   /** A transfer of lamports to an address. */
   | { kind: 'donate'; to: AddressId; lamports: bigint }
-  /** A wallet spends or earns elsewhere. */
+  /** A wallet's new lamports. */
   | { kind: 'fund'; wallet: AddressId; lamports: bigint }
-  /** An account of hostile making appears. */
+  /** A hostile account appears. */
   | { kind: 'plant'; at: AddressId; owner: AddressId; bytes: Buffer; lamports: bigint }
-  /** Years of trade pass: a counter or a time is about to overflow. */
+  /** A counter or a time comes close to an overflow, as after years of trade. */
   | {
       kind: 'age';
       at: AddressId;
@@ -49,7 +49,7 @@ export type Operation =
       value: bigint;
     };
 
-/** Data that is nearly an account's. */
+/** Makes an account's data nearly right. */
 export function tamper(bytes: Buffer, how: Tampering): Buffer {
   if (how === 'short' || how === 'long') {
     return Buffer.concat([bytes], bytes.length + (how === 'short' ? -1 : 1));

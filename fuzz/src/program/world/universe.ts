@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 
-/** An address, as its place in the universe's table. */
+/** An address: its index in the universe's table. */
 export type AddressId = number;
 
-/** The seeds that an address comes from. */
+/** The kinds of derived addresses. */
 export type PdaKind =
   | 'protocol'
   | 'listing'
@@ -13,21 +13,21 @@ export type PdaKind =
   | 'per_query_balance'
   | 'program_data';
 
-/** How a derived address came about: its kind and its seeds, by address or, for a listing, by id. */
+/** The origin of a derived address: its kind, its bump and its seeds. A seed is an address or a listing's id. */
 export interface Provenance {
   kind: PdaKind;
   seeds: readonly (AddressId | string)[];
   bump: number;
 }
 
-/** The wallets that take part. Each may play every role: a creator buys, an admin sells. */
+/** The wallets. Each may have every role: a creator buys, an admin sells. */
 const WALLET_NAMES = [
   ...(['upgradeAuthority', 'admin', 'secondAdmin', 'authority', 'secondAuthority'] as const),
   ...(['creator', 'secondCreator', 'buyer', 'secondBuyer', 'thirdBuyer', 'stranger'] as const),
   ...(['treasury', 'secondTreasury', 'pauper'] as const),
 ];
 
-/** Ids that listings are created with: the shortest, the longest, and one that is not ASCII. */
+/** Ids of listings, including the shortest, the longest, and one that is not ASCII. */
 export const LISTING_IDS = [
   'a',
   'invoice-reader-k3m9x2',
@@ -37,21 +37,21 @@ export const LISTING_IDS = [
   'prospect-finder-zzzzzz',
 ];
 
-/** How many slots there are for accounts of hostile making. */
+/** The number of addresses for hostile accounts. */
 const HOSTILE_SLOTS = 10;
 
 type Seeds = readonly (AddressId | string)[];
 
 /**
- * Every address that a sequence can name, derived once: two address tables of different seeds have other bumps.
- * A derived address is looked up by what it was derived from, never derived again, so the model needs no hashing.
+ * Every address in the sequences. Universes of different seeds have different bumps. Each address is derived once and looked up by
+ * its seeds, so that the model needs no hashing.
  */
 export class Universe {
   readonly keys: Uint8Array[] = [];
   readonly #labels: string[] = [];
   readonly #provenances: (Provenance | null)[] = [];
   readonly #byDerivation = new Map<string, AddressId>();
-  /** Credentials and balances by wallet and listing, since they are looked up most. */
+  /** Credentials and balances by wallet and listing, for the most frequent look-ups. */
   readonly #rentals = new Map<AddressId, Map<AddressId, { credential: AddressId; balance: AddressId }>>();
   readonly #byKey = new Map<string, AddressId>();
 
@@ -63,7 +63,7 @@ export class Universe {
   readonly rentSysvar = this.#fixed('SysvarRent111111111111111111111111111111111', 'rentSysvar');
   readonly program: AddressId;
   readonly otherProgram: AddressId;
-  /** Addresses that the runtime reserves against writing. */
+  /** Addresses that the runtime protects from writes. */
   readonly reserved: readonly AddressId[];
   readonly feePayer: AddressId;
   readonly wallets: Record<(typeof WALLET_NAMES)[number], AddressId>;
@@ -72,11 +72,11 @@ export class Universe {
   readonly programData: AddressId;
   readonly listings: readonly AddressId[];
   readonly escrows: readonly AddressId[];
-  /** Addresses of the same seeds at a lower bump, where the program must never create anything. */
+  /** Addresses of the same seeds at a lower bump, where the program must never create an account. */
   readonly nonCanonical: readonly AddressId[];
   /** Addresses whose accounts the fuzzer plants. */
   readonly hostile: readonly AddressId[];
-  /** An address that nothing ever is at. */
+  /** An address without an account. */
   readonly absent: AddressId;
 
   constructor(seed: number) {
@@ -135,32 +135,32 @@ export class Universe {
     return this.#byKey.get(Buffer.from(key).toString('latin1')) ?? null;
   }
 
-  /** The address with these bytes; one that was never named before gets a place of its own. */
+  /** The address with these bytes, which is added if it is new. */
   intern(key: Uint8Array): AddressId {
     return this.find(key) ?? this.#add(key, `address ${this.keys.length}`, null);
   }
 
-  /** Whether an address can have a key: a derived one has none. */
+  /** Whether an address can have a key. A derived address has none. */
   canSign(id: AddressId): boolean {
     return this.provenance(id) === null && !this.nonCanonical.includes(id);
   }
 
-  /** Where an address comes from; null when it is no known derived address, or one at another bump. */
+  /** The origin of an address; null for an address that is not derived, or has another bump. */
   provenance(id: AddressId): Provenance | null {
     return this.#provenances[id] ?? null;
   }
 
-  /** The canonical address of seeds, or null when no account can be there in this universe. */
+  /** The canonical address of seeds, or null when it is not in this universe. */
   derived(kind: PdaKind, ...seeds: (AddressId | string)[]): AddressId | null {
     return this.#byDerivation.get(`${kind} ${seeds.join(' ')}`) ?? null;
   }
 
-  /** The address of a wallet's credential; one that nothing is at for who is no wallet of this universe. */
+  /** The address of a wallet's credential, or `absent` for an unknown wallet. */
   credentialOf(buyer: AddressId, listing: AddressId): AddressId {
     return this.#rentals.get(listing)?.get(buyer)?.credential ?? this.absent;
   }
 
-  /** The address of a wallet's prepaid balance, likewise. */
+  /** The address of a wallet's prepaid balance, or `absent` for an unknown wallet. */
   balanceOf(buyer: AddressId, listing: AddressId): AddressId {
     return this.#rentals.get(listing)?.get(buyer)?.balance ?? this.absent;
   }
@@ -178,7 +178,7 @@ export class Universe {
     return this.#add(new PublicKey(base58).toBytes(), label, null);
   }
 
-  /** The canonical address of seeds with its bump, and the bytes and owner behind it. */
+  /** Derives the canonical address of seeds. @returns it with its bump, the seeds' bytes and the owner */
   #find(
     kind: PdaKind,
     seeds: Seeds,
@@ -205,7 +205,7 @@ export class Universe {
         const address = PublicKey.createProgramAddressSync([...bytes, Uint8Array.of(lower)], owner);
         return this.#add(address.toBytes(), `${label} at bump ${lower}`, null);
       } catch {
-        // On the curve: not an address of a program.
+        // This address is on the curve, so it is not a program address.
       }
     }
     throw new RangeError(`There is no second address of ${label}.`);

@@ -5,16 +5,16 @@ import type { AddressId, Universe } from './universe.js';
 const SIGNATURE_BYTES = 64;
 const TRANSFER_TAG = 2;
 
-/** A transaction of one instruction, ready to be sent. */
+/** An encoded transaction of one instruction. */
 export interface WireTransaction {
   bytes: Uint8Array;
-  /** How many signatures are paid for. */
+  /** The number of paid signatures. */
   signatures: number;
 }
 
 /**
- * The accounts of an instruction with the privileges that they have in the transaction: an account that is named twice
- * has both flags wherever it stands, and what the runtime reserves is never writable.
+ * The accounts of an instruction with their privileges in the transaction. An account that occurs twice has the flags of both
+ * places. An address that the runtime reserves is never writable.
  */
 export function effectiveMetas(universe: Universe, metas: readonly Meta[], gift?: Gift): Meta[] {
   return metas.map(({ id }) => ({
@@ -26,14 +26,14 @@ export function effectiveMetas(universe: Universe, metas: readonly Meta[], gift?
   }));
 }
 
-/** A compact-u16: two bytes beyond 127. */
+/** A compact-u16: one byte up to 127, else two. */
 function compact(value: number): Uint8Array {
   return value > 0x7f ? Uint8Array.of((value & 0x7f) | 0x80, value >> 7) : Uint8Array.of(value);
 }
 
 /**
- * Writes a legacy transaction with zeros for signatures and the fee payer in front. The nonce makes it unlike any other.
- * A gift is a second instruction.
+ * Writes a legacy transaction with zeros as signatures and the fee payer as the first account. The nonce makes it unique. A gift is
+ * a second instruction.
  */
 export function encodeTransaction(
   universe: Universe,

@@ -8,12 +8,12 @@ import { tamper, type Operation } from './operations.js';
 import type { AddressId, Universe } from './universe.js';
 import { effectiveMetas } from './wire.js';
 
-/** The program did not do what the model says, or an invariant is broken. */
+/** The program and the model differ, or an invariant is broken. */
 export class Violation extends Error {
   override readonly name = 'Violation';
 }
 
-/** What one step was, for statistics. */
+/** The instruction and the result of one step, for statistics. */
 export type StepReport = Pick<Prediction, 'name' | 'verdict' | 'way'>;
 
 /** The rent of today's clusters. */
@@ -26,17 +26,17 @@ const WALLET_LAMPORTS = 10n ** 17n;
 const FEE_PAYER_LAMPORTS = 10n ** 18n;
 const PROGRAM_DATA_LAMPORTS = 10n ** 9n;
 
-/** A chain and its model side by side: every step is taken on both and compared. */
+/** A chain and its model. Every step runs on both, and the results are compared. */
 export class World {
   readonly ledger: Ledger;
   readonly universe: Universe;
   readonly #chain: Chain;
   readonly #invariants: InvariantChecker;
-  /** Accounts of the runtime: the model copies them, and nothing changes them. */
+  /** The runtime's own accounts, which never change. The model copies them. */
   readonly #fixed: ReadonlySet<AddressId>;
   #feesPaid = 0n;
 
-  /** Starts from nothing on a chain that may have been used before. */
+  /** Starts an empty world on a new or used chain. */
   constructor(chain: Chain) {
     const { universe } = chain;
     this.universe = universe;
@@ -68,7 +68,7 @@ export class World {
     }
   }
 
-  /** Every address but those that the runtime itself fills. */
+  /** Every address without an account of the runtime. */
   #ordinary(): AddressId[] {
     const { universe } = this;
     const builtIn = [...this.#fixed, universe.loader, universe.nativeLoader, universe.sysvarOwner];
@@ -89,7 +89,7 @@ export class World {
   /**
    * Takes one step.
    *
-   * @returns what the instruction was and how it ended; null for a step that is none
+   * @returns the instruction and its result; null for another step
    * @throws Violation when chain and model differ, or an invariant does not hold
    */
   step(operation: Operation): StepReport | null {
@@ -108,7 +108,7 @@ export class World {
       case 'donate': {
         const account = ledger.get(operation.to);
         const lamports = account.lamports + operation.lamports;
-        // What a wallet near 2^64 lamports deposited leaves no room for more.
+        // An account near 2^64 lamports has no room for more.
         if (lamports <= U64_MAX) {
           this.#replace(operation.to, { ...account, lamports });
         }
@@ -178,7 +178,7 @@ export class World {
     return { name, verdict, way };
   }
 
-  /** Compares the chain's account with the model's, and gives it. */
+  /** Compares the chain's account with the model's. @returns the chain's account */
   #compareAccount(id: AddressId): ChainAccount | null {
     const { universe } = this;
     const found = this.#chain.account(id);
@@ -201,7 +201,7 @@ export class World {
     return found;
   }
 
-  /** Compares every address of the universe; what no instruction named must not have changed either. */
+  /** Compares every address of the universe, also the addresses that no instruction used. */
   compareAll(): void {
     const { feePayer } = this.universe;
     for (const id of this.#ordinary().filter((each) => each !== feePayer)) {

@@ -11,16 +11,16 @@ import { queryOf, type Part, type Stack } from './stack.js';
 import { SupervisedServer } from './supervised-server.js';
 
 const MAIN = fileURLToPath(new URL('../../../../../server/dist/main.js', import.meta.url));
-/** Blocks until one that is confirmed is final take so long. */
+/** The time in which a confirmed block becomes final. */
 const UNTIL_FINAL_MS = 1_000;
 
-/** How the parts' processes are told among the server's descendants. */
+/** The commands of the parts' processes among the server's descendants. */
 const COMMANDS: Readonly<Partial<Record<Part, RegExp>>> = {
   chain: /local-chain\/dist\/child-main\.js/,
   postgres: /\/postgres -D /,
 };
 
-/** Starts what `npm start` brings. */
+/** Starts the same parts as `npm start`. */
 export async function openEmbeddedStack(env: Readonly<Record<string, string>>): Promise<Stack> {
   const [stateDir, tempDir] = [await newStateDir(), await newStateDir()];
   const [port, chainPort] = [await freePorts(1), await freePorts(2)];
@@ -63,7 +63,7 @@ export async function openEmbeddedStack(env: Readonly<Record<string, string>>): 
   };
 }
 
-/** A connection that asks again when the chain is just being started again. */
+/** A connection that retries while the chain restarts. */
 function patientConnection(rpcUrl: string): Connection {
   return new Connection(rpcUrl, {
     commitment: 'confirmed',
@@ -80,7 +80,7 @@ function patientConnection(rpcUrl: string): Connection {
   });
 }
 
-/** The first of so many free ports that follow each other, below those that systems give out by themselves. */
+/** Finds consecutive free ports below the systems' ephemeral ports. @returns the first one. */
 export async function freePorts(count: number): Promise<number> {
   for (;;) {
     const first = 20_000 + Math.floor(Math.random() * 10_000);

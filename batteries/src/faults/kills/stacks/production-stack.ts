@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { openKeptDatabase } from '@agent-rental/server/testing';
 import { newStateDir, removeStateDir } from '@agent-rental/test/support/marketplace';
@@ -6,17 +5,18 @@ import { startRedis } from '@agent-rental/test/support/processes/redis';
 import { METRICS_TOKEN } from '@agent-rental/test/support/processes/replicas';
 import { finalizeChain, openChain } from '@agent-rental/test/support/replicas/market-chain';
 import { SERVER_PROCESS } from '@agent-rental/test/support/replicas/replica';
+import { serverEnvironment } from '../../world/environment.js';
 import { passLeases } from '../../world/market.js';
 import { freePorts } from './embedded-stack.js';
 import { queryOf, type Stack } from './stack.js';
 import { SupervisedServer } from './supervised-server.js';
 
-/** Replicas that share the limits, of which one runs. */
+/** Replicas that share the limits. Only one of them runs. */
 export const REPLICAS = 2;
-/** How long the supervisor of Redis waits: an outage that nothing noticed would show nothing. */
+/** The length of an outage of Redis: long enough for the server to notice. */
 const REDIS_OUT_MS = 1_500;
 
-/** Starts a server as production has it, on a PostgreSQL, a Redis and a chain of its own. */
+/** Starts a server in production mode, on a new PostgreSQL, Redis and chain. */
 export async function openProductionStack(
   env: Readonly<Record<string, string>>,
   agentOrigin: string,
@@ -45,16 +45,11 @@ export async function openProductionStack(
       start: {
         agentOrigin,
         env: {
+          ...serverEnvironment({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, authorityFile }),
           STATE_DIR: stateDir,
           PORT: String(port),
-          DATABASE_URL: database.url,
           REDIS_URL: redis.url,
           REPLICAS: String(REPLICAS),
-          SOLANA_RPC_URLS: chain.rpcUrl,
-          SOLANA_NETWORK: 'localnet',
-          AUTHORITY_KEYPAIR: authorityFile,
-          MASTER_KEY: randomBytes(32).toString('base64'),
-          REVIEW: 'automatic',
           METRICS_TOKEN,
           SANDBOX_POOL_SIZE: '2',
           LOG_LEVEL: 'info',
@@ -72,7 +67,7 @@ export async function openProductionStack(
     folders: [tempDir, join(stateDir, 'sandbox')],
     server,
     async pidOf(part) {
-      if (part === 'chain') throw new Error('The chain of production is not of this stack.');
+      if (part === 'chain') throw new Error('The production stack does not kill its chain.');
       return { server: server.pid, postgres: database.pid, redis: redis.pid }[part];
     },
     query,

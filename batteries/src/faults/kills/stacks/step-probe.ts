@@ -1,22 +1,22 @@
 /**
- * Loaded into a server before its own code (`--import`). Kills a process at the moment at which a run begins a step: every
- * step is a span of the run's trace, so a tracer is told of each. It records nothing.
+ * Loaded into a server before its own code (`--import`). Kills a process when a run starts a step. Every step is a span of the
+ * run's trace, so a tracer sees each start. The tracer records nothing.
  */
 import { isMainThread } from 'node:worker_threads';
 import { INVALID_SPAN_CONTEXT, trace, type Span, type Tracer } from '@opentelemetry/api';
 
-/** What the parent says: which process to kill, and when. */
+/** The parent's order to kill a process. */
 export interface KillOrder {
   readonly type: 'kill-at-step';
   readonly step: string;
-  /** How many runs begin the step before. */
+  /** The number of runs that start the step before the kill. */
   readonly after: number;
-  /** From the beginning of the step; 0: before anything of it. */
+  /** From the start of the step to the kill. 0: before any of its work. */
   readonly delayMs: number;
   readonly pid: number;
 }
 
-/** What the parent is told, unless the server killed itself. */
+/** The report to the parent, unless the server killed itself. */
 export interface Killed {
   readonly type: 'killed';
 }
@@ -49,7 +49,7 @@ const tracer: Tracer = {
   },
 };
 
-// Threads of the server load it, too.
+// The server's threads also load this module.
 if (isMainThread) {
   trace.setGlobalTracerProvider({ getTracer: () => tracer });
   process.on('message', (message: { type?: unknown }) => {

@@ -4,22 +4,22 @@ import { fileURLToPath } from 'node:url';
 import type { StartMessage } from '@agent-rental/test/support/replicas/server-process';
 import type { KillOrder } from './step-probe.js';
 
-/** The compiled probe, also when this module runs as TypeScript: a process of its own cannot. */
+/** The compiled probe, because a separate process cannot load TypeScript. */
 const PROBE = fileURLToPath(new URL('../../../../dist/faults/kills/stacks/step-probe.js', import.meta.url));
-/** As systemd's `RestartSec` is by default. */
+/** systemd's default `RestartSec`. */
 const RESTART_DELAY_MS = 100;
 const MOST_OUTPUT = 20_000;
 
-/** Which program it is. */
+/** A server program. */
 export interface ServerProgram {
   /** Absolute path of the compiled entry. */
   readonly entry: string;
   readonly env: Readonly<Record<string, string>>;
-  /** What an entry is told that waits for it. */
+  /** The start message, for an entry that waits for one. */
   readonly start?: StartMessage;
 }
 
-/** A server that is started again when it ends, as systemd or Kubernetes do, and that can be told to kill a process at a step. */
+/** A server that restarts when it ends, as under systemd or Kubernetes. It can kill a process at a step of a run. */
 export class SupervisedServer {
   readonly #program: ServerProgram;
   readonly #beforeRestart: () => Promise<void>;
@@ -27,7 +27,7 @@ export class SupervisedServer {
   #isClosing = false;
   #output = '';
   #ready: Promise<void>;
-  /** How often it has ended without being told to. */
+  /** The number of its unrequested ends. */
   exits = 0;
 
   private constructor(program: ServerProgram, beforeRestart: () => Promise<void>) {
@@ -36,7 +36,7 @@ export class SupervisedServer {
     [this.#child, this.#ready] = this.#spawn();
   }
 
-  /** @param beforeRestart what happens between an end and the next start */
+  /** @param beforeRestart runs between an end and the next start */
   static async start(
     program: ServerProgram,
     beforeRestart: () => Promise<void> = async () => undefined,
@@ -46,7 +46,7 @@ export class SupervisedServer {
     return server;
   }
 
-  /** Of the present process. */
+  /** The id of the present process. */
   get pid(): number {
     return this.#child.pid ?? 0;
   }
@@ -78,7 +78,7 @@ export class SupervisedServer {
         setTimeout(() => void this.#restart(), RESTART_DELAY_MS);
       });
     });
-    // A cell that needs a server that is up waits for it by asking it.
+    // Later starts have no caller that waits for `ready`. A cell polls the server.
     ready.catch(() => undefined);
     return [child, ready];
   }
@@ -88,7 +88,7 @@ export class SupervisedServer {
     if (!this.#isClosing) [this.#child, this.#ready] = this.#spawn();
   }
 
-  /** Kills that process when a run of this server begins a step. Resolves when it has happened. */
+  /** Kills a process when a run of this server starts a step. Resolves after the kill. */
   async killAtStep(order: Omit<KillOrder, 'type'>): Promise<void> {
     const child = this.#child;
     const killed = new Promise<void>((resolve) => {
@@ -104,7 +104,7 @@ export class SupervisedServer {
     await killed;
   }
 
-  /** Stops it as Ctrl-C does. */
+  /** Stops the server with SIGTERM. */
   async close(): Promise<void> {
     this.#isClosing = true;
     const child = this.#child;

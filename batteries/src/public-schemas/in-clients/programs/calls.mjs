@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs';
 export const headers = { Authorization: `Bearer ${process.env.TOKEN}` };
 
 /**
- * Visits the address of each group of tools, with a function that takes one that makes a call: it makes all calls of the group, one
- * after the other, and tells what came of each.
+ * Visits the address of each group of calls.
+ *
+ * @param visit gets the address and a function. The function takes a caller, makes all calls of the group with it, and prints
+ *   the result of each.
  */
 export async function run(visit) {
   for (const { url, calls } of JSON.parse(readFileSync(process.env.GROUPS, 'utf8'))) {

@@ -6,7 +6,7 @@ HEADERS = {"Authorization": f"Bearer {os.environ['TOKEN']}"}
 
 
 async def make_calls(calls, call):
-    """Makes calls, one after the other, by a function of a tool's name and its arguments, and tells what came of each."""
+    """Makes calls one after another with `call(name, args)`, and prints the result of each."""
     for each in calls:
         try:
             text = await call(each["tool"], each["args"])
@@ -16,7 +16,7 @@ async def make_calls(calls, call):
 
 
 def run(visit):
-    """Visits the address of each group of tools, with a function that takes one that makes a call."""
+    """Visits the address of each group of calls. `visit` gets the address and a function that makes all calls of the group."""
 
     async def main():
         with open(os.environ["GROUPS"], encoding="utf-8") as file:

@@ -17,7 +17,7 @@ async def visit(url, make_calls):
     )
 
     async def call(name, args):
-        # As a request to a model has it: what cannot be declared cannot be called.
+        # A request to a model declares the tool, so a tool without a valid declaration cannot be called.
         tools[name]._get_declaration()
         return await tools[name].run_async(args=args, tool_context=ToolContext(invocation))
 

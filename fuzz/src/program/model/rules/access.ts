@@ -6,7 +6,7 @@ import { pausedSeconds } from '../pauses.js';
 import { MODEL, STATUS } from '../state.js';
 import { isExpired } from '../structure.js';
 
-/** What the signer may do: end the access, only take the balance out, or nothing. */
+/** The signer's right: to end the access, to take the balance out, or none. */
 function revokersRight(call: Call): 'end' | 'reclaim' | null {
   const signer = call.id('revoker');
   const { creator, status, price, pausedAt, pauses } = call.listing;
@@ -46,7 +46,7 @@ function hasAccess(call: Call): boolean {
   return credential.model !== MODEL.perQuery || isPrepaid;
 }
 
-/** The rules about the end of access, and whether a wallet may use a listing now. */
+/** The rules about revocations, reclaims and the verification of access. */
 export const ACCESS_RULES: Rules<'revoke_access' | 'revoke_per_query_access' | 'verify_access'> = {
   revoke_access: (call) =>
     when(call.id('admin') !== call.protocol.admin, 'Unauthorized') ??

@@ -10,12 +10,12 @@ import { checkChargeAccounts } from '../structure.js';
 import { checkAuthority } from './protocol.js';
 import { earn } from './sale.js';
 
-/** Whether runs of the listing may be charged by the signer. */
+/** Checks that the signer may charge runs of the listing. */
 function checkCharging(call: Call): Verdict {
   return checkAuthority(call) ?? when(call.listing.status === STATUS.closed, 'ListingNotActive');
 }
 
-/** A run is charged the present price, or the one before the last change, which was less than 15 minutes ago. */
+/** Checks that a charge has the present price, or the previous one less than 15 minutes after the change. */
 function checkPrice(call: Call, price: bigint): Verdict {
   const { price: present, previousPrice, priceChangedAt } = call.listing;
   if (price === present) {
@@ -50,7 +50,7 @@ function take(call: Call, { sequence, price_lamports: price }: Charge): Verdict 
   );
 }
 
-/** The rules about charges: several runs of one listing are charged each as if it came alone, or none. */
+/** The rules about charges. Several charges of one listing follow the rules of single ones, and all succeed or none. */
 export const CHARGE_RULES: Rules<'consume_query' | 'consume_queries'> = {
   consume_query(call) {
     const [charge] = chargesIn(call.args);

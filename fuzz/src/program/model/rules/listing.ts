@@ -25,12 +25,12 @@ function checkUri(uri: string): Verdict {
   return when(Buffer.byteLength(uri) > MAX_URI_BYTES, 'MetadataUriTooLong');
 }
 
-/** The minimum deposit that is kept: only a Per-Task listing has one. */
+/** The stored minimum deposit. Only a Per-Task listing has one. */
 function depositOf(model: number, minDeposit: bigint): bigint {
   return model === MODEL.perQuery ? minDeposit : 0n;
 }
 
-/** What a pause or its end makes of a listing. */
+/** The changes of a listing by a pause or its end. */
 function pauseChange(
   listing: StateOf<'listing'>,
   paused: boolean | null,
@@ -44,7 +44,7 @@ function pauseChange(
     : {};
 }
 
-/** The rules about listings and their earnings. A hot key co-signs a new listing; a closed one is closed for ever. */
+/** The rules about listings and their earnings. A hot key co-signs a new listing. A closed listing stays closed. */
 export const LISTING_RULES: Rules<
   'create_listing' | 'update_listing' | 'close_listing' | 'withdraw_earnings'
 > = {

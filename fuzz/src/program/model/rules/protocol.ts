@@ -9,12 +9,12 @@ const PROGRAM_DATA_TAG = 3;
 const AUTHORITY_TAG_AT = 12;
 const AUTHORITY_AT = 13;
 
-/** All zeros mean no wallet: the System program, whose address they are, has no role. */
+/** Whether the signer has a role. A role of all zeros, the System program's address, means no wallet. */
 function isNamed(call: Call, signer: AddressId, role: AddressId): boolean {
   return signer === role && signer !== call.universe.systemProgram;
 }
 
-/** Refuses a signer that is none of the hot keys. */
+/** Refuses a signer that is not a hot key. */
 export function checkAuthority(call: Call): Verdict {
   const { authority, nextAuthority } = call.protocol;
   const signer = call.id('authority');
@@ -46,7 +46,7 @@ function checkPriceFloor(price: bigint): Verdict {
   return when(price < MIN_PRICE, 'PriceTooLow') ?? when(price > MAX_PRICE, 'ArithmeticOverflow');
 }
 
-/** A treasury is owned by the System program and rent-exempt, so that a fee always reaches it. */
+/** Checks that the System program owns the treasury, and that it is rent-exempt, so that a fee always reaches it. */
 function checkTreasury(call: Call, id: AddressId): Verdict {
   const account = call.draft.read(id);
   const rent = programRent(call, dataLength(account));
@@ -56,7 +56,7 @@ function checkTreasury(call: Call, id: AddressId): Verdict {
   );
 }
 
-/** The rules about the protocol: the upgrade authority alone creates it; the pending admin accepts by signing. */
+/** The rules about the protocol. Only the upgrade authority creates it. The pending admin accepts by its signature. */
 export const PROTOCOL_RULES: Rules<'initialize_protocol' | 'update_protocol'> = {
   initialize_protocol(call) {
     const minQueryPrice = call.arg<bigint>('min_query_price_lamports', 0n);

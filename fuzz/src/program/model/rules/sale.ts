@@ -4,14 +4,14 @@ import { createAccount, moveLamports, systemTransfer } from '../lamports.js';
 import { DURATIONS, feeOf, I64_MAX, windowCost } from '../money.js';
 import { MODEL, STATUS } from '../state.js';
 
-/** Sales are on: neither the protocol nor the listing is paused. */
+/** Checks that neither the protocol nor the listing is paused. */
 function checkOnSale({ protocol, listing }: Call): Verdict {
   return (
     when(protocol.paused, 'ProtocolPaused') ?? when(listing.status !== STATUS.active, 'ListingNotActive')
   );
 }
 
-/** The payer agreed to the price. */
+/** Checks that the payer agreed to the price. */
 function checkAgreed(call: Call, price: bigint): Verdict {
   return when(price > call.arg<bigint>('max_price_lamports', 0n), 'PriceAboveLimit');
 }
@@ -31,13 +31,13 @@ function grant(call: Call, expiresAt: bigint): Verdict {
   });
 }
 
-/** Books what the creator earned. */
+/** Books the creator's earnings. */
 export function earn(call: Call, lamports: bigint): Verdict {
   const { earnings, totalEarned } = call.escrow;
   return call.change('escrow', { earnings: earnings + lamports, totalEarned: totalEarned + lamports });
 }
 
-/** The buyer pays the price: the fee out of it to the treasury, the rest to the escrow. */
+/** Takes the price from the buyer: the fee goes to the treasury, and the rest to the escrow. */
 function takePayment(call: Call, price: bigint): Verdict {
   const fee = feeOf(price, call.protocol.feeBps);
   return (
@@ -52,7 +52,7 @@ function noteSubscription(call: Call, expiresAt: bigint): Verdict {
   return call.change('listing', { latestExpiry: expiresAt > latestExpiry ? expiresAt : latestExpiry });
 }
 
-/** The rules about purchases. A subscription is extended from now on; a top-up replaces the price that is agreed to. */
+/** The rules about purchases. A renewal counts from now. A top-up replaces the agreed price. */
 export const SALE_RULES: Rules<
   | 'purchase_one_time'
   | 'purchase_subscription'

@@ -1,0 +1,22 @@
+import { randomBytes } from 'node:crypto';
+
+/** The environment of a server on a database and a local chain, with a new master key and without reachable limits. */
+export function serverEnvironment(parts: {
+  databaseUrl: string;
+  rpcUrl: string;
+  authorityFile: string;
+}): Record<string, string> {
+  return {
+    PORT: '0',
+    DATABASE_URL: parts.databaseUrl,
+    SOLANA_RPC_URLS: parts.rpcUrl,
+    SOLANA_NETWORK: 'localnet',
+    AUTHORITY_KEYPAIR: parts.authorityFile,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    REVIEW: 'automatic',
+    LOG_LEVEL: 'warn',
+    RATE_LIMIT_PER_MINUTE: '1000000',
+    EXECUTIONS_PER_MINUTE: '1000000',
+    SANDBOX_POOL_SIZE: '1',
+  };
+}
