@@ -73,7 +73,7 @@ async function untilFinal(connection: Connection, signatures: readonly string[])
 }
 
 /** Makes a transaction that no chain has seen, and that none accepts. */
-function unseenTransaction(): { signature: string; wire: Buffer } {
+function unseenTransaction(): { signature: string; signedBytes: Buffer } {
   const payer = Keypair.generate();
   const recentBlockhash = Keypair.generate().publicKey.toBase58();
   const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash });
@@ -102,9 +102,9 @@ async function addCharges(
         insert into charges (run_id, wallet, listing_id, balance_address, price_lamports, sequence, state, next_attempt_at)
         select id, wallet, listing_id, 'A' || left(translate(md5(wallet) || md5(id::text), '0', 'z'), 42), 1000, n, 'signed',
           now() + interval '1 hour' from chosen)
-      insert into charge_signatures (signature, run_id, wire, last_valid_block_height)
+      insert into charge_signatures (signature, run_id, signed_bytes, last_valid_block_height)
       select ($2::text[])[1 + n % $3], id, $4, ${NEVER_EXPIRES} from chosen`,
-    [count, signatures, signatures.length, wire],
+    [count, signatures, signatures.length, signedBytes],
   );
   await pool.query('analyze charges, charge_signatures');
 }

@@ -274,10 +274,10 @@ export function historySteps(
         `alter table charges enable trigger user`,
         insert(
           'charge_signatures',
-          'signature, run_id, wire, last_valid_block_height, created_at',
+          'signature, run_id, signed_bytes, last_valid_block_height, created_at',
           runs,
           // As with every charge that is final.
-          `'signature' || i, ${uuid('run', 'i')}, (case when i % 200 = 2 then ${bytes('wire', 'i')} end), 1, ${at}`,
+          `'signature' || i, ${uuid('run', 'i')}, (case when i % 200 = 2 then ${bytes('signed', 'i')} end), 1, ${at}`,
           `where i % 5 <> 0 and i % 100 <> 99`,
         ),
         insert(
