@@ -1,6 +1,6 @@
 -- Takes credits and reserves charges for runs of one balance, in their order. The bounds are the program's: it keeps
--- 256 sequences apart, and takes none more than 1,024 above its highest. In PL/pgSQL each statement sees what is
--- committed when it begins, so what the holder of the lock before did is counted.
+-- 256 sequences apart, and takes none more than 1,024 above its highest. In PL/pgSQL each statement has a new snapshot, so
+-- it sees the writes of the previous lock holder.
 create or replace function reserve_charges(balance text, renter text, listing text, runs uuid[], prices bigint[])
 returns table (outcome text, new_sequence bigint, available bigint) language plpgsql set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column

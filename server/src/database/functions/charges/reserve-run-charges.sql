@@ -1,14 +1,14 @@
--- As reserve_charges, which replicas of the version before call. It also gives whether the run is charged at its start,
--- or once its agent has answered: an agent without a recent answer may be gone, and a run that can no longer be
--- credited must not be charged for nothing.
+-- As reserve_charges, which replicas of the previous version call. is_at_start tells whether the charge is due at the start
+-- or at the agent's answer. An agent without a recent answer may be gone. Such a charge without a possible credit would pay
+-- for nothing.
 create or replace function reserve_run_charges(balance text, renter text, listing text, runs uuid[], prices bigint[])
 returns table (outcome text, new_sequence bigint, available bigint, is_at_start boolean)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   at_start boolean;
 begin
-  -- The authority pays for a charge that fails on-chain: the buyer or the creator that makes charges fail is suspended,
-  -- by the third failure of a balance or the tenth of a listing within an hour.
+  -- The authority pays for a charge that fails on-chain. So within an hour the third failure suspends a balance, and the
+  -- tenth failure suspends a listing.
   if exists (select from charges
         where balance_address = balance and state = 'failed' and failure_code in ({{insufficient_balance}}, {{price_above_limit}})
           and updated_at > now() - interval '1 hour' offset 2)
