@@ -93,8 +93,7 @@ export function createArweaveStore(
       await upload(item);
       const until = performance.now() + waitMs;
       while (!(await isStored(item, bytes))) {
-        if (performance.now() > until)
-          throw new GatewayError('no Arweave gateway has the bundled item yet');
+        if (performance.now() > until) throw new GatewayError('no Arweave gateway has the bundled item yet');
         await delay(askEveryMs);
       }
       return address;
