@@ -90,7 +90,7 @@ It signs what this server proposes; to check a proposal before, use \`rent\` of 
 ## As tools
 
 MCP: \`${baseUrl}/mcp\` (streamable HTTP) with the same bearer, or with none if the client logs its person in by OAuth.
-Its tools search, rent, run, and list rentals; each
-rental is a separate tool. Function definitions for a model's request: \`GET /v1/tools?format=openai\`.
+Its tools search, rent, run, and list rentals; each rental is a separate tool. Function definitions for a model's request:
+\`GET /v1/tools?format=openai\`.
 `;
 }
