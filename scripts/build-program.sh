@@ -2,11 +2,11 @@
 # Builds the on-chain program and its IDL from source, without Solana's own toolchain: upstream Rust and LLVM, and
 # the sbpf-linker from crates.io.
 #
-#   scripts/build-program.sh            rebuild the committed program, IDL and IDL module in place
-#   scripts/build-program.sh --check    run the Rust tests, rebuild into a temporary folder; fail when what is committed
-#                                       differs
+#   scripts/build-program.sh            rebuild the committed program, IDL and IDL module in place.
 #
-# Needs Debian 12 (installs what is missing, as root) and rustup's cargo. Tools are kept in SBF_TOOLS, default
+#   scripts/build-program.sh --check    run the Rust tests, rebuild into a temporary folder; fail on a difference.
+#
+# Needs Debian 12 (installs missing packages, as root) and rustup's cargo. Tools are kept in SBF_TOOLS, default
 # ~/.cache/sbf-tools. The bytes depend on the sources and the pinned tools alone, not on folders.
 set -euo pipefail
 
@@ -118,7 +118,7 @@ place() {
   local built=$1 committed=$2
   if $check; then
     if ! cmp -s "$built" "$committed"; then
-      echo "build-program: ${committed#"$root"/} is not what the source gives" >&2
+      echo "build-program: ${committed#"$root"/} differs from the build of the source" >&2
       differs=1
     fi
   elif ! cmp -s "$built" "$committed"; then
@@ -129,5 +129,5 @@ place() {
 place "$so" "$client/artifacts/marketplace.so"
 place "$work/idl.json" "$client/src/generated/idl.json"
 place "$work/idl.ts" "$client/src/generated/idl.ts"
-((differs == 0)) || fail "run scripts/build-program.sh and commit what it writes"
+((differs == 0)) || fail "run scripts/build-program.sh and commit its files"
 echo "$(sha256sum "$so" | cut -d' ' -f1)  marketplace.so ($(stat -c %s "$so") bytes)"

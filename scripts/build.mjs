@@ -1,4 +1,4 @@
-// Builds what has changed. Shared by the commands that run from a fresh clone.
+// Builds changed packages. Shared by the commands that run from a fresh clone.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -21,7 +21,7 @@ export async function build() {
   const { platform, arch } = process;
   if (!existsSync(`${root}node_modules/@typescript/typescript-${platform}-${arch}`)) {
     fail(
-      `The installed dependencies are not those of this machine (${platform} on ${arch}): run "npm ci" here.`,
+      `The installed dependencies are for another machine than this one (${platform} on ${arch}): run "npm ci" here.`,
     );
   }
   if (!existsSync(`${root}server/dist/main.js`)) say('Building. The first time this takes a minute or two.');
@@ -36,7 +36,7 @@ export async function build() {
     if (/ - Project '.*' is /.test(line)) seen += 1;
     const [, project] = / - Building project '(.*?)\/tsconfig\.json'/.exec(line) ?? [];
     if (project) process.stderr.write(`Building ${project} (${seen} of ${total})\n`);
-    // What is left are errors of the compiler.
+    // The other lines are errors of the compiler.
     else if (line.trim() !== '' && !/^\d\d:\d\d:\d\d [AP]M - /.test(line) && !/^ {4}\* /.test(line))
       process.stderr.write(`${line}\n`);
   }

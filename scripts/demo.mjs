@@ -1,4 +1,4 @@
-// `npm run demo`: starts a marketplace of its own, tells the story against it, and removes it again.
+// `npm run demo`: starts a temporary marketplace, tells the story on it, and removes it again.
 import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { build, root } from './build.mjs';
 const [argument] = process.argv.slice(2);
 if (argument === '--help' || argument === '-h') {
   process.stdout.write(
-    'npm run demo\n\nStarts a marketplace of its own, rents and runs an agent step by step, and removes everything again.\nTakes no options. Ends with 0 when every step held.\n',
+    'npm run demo\n\nStarts a temporary marketplace, rents and runs an agent step by step, and removes everything again.\nTakes no options. Ends with 0 when every step held.\n',
   );
   process.exit(0);
 }
@@ -21,7 +21,7 @@ const stateDir = mkdtempSync(join(tmpdir(), 'agent-rental-demo-'));
 const started = (child) => new Promise((resolve) => child.once('message', () => resolve(true)));
 const ended = (child) => new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
 
-process.stdout.write('Starting a marketplace of its own:\n');
+process.stdout.write('Starting a temporary marketplace:\n');
 const server = fork(join(root, 'server/dist/main.js'), {
   env: { ...process.env, STATE_DIR: stateDir, PORT: '0', LOCAL_CHAIN_PORT: '0' },
   stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -1,6 +1,6 @@
 /**
- * `npm run check -- directions`: a folder imports only what this table lets it import, and each line names folders of the lines
- * above it alone, so that there is no circle. Tests and `testing` folders are free.
+ * `npm run check -- directions`: a folder imports only the folders that this table allows. Each line names only folders of
+ * the lines above it, so there is no circle. Tests and `testing` folders are free.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

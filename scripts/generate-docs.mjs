@@ -1,6 +1,5 @@
-// Generates the documents that follow from code.
-//   node scripts/generate-docs.mjs          writes docs/errors.md
-//   node scripts/generate-docs.mjs --check  exits 1 when it is not what the contract gives
+// Generates the documents that follow from code. Writes docs/errors.md.
+//   node scripts/generate-docs.mjs --check  exits 1 when the file differs from the contract.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { ERROR_GUIDE, ERROR_STATUS, PROGRAM_ERROR_CODES } from '../packages/contract/dist/index.js';
@@ -28,8 +27,8 @@ function errors() {
 # Errors
 
 Every error has the body \`{"error": {"code", "message", "status", "request_id"}}\`. Branch on \`code\`; the message is for people
-and may change. \`reason\` is what happened alone, where the message also says what a caller over HTTP does next; tools show
-it to models. \`run_id\`, \`on_chain_error\`, \`policy_rule\` and \`required_scopes\` are there where they apply.
+and may change. \`reason\` names the event, without the next step of a caller over HTTP; tools show it to models. \`run_id\`,
+\`on_chain_error\`, \`policy_rule\` and \`required_scopes\` are there where they apply.
 
 ${table(['code', 'status', 'when it happens', 'what to do'], codes)}
 
@@ -46,7 +45,7 @@ for (const [file, text] of [['docs/errors.md', errors()]]) {
   if (!check) {
     await writeFile(`${root}${file}`, text);
   } else if ((await readFile(`${root}${file}`, 'utf8').catch(() => '')) !== text) {
-    process.stderr.write(`${file} is not what its source gives; run: node scripts/generate-docs.mjs\n`);
+    process.stderr.write(`${file} differs from its source; run: node scripts/generate-docs.mjs\n`);
     stale += 1;
   }
 }

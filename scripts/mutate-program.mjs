@@ -5,7 +5,7 @@
  *
  * Needs the tools that scripts/build-program.sh installs, and a built fuzz folder (`npm run build`). Prints one line per
  * mutant and writes the table as Markdown to FILE (programs/marketplace/target/mutants.md). Exits with 1 when a mutant
- * survives that is not known to be equivalent, or when the text that a mutant replaces is no longer in the source.
+ * survives that is not known as equivalent, or when a mutant's text is no longer in the source.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 const copy = join(work, 'marketplace');
 cpSync(crate, copy, { recursive: true, filter: (path) => !path.endsWith('/target') });
 
-/** The flags of scripts/build-program.sh, without those that only make the bytes reproducible. */
+/** The flags of scripts/build-program.sh, without the flags that only make the bytes reproducible. */
 const script = readFileSync(join(root, 'scripts/build-program.sh'), 'utf8');
 const flags = [...script.matchAll(/^ {2}-C (\S+)$/gm)].map(([, flag]) => `-C\x1f${flag}`);
 const BUILD =

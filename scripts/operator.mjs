@@ -1,4 +1,4 @@
-// `npm run operator -- <command>`: builds what has changed, then does the command.
+// `npm run operator -- <command>`: builds changed packages, then runs the command.
 import { build } from './build.mjs';
 
 await build();

@@ -25,7 +25,7 @@ test('a release takes the unreleased changes, and leaves the heading for the nex
   expect(() => releaseChanges('# Changelog\n', '0.4.0', '2026-02-04')).toThrow('no change');
 });
 
-test('a manifest and what it asks for of this repository get the version', () => {
+test('a manifest and its dependencies of this repository get the version', () => {
   const manifest = {
     name: '@agent-rental/a',
     version: '0.1.0',

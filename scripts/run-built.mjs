@@ -1,4 +1,4 @@
-// `node scripts/run-built.mjs <program> [arguments]`: builds what has changed, then becomes the program.
+// `node scripts/run-built.mjs <program> [arguments]`: builds changed packages, then becomes the program.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, root } from './build.mjs';

@@ -1,4 +1,4 @@
-// `npm start`: builds what has changed, then becomes the server.
+// `npm start`: builds changed packages, then becomes the server.
 import { build } from './build.mjs';
 
 await build();

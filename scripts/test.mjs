@@ -1,6 +1,6 @@
 /**
- * `npm test [-- argument ...]`: builds what has changed and runs the tests, by vitest, which gets the arguments. Leaves out the files
- * below, unless all is run (`CI` is set) or an argument chooses tests.
+ * `npm test [-- argument ...]`: builds changed packages and runs the tests, by vitest, which gets the arguments. Leaves out
+ * the files below, unless `CI` is set or an argument chooses tests.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';

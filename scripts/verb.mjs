@@ -1,4 +1,4 @@
-// `npm run <verb> -- <subject> [options]`: builds what has changed, then runs the program of that subject.
+// `npm run <verb> -- <subject> [options]`: builds changed packages, then runs the program of that subject.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { build, root } from './build.mjs';

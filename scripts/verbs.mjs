@@ -27,7 +27,7 @@ export const VERBS = {
         main: 'batteries/dist/sandbox-soak/main.js',
       },
       money: {
-        summary: 'charged runs with faults, crashes and forks: what was debited is what they cost',
+        summary: 'charged runs with faults, crashes and forks: the debits equal the costs',
         main: 'batteries/dist/faults/money-soak/main.js',
       },
       chain: {
@@ -63,7 +63,7 @@ export const VERBS = {
       },
       kills: {
         summary:
-          'the server, the chain, PostgreSQL and Redis are killed at each step of a run under load: back within 10 s, nothing lost or left (15 minutes)',
+          'kills of the server, the chain, PostgreSQL and Redis at each step of a run: back within 10 s, nothing lost or left (15 minutes)',
         main: 'batteries/dist/faults/kills/main.js',
       },
       'hostile-database': {
@@ -103,8 +103,7 @@ export const VERBS = {
         main: 'batteries/dist/arweave/main.js',
       },
       'public-schemas': {
-        summary:
-          'schemas of public MCP servers, published as those of listings, take all of their values (network)',
+        summary: 'schemas of public MCP servers, published as listings, take all of their values (network)',
         main: 'batteries/dist/public-schemas/main.js',
       },
       generators: {

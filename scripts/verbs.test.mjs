@@ -61,7 +61,7 @@ describe('npm run check', () => {
   });
 });
 
-test('npm run demo prints help, and refuses what it does not take', () => {
+test('npm run demo prints help, and refuses unknown arguments', () => {
   expect(run('demo.mjs', '--help')).toMatchObject({
     status: 0,
     stdout: expect.stringContaining('npm run demo'),

@@ -1,9 +1,9 @@
 /**
- * The example marketplace: the machines of a creator and of a renter, played by one process that uses public
- * packages only. The server forks it at the embedded start. It publishes the example agents, rents them, and
- * serves what is theirs to serve (the connected agent, the offline model) until the server goes away.
+ * The example marketplace: the machines of a creator and a renter, played by one process that uses public packages only.
+ * The server forks it at the embedded start. It publishes the example agents and rents them. It serves the connected agent
+ * and the offline model until the server goes away.
  *
- * Every step first asks what is there already, so that it may be ended at any point and started again.
+ * Every step first looks for earlier results, so the process may be ended at any point and started again.
  */
 import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
@@ -94,8 +94,8 @@ function participant({ baseUrl, programId }: Settings, wallet: Keypair) {
 }
 
 /**
- * The connected agent: it can be served once its webhook secret is known, which is in the answer to its
- * registration and nowhere else, hence kept before anything else happens.
+ * The connected agent. It can be served once its webhook secret is known. Only the answer to its registration has the
+ * secret, so it is stored first.
  */
 async function connectedAgent(folder: ExamplesFolder) {
   const { name } = contractDates;

@@ -1,6 +1,6 @@
 /**
- * The whole story, told step by step against a running embedded marketplace: an agent is published, found, rented
- * on-chain, run, charged, and used as an MCP tool. Ends with code 1 when a step is not as told.
+ * The whole story, step by step on a running embedded marketplace. An agent is published, found, rented on-chain, run,
+ * charged, and used as an MCP tool. Ends with code 1 when a step fails.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -77,7 +77,7 @@ async function story(stateDir: string): Promise<void> {
     const account = await connection.getAccountInfo(
       pda('per_query_balance', wallet.publicKey, pda('listing', found.id)),
     );
-    // Discriminator, version, bump and two keys stand before the balance.
+    // Discriminator, version, bump and two keys come before the balance.
     return account?.data.readBigUInt64LE(8 + 1 + 1 + 32 + 32);
   };
   check((await balance()) === BigInt(deposit), `the chain holds its prepaid balance of ${deposit} lamports`);

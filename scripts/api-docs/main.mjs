@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { build, root } from '../build.mjs';
 import { readFileSync, readdirSync } from 'node:fs';
 
-/** Sources of what the published packages export, read from their `exports`. */
+/** Sources of the published packages' exports, read from their `exports`. */
 function entryPoints() {
   return readdirSync(join(root, 'packages')).flatMap((folder) => {
     const manifest = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'));

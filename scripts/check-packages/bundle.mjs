@@ -45,7 +45,7 @@ function startProblems(folder) {
 }
 
 /**
- * What the registry would refuse in `server.json`: an npm package is its owner's only when it names the entry.
+ * The registry's objections to `server.json`: an npm package is its owner's only when it names the entry.
  * https://github.com/modelcontextprotocol/registry, docs/reference/server-json
  */
 export function registryProblems(tarballs) {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** What a user of all packages has besides: the frameworks of the adapters, and an older compiler than ours. */
+/** Other packages of a user of all packages: the frameworks of the adapters, and an older compiler than ours. */
 const BESIDES = {
   '@langchain/core': '1.2.13',
   ai: '6.0.322',

@@ -1,7 +1,7 @@
 /**
- * `npm run check -- packages`: packs what is published, looks into each tarball, and installs them all together in an
- * empty project, where Node 20 and 22, two versions of TypeScript and a bundler for browsers must be content. Of the MCP
- * server it also makes the bundle.
+ * `npm run check -- packages`: packs the published packages, checks each tarball, and installs them all in an empty project.
+ * There it tests Node 20 and 22, two versions of TypeScript and a bundler for browsers. It also makes the MCP server's
+ * bundle.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Runs in the empty project: what the packages start by a path is in the tarballs.
+// Runs in the empty project: the tarballs hold the files that the packages start by a path.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// What one tarball holds: all that it needs, and nothing else.
+// A tarball holds all files that it needs, and no others.
 import { existsSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join, posix } from 'node:path';
@@ -9,7 +9,7 @@ import { formatMessage } from 'publint/utils';
 /** Resolutions that an ESM-only package does not serve: CommonJS before `require(esm)`, and TypeScript's oldest. */
 const NOT_SERVED = new Set(['node10', 'node16-cjs']);
 
-/** Static imports, which begin or end a line of their own, and `import("...")`, in types and of modules of the package itself. */
+/** Static imports, which begin or end a separate line, and `import("...")`, in types and of modules of the package itself. */
 const STATIC_IMPORT = /^(?:import |(?:import|export|\})[^'"\n]* from )['"]([^'"\n]+)['"]/gm;
 const IMPORTS = {
   '.js': [STATIC_IMPORT, /\bimport\('(\.[^'\n]+)'\)/g],

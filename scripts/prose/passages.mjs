@@ -2,8 +2,8 @@ import { marked } from 'marked';
 import ts from 'typescript';
 
 /**
- * Prose of a file, as `{ line, text }` with the line on which it starts: paragraphs of Markdown, comments of other files, and
- * strings of TypeScript that are sentences. Code in backticks counts as one word, which may begin a sentence.
+ * Prose of a file, as `{ line, text }` with its first line: paragraphs of Markdown, comments of other files, and strings of
+ * TypeScript that are sentences. Code in backticks counts as one word, which may begin a sentence.
  */
 export function passagesOf(path, text) {
   if (path.endsWith('.md')) return inMarkdown(text);

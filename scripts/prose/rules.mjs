@@ -17,14 +17,14 @@ const TERMS = { adoption: 'equal call', catalogue: 'listings', impatience: 'wait
 export const LINE_RULES = [
   {
     name: 'indirect',
-    limit: 420,
+    limit: 51,
     find: (line) => INDIRECT.exec(line)?.[0],
     advice: (found) => `'${found}': name the thing by a noun, or make it the subject.`,
   },
   {
     name: 'actor',
     // The system's user `nobody` is a name.
-    limit: 4,
+    limit: 2,
     find: (line) => /\b(whoever|somebody|nobody|whatever it)\b/i.exec(line)?.[0],
     advice: (found) => `'${found}': name the caller, the renter, the operator or the attacker.`,
   },
@@ -39,6 +39,6 @@ export const LINE_RULES = [
 /** The rule on a sentence. */
 export const SENTENCE_RULE = {
   name: 'long',
-  limit: 378,
+  limit: 8,
   advice: (words) => `${words} words in a sentence, ${WORDS_PER_SENTENCE} at most.`,
 };

@@ -316,7 +316,7 @@ interface KeysConfig {
   /** Absent: the embedded default's, in the state folder. */
   readonly masterKey: Uint8Array | undefined;
   readonly sealingKeys: SealingKeysConfig;
-  /** Those of OTHER_SEALING_KEYS, without the master key. */
+  /** The keys of OTHER_SEALING_KEYS, without the master key. */
   readonly others: readonly Uint8Array[];
 }
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Json, ListingTerms, Manifest } from '@agent-rental/contract';
 
-/** A manifest as its author writes it; what has a default may be left out. */
+/** A manifest as its author writes it; fields with a default are optional. */
 export type ManifestDraft = Omit<Manifest, 'timeout_seconds'> & { timeout_seconds?: number };
 
 /** What every example agent says of itself. */

@@ -2,14 +2,13 @@
 type PlainFunction = (...args: never[]) => unknown;
 
 /**
- * Writes the text of a program for the sandbox's `run_javascript`: the body of an async function that is
- * given `input` and `task` and returns what `main` returns.
+ * Writes the text of a program for the sandbox's `run_javascript`: the body of an async function. It gets `input` and
+ * `task` and returns the result of `main`.
  *
- * The text is made from the very functions that the tests call, so what runs in the sandbox is what was
- * tested. For that the functions must be declarations that use nothing but each other and the language, and
- * no text in them may go over several lines.
+ * The text is made from the functions that the tests call, so the sandbox runs tested code. The functions must be
+ * declarations that use only each other and the language. No text in them may go over several lines.
  *
- * @throws Error when the text could not stand inside a fenced Markdown block.
+ * @throws Error when a fenced Markdown block cannot hold the text.
  */
 export function programText(main: PlainFunction, helpers: readonly PlainFunction[]): string {
   const declarations = [...helpers, main].map((declaration) => condense(declaration.toString()));

@@ -1,6 +1,6 @@
 /**
- * Gives rented agents to the AI SDK as tools. The model is the AI SDK's mock, so that the app runs without a
- * key: it calls one rented agent and says that it is done. Put any language model in its place.
+ * Gives rented agents to the AI SDK as tools. The model is the AI SDK's mock, so the app runs without a key. It calls one
+ * rented agent and says that it is done. Put any language model in its place.
  *
  *   node examples/dist/apps/ai-sdk-app.js
  */

@@ -1,7 +1,7 @@
 /**
- * An agent that looks for other agents, rents them and uses them by itself, within a limit. It makes a wallet of its
- * own that holds its budget and no more, and a policy for a day. What decides here is a plain program, so that the app
- * runs without a key; a language model would be given the same tools and choose their arguments.
+ * An agent that looks for other agents, rents them and uses them by itself, within a limit. It makes a wallet that holds
+ * only its budget, and a policy for a day. A plain program decides here, so the app runs without a key. A language model
+ * would get the same tools and choose their arguments.
  *
  *   node examples/dist/apps/autonomous-agent.js
  */
@@ -58,7 +58,7 @@ try {
   const run = await use('run_agent', { agent_id: first.agent_id, task, input });
   print(`It says: ${run.text.slice(0, 200)}`);
 
-  // The same in one call: first what it would cost, then for that much.
+  // The same in one call: first the cost, then the call at that cost.
   const review = await sampleRequest(state, 'source-reviewer');
   const job = { task: review.task, input: review.input, query: 'source review', budget_sol: 0.01 };
   const quote = await use('hire', { ...job, dry_run: true });

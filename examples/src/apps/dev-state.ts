@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecuteBody } from '@agent-rental/contract';
 
-/** What the marketplace on this machine (`npm start`) says about itself. */
+/** The addresses and files of the marketplace on this machine (`npm start`). */
 interface DevState {
   base_url: string;
   mcp_url: string;

@@ -22,7 +22,7 @@ const model = fakeModel()
 
 const agent = createAgent({ model, tools });
 const { messages } = await agent.invoke({
-  messages: [{ role: 'user', content: 'What does this contract ask of whom, and when?' }],
+  messages: [{ role: 'user', content: 'List the duties of this contract, with their parties and dates.' }],
 });
 
 const result = messages.find((message) => ToolMessage.isInstance(message));

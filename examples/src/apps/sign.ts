@@ -1,8 +1,10 @@
 /**
- * Signs with a wallet, for those who use the API with curl: all that curl cannot do itself. Uses no network.
+ * Signs with a wallet, for users of the API with curl. Uses no network.
  *
  *   node examples/dist/apps/sign.js <keypair file>                          prints the wallet's address
+ *
  *   node examples/dist/apps/sign.js <keypair file> <text>                   prints the signature of the text, base58
+ *
  *   node examples/dist/apps/sign.js <keypair file> --transaction <base64>   prints the transaction, signed
  */
 import { readFile } from 'node:fs/promises';

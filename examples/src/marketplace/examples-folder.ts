@@ -1,13 +1,13 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What is remembered of an agent's registration. Which listings are published is asked of the marketplace. */
+/** The stored part of an agent's registration. The marketplace knows the published listings. */
 interface Registration {
   job_id: string;
   listing_id?: string;
 }
 
-/** What the examples remember from start to start. */
+/** The examples' state from start to start. */
 interface ExamplesState {
   /** Ports of the agents' own servers: manifests name them, so they must not change. */
   ports: Record<string, number>;
@@ -15,7 +15,7 @@ interface ExamplesState {
   registrations: Record<string, Registration>;
 }
 
-/** The folder in which the examples keep wallets, keys and what they remember. Everything is private to its owner. */
+/** The folder with the examples' wallets, keys and state. All files are private to its owner. */
 export interface ExamplesFolder {
   readonly state: ExamplesState;
   path(file: string): string;
@@ -31,7 +31,7 @@ const STATE_FILE = 'state.json';
 /**
  * Opens the folder, making it where it is missing.
  *
- * @throws Error when what it remembers cannot be read.
+ * @throws Error when its state cannot be read.
  */
 export async function openExamplesFolder(folder: string): Promise<ExamplesFolder> {
   await mkdir(folder, { recursive: true, mode: 0o700 });

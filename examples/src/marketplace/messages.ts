@@ -12,7 +12,7 @@ export interface PublishedExample {
   sample_request_file: string;
 }
 
-/** What the examples tell the server that started them. */
+/** Messages of the examples to the server that started them. */
 export type ExamplesMessage =
   /** First of all: addresses on this machine that the agents of this process are to be reached at. */
   | { type: 'loopback'; urls: string[] }
@@ -29,7 +29,7 @@ export type ExamplesMessage =
   /** The last message; the process ends with exit code 1. */
   | { type: 'failed'; message: string };
 
-/** What the server tells the examples. */
+/** Messages of the server to the examples. */
 type ServerMessage = { type: 'loopback-allowed' };
 
 /** The IPC channel to the server. */

@@ -16,7 +16,7 @@ export async function stablePort(folder: ExamplesFolder, server: string): Promis
 /**
  * Starts a server on its port.
  *
- * @throws Error saying what is in the way when the port is taken: published manifests name it.
+ * @throws Error with advice when the port is taken: published manifests name it.
  */
 export async function startOnPort<T>(server: string, port: number, start: () => Promise<T>): Promise<T> {
   try {
@@ -31,8 +31,8 @@ export async function startOnPort<T>(server: string, port: number, start: () => 
 }
 
 /**
- * Below the ephemeral range of the system (from 32,768 on Linux, from 49,152 elsewhere): while the server
- * is stopped, no other process gets its port by chance.
+ * Below the ephemeral range of the system (from 32,768 on Linux, from 49,152 elsewhere). So no other process gets the port
+ * of a stopped server by chance.
  */
 const PORTS = { from: 20_000, to: 32_000 } as const;
 const TRIES = 100;

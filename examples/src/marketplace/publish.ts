@@ -20,8 +20,8 @@ export interface Publication {
 }
 
 /**
- * Makes sure that an agent is published, and gives its listing's id. What is done already is not done again,
- * whenever an earlier attempt ended: the marketplace is asked how far it came.
+ * Makes sure that an agent is published, and gives the id of its listing. The marketplace knows the progress of an earlier
+ * attempt, so finished steps are not repeated.
  *
  * @throws Error when the manifest or the review refuses the agent.
  */

@@ -16,7 +16,7 @@ const TERMS: Record<RentalModel, RentTerms> = {
 const STANDING: Record<Exclude<CredentialVerification['status'], 'not_found'>, string> = {
   active: 'is rented',
   low_balance: 'is rented, but its prepaid balance is used up: runs are refused until it is topped up',
-  expired: 'was rented, and the time is over: runs are refused until it is renewed',
+  expired: 'was rented, and has expired: runs are refused until it is renewed',
 };
 
 const API_KEY_FILE = 'renter.api-key';

@@ -24,7 +24,7 @@ describe('chooseModel', () => {
       { OPENAI_API_KEY: 'b', MODEL_BASE_URL: 'http://x/v1', MODEL_NAME: 'm', MODEL_API_KEY: 'a' },
       { provider: 'self_hosted', model: 'm', endpoint_url: 'http://x/v1' },
     ],
-  ])('takes what the environment %j names', (environment, model) => {
+  ])('takes the model of the environment %j', (environment, model) => {
     expect(choose(environment)).toMatchObject({ key: 'a', model });
   });
 
@@ -32,7 +32,7 @@ describe('chooseModel', () => {
     expect(choose({ OPENAI_API_KEY: 'sk-secret' }).label).not.toContain('secret');
   });
 
-  it('asks for what is missing', () => {
+  it('asks for missing settings', () => {
     expect(() => choose({ MODEL_BASE_URL: 'http://x/v1' })).toThrow('MODEL_NAME');
     expect(() => choose({ MODEL_BASE_URL: 'x', MODEL_NAME: 'm' })).toThrow('not a URL');
   });

@@ -1,7 +1,7 @@
 import type { Manifest } from '@agent-rental/contract';
 import { OFFLINE_MODEL_ID } from '../offline-model/index.js';
 
-/** Where the examples run and what they keep. */
+/** Where the examples run, and their state folder. */
 export interface Settings {
   /** Base URL of the marketplace's API. */
   baseUrl: string;
@@ -49,7 +49,7 @@ export function readSettings(environment: Environment): Settings {
  * Chooses the model of the declarative examples: an own endpoint (`MODEL_BASE_URL`), a vendor whose key is
  * in the environment, or the offline model.
  *
- * @throws Error when `MODEL_BASE_URL` stands alone or is no URL.
+ * @throws Error when `MODEL_BASE_URL` is alone or is no URL.
  */
 export function chooseModel(
   environment: Environment,

@@ -6,7 +6,7 @@ export const OFFLINE_MODEL_ID = 'offline-example-model';
 
 const PROGRAM_TOOL = 'run_javascript';
 
-/** What the offline model answers: text, or one call of a function. */
+/** An answer of the offline model: text, or one call of a function. */
 export type Answer =
   | { kind: 'text'; text: string }
   | { kind: 'call'; id: string; name: string; arguments: string };
@@ -17,9 +17,11 @@ const NOT_A_MODEL =
   'and MODEL_NAME, and start again.';
 
 /**
- * Decides the answer by three rules, in this order: a tool has answered, so say what it said; the system
- * prompt has a program and `run_javascript` is offered, so call it; say what this is. The same request
- * always gets the same answer.
+ * Decides the answer by three rules, in this order. The same request always gets the same answer.
+ *
+ * 1. If a tool has answered, repeat its answer.
+ * 2. If the system prompt has a program and `run_javascript` is offered, call it.
+ * 3. Otherwise introduce the offline model.
  */
 export function answerTo(request: ChatRequest): Answer {
   const lastTool = request.messages.findLastIndex((message) => message.role === 'tool');

@@ -1,4 +1,4 @@
-/** What the offline model uses of a chat completion request. */
+/** The fields of a chat completion request that the offline model uses. */
 export interface ChatRequest {
   messages: ChatMessage[];
   /** Names of the functions that may be called; empty when `tool_choice` is `none`. */

@@ -65,7 +65,7 @@ describe('chat completions', () => {
     expect(await runProgram(given.code, 21)).toEqual({ doubled: 42, text: '`' });
   });
 
-  it('answers with what the tool answered, until the user speaks again', async () => {
+  it('repeats the tool’s answer, until the user speaks again', async () => {
     const after = await complete({ tools, messages: [...messages, ...toolRound] });
     expect(after.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: '{"doubled":42}' } });
     const again = await complete({
@@ -101,7 +101,7 @@ describe('chat completions', () => {
     expect(choices.map(({ index }) => index)).toEqual([0, 1, 2]);
   });
 
-  it('streams what it would have answered at once', async () => {
+  it('streams the answer that it gives at once otherwise', async () => {
     const { chunks, last } = await stream({ tools, n: 2, stream_options: { include_usage: true } });
     expect(last).toBe('[DONE]');
     const usage = chunks.pop();
@@ -136,7 +136,7 @@ describe('chat completions', () => {
   });
 });
 
-describe('what it refuses', () => {
+describe('refusals', () => {
   it.each([
     ['{', 400, 'invalid_json', null],
     ['[]', 400, 'invalid_type', null],
@@ -178,7 +178,7 @@ describe('what it refuses', () => {
   });
 });
 
-it('lists itself, under a name that says what it is', async () => {
+it('lists itself, under a name that describes it', async () => {
   const response = await fetch(`${model.baseUrl}/models`, { headers: { authorization: `Bearer ${apiKey}` } });
   expect(await response.json()).toMatchObject({ object: 'list', data: [{ id: 'offline-example-model' }] });
 });

@@ -18,8 +18,8 @@ export interface OfflineModel {
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /**
- * Serves the offline model on the loopback address: `POST /v1/chat/completions` and `GET /v1/models` of the
- * OpenAI API, so that the marketplace reaches it the way it reaches any other model.
+ * Serves the offline model on the loopback address, by `POST /v1/chat/completions` and `GET /v1/models` of the OpenAI API.
+ * The marketplace reaches it like any other model.
  *
  * @param options `port` 0 takes any free one; `apiKey` is the bearer token that callers must send.
  */

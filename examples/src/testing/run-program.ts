@@ -8,8 +8,8 @@ export function programIn(systemPrompt: string): string {
 }
 
 /**
- * Runs a program the way the sandbox does, as the body of an async function of `input` and `task`, in a
- * context that has the language and nothing else: a program that leans on its module fails here.
+ * Runs a program like the sandbox does, as the body of an async function of `input` and `task`. The context has only the
+ * language, so a program that uses its module fails here.
  */
 export async function runProgram(program: string, input: unknown, task = ''): Promise<unknown> {
   const run = runInNewContext(`(async (input, task) => {\n'use strict';\n${program}\n})`) as (

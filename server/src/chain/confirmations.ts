@@ -17,10 +17,10 @@ export interface ConfirmationSource {
 }
 
 /**
- * Waits for transactions. All that are waited for at the same time are asked about together, every `pollMs`: the calls
- * do not grow with the number of runs.
+ * Waits for transactions. One call asks about all waiting transactions, every `pollMs`, so the calls do not grow with the
+ * number of runs.
  *
- * A poll that fails says nothing about a transaction: it is repeated until the transaction is settled, its blockhash has
+ * A failed poll says nothing about a transaction. It is repeated until the transaction is settled, its blockhash has
  * expired, or the caller's signal aborts. The promise never rejects.
  *
  * @param onPollFailed is told of each failed poll.

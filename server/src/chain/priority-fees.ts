@@ -10,9 +10,9 @@ const QUANTILE = 0.75;
 /** Estimates the priority fee of a transaction, so that it lands on a busy cluster. */
 export interface PriorityFees {
   /**
-   * The price of a compute unit in micro-lamports for a transaction that writes to these accounts: three quarters of
-   * the fees that the cluster reports for them are at most as high. It is bounded so that the priority fee of `units`
-   * stays within the estimator's bound. 0 where the cluster asks for none, or cannot be reached.
+   * The price of a compute unit in micro-lamports for a transaction that writes to these accounts. It is the upper
+   * quartile of the cluster's reported fees for them. The priority fee of `units` stays within the estimator's bound. 0 if
+   * the cluster asks for none, or cannot be reached.
    */
   estimate(writable: readonly PublicKey[], units: number): Promise<bigint>;
   /**

@@ -42,8 +42,8 @@ export function createRotatingSigner(present: AuthoritySigner, next?: AuthorityS
 }
 
 /**
- * Whether a version 0 message asks for a key's signature: behind the version and three counts stand the number of keys,
- * which is one byte below 128, and the keys, those that sign first.
+ * Whether a version 0 message asks for a key's signature. After the version and three counts come the number of keys, one
+ * byte below 128, and the keys. Signers come first.
  */
 function names(message: Uint8Array, key: PublicKey): boolean {
   const signers = message[1] ?? 0;

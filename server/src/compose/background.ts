@@ -68,8 +68,8 @@ interface BackgroundParts {
 }
 
 /**
- * Starts the jobs, the watch of lamports and the folding of counts, which any replica does; and the indexer, the reconciler,
- * the run log and the search for interrupted runs, which the leader does for all.
+ * Starts the background work. Any replica runs jobs, watches lamports and folds counts. The leader alone runs the indexer,
+ * the reconciler, the run log and the search for interrupted runs.
  */
 export async function startBackground(appParts: AppParts, parts: BackgroundParts): Promise<Background> {
   const { database, logger, chain, history, keys } = appParts;

@@ -17,8 +17,8 @@ import type { AppParts } from './app-parts.js';
 export type Content = ReturnType<typeof composeContent>;
 
 /**
- * Composes the content stores. The embedded default is one server and keeps its blocks in a folder; beside
- * DATABASE_URL they are in the database, so that every replica serves the content of all.
+ * Composes the content stores. The embedded default is one server and keeps its blocks in a folder. With DATABASE_URL
+ * they are in the database, so every replica serves them.
  */
 export function composeContent({ config, database, contentFolder }: AppParts, metrics: Metrics) {
   const blocks =

@@ -10,8 +10,8 @@ export interface AccessState {
 export type AccessStatus = 'active' | 'expired' | 'low_balance' | 'revoked' | 'not_found';
 
 /**
- * Status of a credential (spec, "States and transitions"). A Per-Task balance that cannot pay the next run,
- * because it is below the price or the price is above what the renter agreed to, counts as low.
+ * Status of a credential (spec, "States and transitions"). A Per-Task balance is low when it cannot pay the next run: it
+ * is below the price, or the price is above the agreed one.
  */
 export function accessStatus({ listing, credential, balance }: AccessState, now: Date): AccessStatus {
   if (!credential || listing.status === 'closed') return 'not_found';

@@ -36,8 +36,8 @@ interface ListingFields {
 }
 
 /**
- * Reads an account for the index; null for an account that the index does not hold. The program must own it, and it must be at the
- * address that its content derives: anyone can imitate our layout, or hand our bytes to another program.
+ * Reads an account for the index; null for an account that the index does not hold. The program must own it, and its
+ * content must derive its address. Anyone can imitate our layout, or hand our bytes to another program.
  */
 export function readIndexedAccount(
   address: PublicKey,

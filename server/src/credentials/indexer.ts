@@ -47,12 +47,11 @@ export interface IndexerShortcuts {
 }
 
 /**
- * Makes the indexer. A transaction only tells which accounts to look at: the stored values come from the
- * accounts themselves, checked for owner and address, because anyone can log our bytes or imitate our layout.
+ * Makes the indexer. A transaction only names the accounts to read. The stored values come from the accounts, checked for
+ * owner and address, because anyone can log our bytes or imitate our layout.
  *
- * A confirmed change is shown at once and is provisional: a fork may take it back. So every account is read again at
- * `finalized` once the slot that it was read at is, and the cursor, from which catching up starts after a gap, always
- * names a finalized transaction.
+ * A confirmed change is shown at once and is provisional: a fork may take it back. So every account is read again once
+ * its slot is `finalized`. The cursor, where catching up starts after a gap, always names a finalized transaction.
  */
 export function createIndexer(
   chain: Chain,
@@ -86,8 +85,8 @@ export function createIndexer(
   };
 
   /**
-   * Takes in all accounts as they are at a finalized slot, and puts the cursor on the newest transaction before it: what
-   * comes after that is followed, some of it for a second time.
+   * Takes in all accounts as they are at a finalized slot, and puts the cursor on the newest transaction before it. Later
+   * transactions are followed, some of them twice.
    */
   const takeSnapshot = async (from: NonNullable<typeof history>): Promise<void> => {
     const newest = await from.newest();

@@ -116,9 +116,9 @@ export function createCredentialRepository(db: Db): CredentialRepository {
 }
 
 /**
- * Runs a transaction again that PostgreSQL ended to break a deadlock. The order of accounts avoids most; but a trigger
- * counts listings for their creators and for search, and batches with several new listings come to those rows in
- * different orders.
+ * Runs a transaction again that PostgreSQL ended to break a deadlock. The order of accounts avoids most deadlocks. But a
+ * trigger counts listings for creators and search, and batches with several new listings reach those rows in different
+ * orders.
  */
 async function retryDeadlocks<T>(transaction: () => Promise<T>): Promise<T> {
   for (let left = MAX_RETRIES; ; left -= 1) {

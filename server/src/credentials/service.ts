@@ -154,8 +154,8 @@ export function createCredentialService(deps: {
 }
 
 /**
- * What a rental that was read with its listing says of its renter's access: quick, for turning strangers away before anything
- * costs something.
+ * The renter's access by a rental that was read with its listing. It is quick, and turns strangers away before any costly
+ * step.
  */
 export function indexedStatusOf(listing: PublishedListing, rental: IndexedRental | undefined): IndexedStatus {
   return {

@@ -2,10 +2,10 @@
 export type Outcome<Result> = { value: Result } | { error: unknown };
 
 /**
- * Batches work by key: one batch of a key is under way at a time, and the items that are added during it are the next batch.
- * Where each item would wait for the one before it, a hundred that come at once are two batches.
+ * Batches work by key. One batch of a key runs at a time, and the items that arrive during it are the next batch.
+ * So a hundred items that arrive together are two batches, not a hundred steps in line.
  *
- * @param work gives an outcome for each item, in their order; when it throws, that is every item's outcome.
+ * @param work gives an outcome for each item, in order. Its exception is every item's outcome.
  */
 export function batchByKey<Item, Result>(
   work: (key: string, items: readonly Item[]) => Promise<Outcome<Result>[]>,

@@ -81,7 +81,7 @@ it('a leader whose session is ended stops, and one leads again', async () => {
   expect(await sessions()).toHaveLength(1);
 });
 
-it('every replica hears what the leader tells, also after its session was ended', async () => {
+it('every replica hears the leader’s news, also after its session was ended', async () => {
   const heard: string[] = [];
   const leader = await openReplica('first', []);
   const other = await openReplica('second', []);

@@ -31,12 +31,12 @@ const SILENCE_MS = 3_000;
 const ANSWER_MS = 2_500;
 
 /**
- * Takes part in choosing the one replica that leads: the one whose session holds an advisory lock. The session is a
- * connection of its own, so a process that ends frees the lock with it. No replica waits for the lock in the database: a waiting
- * statement would keep dead versions of rows from being removed.
+ * Takes part in the choice of the leader: the replica whose session holds an advisory lock. The session is a separate
+ * connection, so the end of a process frees the lock. No replica waits for the lock in the database: a waiting
+ * statement would keep dead versions of rows alive.
  *
- * For a moment two replicas may do the work: one that has just lost its session ends its round. What must happen once is
- * decided by rows.
+ * For a moment two replicas may work: a replica that lost its session ends its round. Rows decide all work that must
+ * happen once.
  *
  * @returns after the first attempt
  */

@@ -30,7 +30,7 @@ interface Start {
 /**
  * Reads a page of a list, by its offset or from its cursor on.
  *
- * @returns its rows, how many items the list has, and what the answer says of its end.
+ * @returns the rows, the length of the list, and the fields of the answer about its end.
  * @throws ApiError `invalid_request` for a cursor that is none of this list, or that comes with an offset.
  */
 export async function readListPage<Row>(

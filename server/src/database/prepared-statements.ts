@@ -4,9 +4,9 @@ import { Client } from 'pg';
 const names = new Map<string, string>();
 
 /**
- * Has every connection parse and plan a statement once, where that takes longer than to run it: for what each request or
- * run asks. Not for statements whose best plan depends on their values, nor with `select *` of a table: a migration that
- * gives it a column would break them on the connections that know them.
+ * Has every connection parse and plan a statement once. It is for the statements of each request or run, whose planning
+ * takes longer than their execution. It is not for statements whose best plan depends on their values. It is not for
+ * `select *` either: a migration that adds a column breaks such statements on open connections.
  *
  * @param text with `$1`, `$2` for values; to be sent as it is.
  * @returns the text.

@@ -197,8 +197,8 @@ export interface Database {
     /** Why it failed last, in words for its creator. */
     problem: string | null;
   };
-  /** What a creator sees of the runs of a listing, by hour and day in UTC, as `fold_run_counts` adds it up; and
-   * in lamports what it earned, as `keep_creator_earnings` does. */
+  /** A creator's counts of a listing's runs, by hour and day in UTC; `fold_run_counts` writes them. Its earnings in
+   * lamports, too; `keep_creator_earnings` writes them. */
   listing_stats: {
     listing_id: string;
     grain: 'hour' | 'day';
@@ -237,7 +237,7 @@ export interface Database {
     change_kind: Generated<VersionChange['kind'] | null>;
     created_at: Generated<Date>;
   };
-  /** Which version the runs of a wallet run, or those of one of its API keys; of the wallet where the key is empty. */
+  /** The version that a wallet, or one of its API keys, runs. An empty key is the wallet. */
   version_pins: {
     wallet: string;
     listing_id: string;

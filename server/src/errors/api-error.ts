@@ -35,8 +35,8 @@ const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
 };
 
 /**
- * An answer other than success. The message is for the caller: nothing internal may stand in it. It is what happened, and
- * what a caller over HTTP does next; tools, whose models call no endpoint, show what happened alone.
+ * An answer other than success. The message is for the caller and holds nothing internal. It names the event, and the
+ * next step of a caller over HTTP. Tools show the event alone, because their models call no endpoint.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';

@@ -42,7 +42,7 @@ function childrenOf(node: Node): Node[] {
   );
 }
 
-/** Every piece of text below a node, and below what it names of the same file. */
+/** Every piece of text below a node, and below the names of the same file that it uses. */
 function textsOf(node: Node, { program }: Source, seen = new Set<Node>()): string[] {
   if (seen.has(node)) return [];
   seen.add(node);
@@ -51,7 +51,7 @@ function textsOf(node: Node, { program }: Source, seen = new Set<Node>()): strin
   const named = node.type === 'Identifier' ? declarationOf(String(node['name']), program) : undefined;
   return (
     [...childrenOf(node), ...(named ? [named] : [])]
-      // What a caller over HTTP does next has a place of its own.
+      // The next step of a caller over HTTP has a separate member.
       .filter(({ type, key }) => !(type === 'Property' && (key as Node)['name'] === 'next'))
       .flatMap((child) => textsOf(child, { program } as Source, seen))
   );
@@ -84,7 +84,7 @@ function reasons(): { at: string; text: string }[] {
   return found;
 }
 
-it('an error says what happened without endpoints, headers and what to do next, which stand in `next` [ADP-15]', () => {
+it('an error’s message has no endpoints, headers and next steps, which are in `next` [ADP-15]', () => {
   const all = reasons();
   expect(all.length).toBeGreaterThan(100);
   expect(all.filter(({ text }) => HTTP_WORDS.test(text) || NEXT_STEP.test(text))).toEqual([]);

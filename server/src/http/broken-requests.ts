@@ -17,8 +17,8 @@ const REASON: Record<string, string> = {
 const answered = new WeakSet<Socket>();
 
 /**
- * Answers requests that no router ever sees, in the form of every answer: bytes that are not HTTP, headers beyond
- * every bound, bodies that take for ever. The connection ends with it.
+ * Answers requests that no router sees: bytes that are not HTTP, headers beyond every bound, endless bodies. The answer
+ * has the usual form, and the connection ends with it.
  *
  * @param headers read only when the connection can still be answered
  */

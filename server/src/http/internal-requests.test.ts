@@ -94,7 +94,7 @@ describe('an internal request', () => {
     expect(response.headers.get('x-request-id')).toMatch(/^req_/);
   });
 
-  it('streams: what is written arrives before the end', async () => {
+  it('streams: each write arrives before the end', async () => {
     const response = await internal.fetchAs(app, RENTER)(`${BASE}/stream`, streaming);
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     const read = async () => Buffer.from((await reader.read()).value ?? []).toString('utf8');

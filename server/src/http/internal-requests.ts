@@ -19,9 +19,9 @@ export interface InternalRequests {
   /** Closes an incoming internal request when its caller aborts. Call it when the request arrives. */
   closeOnAbort(headers: IncomingHttpHeaders, response: ServerResponse): void;
   /**
-   * A `fetch` that reaches the app in this process as `principal`. A response streams if an event stream is accepted;
-   * cancelling its body or aborting the signal closes the inner request, as a client that goes away does. Its log
-   * lines have `requestId`.
+   * A `fetch` that reaches the app in this process as `principal`. A response streams if an event stream is accepted. A
+   * cancelled body or an aborted signal closes the inner request, like a client that goes away. Its log lines have
+   * `requestId`.
    */
   fetchAs(app: FastifyInstance, principal: Principal, requestId?: string): typeof fetch;
 }
@@ -99,7 +99,7 @@ interface RequestParts {
   signal: AbortSignal;
 }
 
-/** Those of the sdk are mostly texts: to make a `Request` of one takes longer than to serve some. */
+/** Requests of the sdk are mostly texts: to make a `Request` takes longer than to serve some. */
 async function partsOf(...[input, init = {}]: Parameters<typeof fetch>): Promise<RequestParts> {
   const { method = 'GET', headers = {}, body, signal } = init;
   if (typeof input !== 'string' || (body && typeof body !== 'string')) {

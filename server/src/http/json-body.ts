@@ -9,7 +9,7 @@ import type { BodyAnswer, BodyQuestion } from './json-body-worker.js';
 import { measureJson } from '../platform/json/json-size.js';
 
 const WORKER = fileURLToPath(new URL('../../dist/http/json-body-worker.js', import.meta.url));
-/** Bodies beyond one of these are read in a thread of their own. */
+/** Bodies beyond one of these are read in a separate thread. */
 const READ_AT_ONCE = { bytes: 64 * 1024, values: 2_000 };
 /** Bodies of so few bytes are not measured: all that they can hold is read in a millisecond. */
 const NOT_MEASURED_BYTES = 2 * 1024;

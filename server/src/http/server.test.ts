@@ -131,7 +131,7 @@ const post = (payload: string | object, headers: Record<string, string> = {}) =>
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 describe('an answer', () => {
-  it('of success has the request id, the limits, and what the operation says [ERR-3, LIM-5]', async () => {
+  it('of success has the request id, the limits, and the operation’s body [ERR-3, LIM-5]', async () => {
     await start();
     const response = await app.inject({
       method: 'POST',
@@ -147,7 +147,7 @@ describe('an answer', () => {
     expectRateHeaders(response);
   });
 
-  it('has a request id of its own each time, whatever the caller sends [ERR-3]', async () => {
+  it('has a new request id each time, for every request of the caller [ERR-3]', async () => {
     await start();
     const headers = { ...AUTH, 'x-request-id': 'mine', 'request-id': 'mine' };
     const ids = await Promise.all(
@@ -190,7 +190,7 @@ describe('an answer', () => {
     expect(response.body).not.toContain('hunter2');
   });
 
-  it('of 503 says when to come back, and what it was about [ERR-16]', async () => {
+  it('of 503 says when to come back, and its subject [ERR-16]', async () => {
     await start();
     const response = await app.inject({ url: '/v1/things/later', headers: AUTH });
     expectError(response, 503, 'service_unavailable');
@@ -281,7 +281,7 @@ describe('an answer', () => {
     expect(await statusOf(proxy, '198.51.100.1')).toBe(200);
     expect(await statusOf(proxy, '198.51.100.1')).toBe(429);
     expect(await statusOf(proxy, '198.51.100.2')).toBe(200);
-    // What a caller puts before the proxy's own word is not believed.
+    // The caller's part before the proxy's entry is not believed.
     expect(await statusOf(proxy, '192.0.2.7, 198.51.100.1')).toBe(429);
     expect(await statusOf(stranger, '192.0.2.8')).toBe(200);
     expect(await statusOf(stranger, '192.0.2.9')).toBe(429);
@@ -294,7 +294,7 @@ describe('an answer', () => {
     }
   });
 
-  it('from a route that is no operation takes nothing from what is limited', async () => {
+  it('from a route that is no operation takes nothing from the limits', async () => {
     await start(2);
     for (let time = 0; time < 5; time += 1) await app.inject({ url: '/status' });
     expect((await app.inject({ url: '/v1/open' })).statusCode).toBe(200);

@@ -23,7 +23,7 @@ import type { RateLimits, RateState } from '../rate-limits/memory.js';
 import { refuseIfExceeded } from '../rate-limits/refuse-if-exceeded.js';
 import { traceRequests } from './trace-requests.js';
 
-/** Largest body of a route that is no operation; those have bounds of their own. */
+/** Largest body of a route that is no operation; operations have other bounds. */
 const BODY_LIMIT_BYTES = 64 * 1024;
 const HEADERS = {
   requestId: 'X-Request-Id',

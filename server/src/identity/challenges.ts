@@ -46,8 +46,8 @@ export interface Challenges {
 }
 
 /**
- * Challenges carry their own proof (an HMAC over wallet, time and randomness), so that strangers who ask for
- * many of them fill nothing; only redeemed ones are remembered, until they would have expired.
+ * Challenges carry their own proof (an HMAC over wallet, time and randomness), so strangers who ask for many fill no
+ * storage. Only redeemed ones are remembered, until their expiry.
  */
 export function createChallenges(db: Db, ring: KeyRing): Challenges {
   const proof = ({ secret }: ServiceKey, wallet: string, issuedAt: string, random: string) =>

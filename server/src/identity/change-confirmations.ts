@@ -81,8 +81,8 @@ function headerOf({ headers }: FastifyRequest, name: string): string | undefined
 function howToConfirm(wallet: string): string {
   const { challenge, signature } = CONFIRMATION_HEADERS;
   return (
-    `Get a challenge with GET /v1/auth/challenge?wallet=${wallet}, sign the UTF-8 bytes of the text below with the challenge as its last line, and ` +
-    `send the request again with the headers ${challenge} and ${signature} (base58). A challenge counts once and for 60 ` +
+    `Get a challenge with GET /v1/auth/challenge?wallet=${wallet}. Sign the UTF-8 bytes of the text below with the challenge as its last line. ` +
+    `Send the request again with the headers ${challenge} and ${signature} (base58). A challenge counts once and for 60 ` +
     'seconds.'
   );
 }

@@ -10,10 +10,10 @@ export interface JobsPool {
 /**
  * Passes on the connections of `pool`, and marks errors of the connection as ones to repeat after.
  *
- * graphile-worker (0.17.3 and 0.18.0) takes a finished task out of the queue without waiting for that call, and repeats
- * it only after errors of four codes. Any other error would be an unhandled rejection, which ends the process; a call
- * that still waits for its connection when the pool ends would fail only after the pool's timeout. It also writes the ids of
- * tasks that failed as JSON, which knows no `bigint`: for it 64-bit integers are text, as `pg` has them by default.
+ * graphile-worker (0.17.3 and 0.18.0) does not wait for the call that takes a finished task out of the queue. It repeats
+ * that call only after errors of four codes. Any other error would be an unhandled rejection, which ends the process. A
+ * call that waits for its connection when the pool ends would fail only after the pool's timeout. It also writes the ids
+ * of failed tasks as JSON, which knows no `bigint`. So its 64-bit integers are text, the default of `pg`.
  */
 export function createJobsPool(pool: pg.Pool): JobsPool {
   let calls = 0;
@@ -80,7 +80,7 @@ function replaceMember<T extends object>(target: T, members: Record<string, unkn
   });
 }
 
-/** SQLSTATE classes of what is not the statement's fault: the connection, resources and an operator's intervention. */
+/** SQLSTATE classes without a fault of the statement: the connection, resources and an operator's intervention. */
 const PASSING_CLASSES = new Set(['08', '53', '57']);
 
 function isOfConnection(error: unknown): boolean {

@@ -123,7 +123,7 @@ it('a task whose connection breaks while it leaves the queue leaves it later, an
   await pool.end();
 });
 
-it('a task of a process that was killed is worked on again, with those that wait behind it, and no other [REG-22]', async () => {
+it('a killed process’s task is worked on again, with the tasks that wait behind it, and no other [REG-22]', async () => {
   const { db, pool } = database;
   await pool.query('delete from graphile_worker._private_jobs');
   for (const part of ['killed', 'behind']) {

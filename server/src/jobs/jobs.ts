@@ -58,9 +58,8 @@ export async function migrateJobs(pool: pg.Pool): Promise<void> {
 }
 
 /**
- * Starts to work on queued tasks, and on those whose time has come by `crontab` (once, however many replicas there
- * are). At most `concurrency` run at once; tasks that are not in the list are left to others. Stop lets running tasks
- * finish.
+ * Starts to work on queued tasks, and on due tasks of `crontab` (once for all replicas). At most `concurrency` run at
+ * once. Tasks that are not in the list are left to others. Stop lets running tasks finish.
  */
 export async function startJobs(
   pool: pg.Pool,

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** What every field would be if it were counted now, beside what it is: rows that differ. */
+/** Every kept field beside its value by a count now: rows that differ. */
 async function differences(): Promise<unknown[]> {
   const { rows } = await sql`
     select 'run_count' as field, id as of, (${sql.raw(countWithPending('run_count'))})::bigint as kept,
@@ -64,7 +64,7 @@ async function killedBeforeCommit(statements: string[]): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
   await client.query('begin');
   for (const statement of statements) await client.query(statement);
-  // By a connection of its own: those of the pool may all be waiting for what this one has locked.
+  // By a separate connection: all connections of the pool may wait for the locks of this one.
   const killer = new Client({ connectionString: database.url });
   await killer.connect();
   await killer.query('select pg_terminate_backend($1)', [rows[0]?.pid]);

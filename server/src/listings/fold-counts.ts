@@ -9,8 +9,8 @@ const ROUND_MS = 10_000;
 const BATCH = 20_000;
 
 /**
- * Adds the differences that were appended to the counts of search's terms and of listings' runs to these counts, until none
- * is left; nothing while another replica does it. Reads are exact before and after it.
+ * Adds all appended differences to the counts of search terms and of listings' runs. Does nothing while another replica
+ * folds. Reads are exact before and after it.
  */
 export async function foldCounts(db: Db): Promise<void> {
   for (let isMore = true; isMore;) {

@@ -64,8 +64,8 @@ export interface ListingService {
    */
   find(id: string, number?: number): Promise<PublishedListing>;
   /**
-   * The same for a caller: with what the index has of its wallet's rental, and where no version is asked for the one that it
-   * has pinned.
+   * The same for a caller: with the index's entry of its wallet's rental. Without a requested version it is the pinned
+   * one.
    *
    * @throws as `find`.
    */

@@ -9,8 +9,8 @@ export interface ModelLimits {
 }
 
 /**
- * A conversation is at most two million characters and goes out again with each of up to 17 calls; an honest answer
- * is some hundred kilobytes of events.
+ * A conversation is at most two million characters, and each of up to 17 calls sends it again. An honest answer is some
+ * hundred kilobytes of events.
  */
 export const DEFAULT_MODEL_LIMITS: ModelLimits = {
   tokens: 4_000_000,

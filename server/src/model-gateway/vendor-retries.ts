@@ -7,8 +7,8 @@ const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 /**
- * Makes a call of a vendor again that failed for a reason which may pass: after the pause that its answer asks for, or
- * after 2 s and then 4 s.
+ * Repeats a vendor's call after a failure that may pass. The pause is the one that the answer asks for, or 2 s and then
+ * 4 s.
  *
  * @throws the last failure; the reason of `signal`.
  */

@@ -226,7 +226,7 @@ async function keysByPurpose(): Promise<Record<string, { state: string; kid: str
   );
 }
 
-it('every key of the service, and a creator’s webhook secret, is rotated on two replicas under load: no request fails, and signatures of the former keys count until their end [OPS-105, ID-81]', async () => {
+it('every key of the service, and a creator’s webhook secret, rotates on two replicas under load. No request fails, and signatures of former keys count until their end [OPS-105, ID-81]', async () => {
   const keys = deriveKeys(world.keys.masterKey);
   const replicas = [await startReplica(keys), await startReplica(keys)];
   const [one, two] = replicas as [ChargingServer, ChargingServer];
@@ -288,7 +288,7 @@ it('every key of the service, and a creator’s webhook secret, is rotated on tw
       expect(await verified(answer, replica)).toMatchObject({ ok: true });
 }, 180_000);
 
-it('a key that has leaked is ended at once on every replica: logins begin anew, and its receipts are no evidence until they are asked for again [OPS-105, ID-81]', async () => {
+it('a leaked key is ended at once on every replica. Logins begin anew, and its receipts prove nothing until a new request for them [OPS-105, ID-81]', async () => {
   const keys = deriveKeys(world.keys.masterKey);
   const replicas = [await startReplica(keys), await startReplica(keys)] as const;
   const [one, two] = replicas;
@@ -315,7 +315,7 @@ it('a key that has leaked is ended at once on every replica: logins begin anew, 
   }
 }, 120_000);
 
-it('the master key is replaced under load: replicas change over one by one, nothing sealed is lost, logins go on, and the key before is refused [OPS-105]', async () => {
+it('the master key is replaced under load. Replicas change over one by one, no sealed data is lost, logins go on, and the previous key is refused [OPS-105]', async () => {
   const next = Buffer.alloc(32, 77);
   const last = deriveKeys(world.keys.masterKey);
   const replicas = [await startReplica(last), await startReplica(last)];

@@ -98,8 +98,8 @@ function requireDone(step: MasterKeyStep): void {
       return;
     case 'wrong_key':
       throw new OperatorError(
-        'MASTER_KEY is not the key that this step needs: propose and cancel need the one that the database was written with, and ' +
-          'accept the one that was proposed.',
+        'MASTER_KEY is the wrong key for this step: propose and cancel need the key of the database, and ' +
+          'accept needs the proposed key.',
       );
     case 'none_proposed':
       throw new OperatorError('No other master key is proposed: rotate-master-key propose does it.');

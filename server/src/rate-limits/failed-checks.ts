@@ -37,8 +37,8 @@ interface AddressState {
 }
 
 /**
- * Makes the limit. Failures are counted by `rateLimits`, so that replicas share them; that an address has exceeded its
- * limit is remembered here, so that neither the check nor the counter is asked again in this minute.
+ * Makes the limit. `rateLimits` counts failures, so replicas share them. An address above its limit is remembered here, so
+ * neither the check nor the counter is asked again in this minute.
  */
 export function createFailedChecks(rateLimits: RateLimits, limitPerMinute: number): FailedChecks {
   const working = new LRUCache<string, true>({ max: MOST_REMEMBERED });

@@ -17,8 +17,8 @@ export interface SharedRateLimits extends RateLimits {
 }
 
 /**
- * Limits kept in Redis, exact across replicas. While Redis does not answer, each replica counts by itself against
- * its share of the limit, so that an outage neither refuses everybody nor lifts the limits.
+ * Limits kept in Redis, exact across replicas. While Redis does not answer, each replica counts against its share of the
+ * limit. So an outage neither refuses all callers nor lifts the limits.
  *
  * @param onFallback called for each request that this replica counted without Redis
  */
@@ -79,8 +79,8 @@ export function redisRateLimits(
 }
 
 /**
- * Gives the answer of Redis, or rejects when it is late. Answers that came while this process was busy are read before that is
- * said: a stall of ours is no outage of Redis, and to count alone then would let more through than the limit.
+ * Gives the answer of Redis, or rejects when it is late. Answers that came while this process was busy are read first. A
+ * stall of ours is no outage of Redis, and a local count would then let more through than the limit.
  */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

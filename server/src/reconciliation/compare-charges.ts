@@ -110,8 +110,8 @@ interface BalanceSum {
 }
 
 /**
- * A page of the balances that were ever charged, or exist, in the order of their addresses. Those that were charged are
- * found one after the other in the index, past all other charges of each.
+ * A page of the balances that exist or were ever charged, in the order of their addresses. Charged balances are found one
+ * after the other in the index, past all other charges of each.
  */
 async function balancesAfter(db: Db, after: string): Promise<BalanceSum[]> {
   const { rows } = await sql<BalanceSum>`

@@ -14,8 +14,8 @@ export interface ProbeFailure {
 export type ProbeOutcome = 'reached' | ProbeFailure;
 
 /**
- * Tries whether the service can work with an agent: a connected one by a signed handshake, a declarative one by a short question
- * to its model. Bounded in time and size.
+ * Tests whether the service can work with an agent. A connected agent gets a signed handshake; a declarative agent's model
+ * gets a short question. Bounded in time and size.
  *
  * @throws the reason of a stopping server, so that the queue tries again.
  */

@@ -20,7 +20,7 @@ async function waitingFor(table: string): Promise<number> {
 }
 
 /**
- * Replaces the version of a draft and takes the private part of the old one, as an update does, while `read` is under way:
+ * Replaces the version of a draft and takes the private part of the old one, as an update does. It happens during `read`:
  * after its first look at the listing, and before it reads any version.
  */
 async function readDuringUpdate<T>(listingId: string, read: () => Promise<T>): Promise<T> {

@@ -29,8 +29,8 @@ function levelSizes(leaves: number): number[] {
 }
 
 /**
- * The Merkle tree over leaves, in the shape of RFC 6962 (section 2.1): its levels one after the other, leaves first; the last
- * node is the root. Gives way to other work between hashes.
+ * The Merkle tree over leaves, in the shape of RFC 6962 (section 2.1). Its levels come one after the other, leaves first,
+ * so the last node is the root. Gives way to other work between hashes.
  *
  * @param leaves at least one, 32 bytes each, one after the other
  */

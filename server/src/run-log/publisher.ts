@@ -23,8 +23,8 @@ export interface RunLogPublisher {
 
 /**
  * Makes the publisher. It stores a batch before it signs any transaction of it, and each transaction before it sends
- * it. It signs another one only when none can land any more: each failed for good, or left no trace and the finalized
- * height passed its last block. So a number is on-chain with one root, at most once as far as the chain tells.
+ * it. It signs another one only when no earlier one can land any more. Each of these failed for good, or left no trace
+ * and the finalized height passed its last block. So a number is on-chain with one root, at most once by the chain.
  */
 export function createRunLogPublisher(deps: {
   chain: Pick<Chain, 'blockHeight' | 'statuses' | 'send' | 'simulate'>;

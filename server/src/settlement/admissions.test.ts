@@ -177,8 +177,8 @@ it('50 concurrent runs on three replicas are admitted exactly as often as the ba
         for (let turns = at % 7; turns > 0; turns -= 1) await setImmediate();
       }
       await Promise.all(started);
-      // Then as many again, which take the rest. Before them the index takes in the balance at a later slot: the local
-      // chain's newest slot takes transactions after it was read, so of two reads at it the older may have been stored last.
+      // Then as many again, which take the rest. Before them the index takes in the balance at a later slot. The local
+      // chain's newest slot still takes transactions after a read, so the older of two reads may be stored last.
       await market.finalize();
       await market.index(listing, renter.publicKey);
       for (let count = 0; count < RUNS; count += 1) {

@@ -59,8 +59,8 @@ function toOutcome(
   }
   if (outcome === 'suspended') {
     const message =
-      'Several charges of this rental failed on-chain within the last hour, because its balance, its agreed price or ' +
-      'the listing changed while runs were under way.';
+      'Several charges of this rental failed on-chain within the last hour: its balance, its agreed price or ' +
+      'the listing changed during runs.';
     const next = 'Nothing was charged; try again later.';
     return { error: new ApiError('service_unavailable', message, { next, retryAfterSeconds: 600 }) };
   }

@@ -10,8 +10,8 @@ const CONFIRM_CHARGES = prepare('select run_id, has_moved, is_released from conf
 const SIGN_CHARGES = prepare('select run_id from sign_charges($1, $2, $3, $4) as run_id');
 
 /**
- * The one writer of the states of charges, after `reserve_run_charges` made them. A charge only moves forward; each
- * transition checks in its own statement where the charge is, so that of several replicas one makes it.
+ * The one writer of the states of charges, after `reserve_run_charges` made them. A charge only moves forward. The
+ * statement of each transition checks the charge's state, so one replica makes it.
  */
 export interface ChargeStates {
   /**
@@ -27,8 +27,8 @@ export interface ChargeStates {
    */
   confirm(runId: string, isFinal?: boolean): Promise<boolean>;
   /**
-   * Confirms charges that landed together, inside a transaction that has other work. Where that transaction ends without
-   * calling it, the charges are confirmed in one of their own. Gives the runs whose output may leave now.
+   * Confirms charges that landed together, inside a transaction with other work. If that transaction ends without the
+   * call, another transaction confirms the charges. Gives the runs whose output may leave now.
    *
    * @param transaction calls its argument in its transaction
    * @throws the errors of `transaction`
@@ -47,8 +47,8 @@ export interface ChargeStates {
    */
   end(runId: string, failureCode: number | undefined): Promise<'failed' | 'lost' | undefined>;
   /**
-   * Takes a charge back from its end, because a final transaction of it was found: it is `finalized`, and an undelivered run
-   * is credited with the next round.
+   * Takes a charge back from its end, because a final transaction of it was found. It is `finalized`, and the next round
+   * credits an undelivered run.
    */
   recordTaken(runId: string): Promise<void>;
   /** Credits a finalized charge whose run was not delivered; the run keeps the state `finalized` where it may not have one. */

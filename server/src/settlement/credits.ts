@@ -3,13 +3,13 @@ import type { Db } from '../database/connection.js';
 import { dueUndeliveredRuns } from './undelivered-runs.js';
 
 /**
- * Free runs, owed for runs that were charged and not delivered. `give_credit` alone makes one and decides whether it is
- * owed; a reservation uses it up (`reserve_run_charges`), and the end of a lost charge withdraws it (`end_charge`).
+ * Free runs for runs that were charged and not delivered. `give_credit` alone decides about a credit and makes it. A
+ * reservation uses it up (`reserve_run_charges`), and the end of a lost charge withdraws it (`end_charge`).
  */
 export interface Credits {
   /**
-   * Gives one free run for a run that was charged and not delivered; once per run, and a bounded number of times a day for
-   * each wallet and listing. Gives whether the run has a credit now; a run of which output has left never has one.
+   * Gives one free run for a run that was charged and not delivered, once per run. The number per day is bounded for each
+   * wallet and listing. Returns whether the run has a credit now. A run whose output has left never has one.
    */
   give(runId: string): Promise<boolean>;
   /** Whether a credit was given for this run. */

@@ -48,14 +48,13 @@ function openIfConsumed(runId: string, error: ApiError): ApiError {
 export interface SentCharge {
   readonly priceLamports: bigint;
   /**
-   * Whether it may take the money: it was written down, after which it is sent, or writing it down failed in a way that
-   * leaves this open. Never rejects.
+   * Whether it may take the money: it was recorded before the send, or the record failed with an unknown outcome. Never
+   * rejects.
    */
   readonly written: Promise<boolean>;
   /**
-   * Resolves once output may leave, with what the run cost: the charge is confirmed, and final where the wallet's
-   * unfinalized charges would exceed the cap. 0 when the charge was not to be
-   * signed after all.
+   * Resolves once output may leave, with the cost of the run. The charge is confirmed, and final where the wallet's
+   * unfinalized charges would exceed the cap. 0 when the charge was not signed after all.
    *
    * Rejects with ApiError: the program's reason when the charge failed on-chain, ChargePendingError when its end is not
    * known in time.

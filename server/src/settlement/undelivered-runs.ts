@@ -4,8 +4,8 @@ import type { Db } from '../database/connection.js';
 /** Runs that one round looks at. */
 const MOST_RUNS = 1_000;
 /**
- * How long a run is looked at, at the least: a transaction that began before its end may commit a reservation or the use of
- * a credit after it.
+ * The least time for which a run is checked. A transaction that began before its end may commit a reservation, or the use
+ * of a credit, after it.
  */
 const KEPT = sql`interval '10 minutes'`;
 
@@ -14,8 +14,8 @@ export const dueUndeliveredRuns = sql`
   select run_id from undelivered_runs where next_attempt_at <= now() order by next_attempt_at limit ${MOST_RUNS}`;
 
 /**
- * Claims the undelivered runs that are due. No other replica gets them before their next attempt, whose delay doubles from
- * 2 s up to 17 minutes: beyond the credits of a day a run waits for a day.
+ * Claims the undelivered runs that are due. No other replica gets them before their next attempt. Its delay doubles from
+ * 2 s up to 17 minutes. Beyond the credits of a day a run waits for a day.
  */
 export async function takeUndeliveredRuns(db: Db): Promise<string[]> {
   const { rows } = await sql<{ run_id: string }>`

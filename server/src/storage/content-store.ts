@@ -5,16 +5,16 @@ import type { BlockStore } from './blocks/block-store.js';
 import type { ArweaveStore } from './outside/arweave-store.js';
 import type { KuboStore } from './outside/kubo-store.js';
 
-/** Keeps public documents under the hash of their content. What was published is never removed. */
+/** Keeps public documents under the hash of their content. Published documents are never removed. */
 export interface ContentStore {
   /**
-   * Stores a JSON document (DAG-JSON, so that equal documents have one form) and gives its URI, once every store has confirmed
-   * it: `ipfs://` where it is kept as IPFS content, else `ar://`. A failed call may be made again.
+   * Stores a JSON document (DAG-JSON, so that equal documents have one form). Gives its URI once every store has confirmed
+   * it: `ipfs://` for IPFS content, else `ar://`. A failed call may be repeated.
    *
    * @throws GatewayError when a store outside does not take it.
    */
   putJson(document: unknown): Promise<string>;
-  /** Removes a document that nothing refers to; one that is not here is no error. What is on Arweave stays. */
+  /** Removes a document without references; an absent one is no error. Documents on Arweave stay. */
   remove(uri: string): Promise<void>;
 }
 

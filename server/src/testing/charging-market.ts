@@ -59,7 +59,7 @@ export interface ChargingMarket {
   readonly charges: ReturnType<typeof createChargeRepository>;
   readonly states: ReturnType<typeof createChargeStates>;
   readonly signer: ReturnType<typeof createChargeSigner>;
-  /** That of another replica each time. Has at most so many charges in a transaction; absent: as many as fit. */
+  /** A new replica's settlement each time. Has at most so many charges in a transaction; absent: as many as fit. */
   settlement(maxChargesPerTransaction?: number): Settlement;
   reconcile(): Promise<void>;
   /** Sends instructions in one transaction, which the first signer pays. */
@@ -129,7 +129,7 @@ export async function openChargingMarket(node: FundedChain, db: Db): Promise<Cha
   const settlementOf = (maxChargesPerTransaction?: number): Settlement =>
     createSettlement({
       chain,
-      // Of its own, as each replica has one.
+      // A new one for each replica.
       charges: createChargeRepository(db),
       states,
       credits,

@@ -129,8 +129,8 @@ function newStateDir(): string {
 }
 
 /**
- * Opens a database with all tables in it: a copy of the one that the test run has migrated, because migrating takes seconds,
- * or one that is migrated here.
+ * Opens a database with all tables. It is a copy of the test run's migrated database, because a migration takes seconds, or
+ * a database that is migrated here.
  */
 export async function openTestDatabase(): Promise<TemporaryDatabase> {
   const template = process.env['TEST_DATABASE_TEMPLATE'];

@@ -118,8 +118,8 @@ export function topupPlan(context: PlanContext, terms: TransactionRequestOf<'top
 }
 
 /**
- * Takes a prepaid balance back: from a closed listing with the account's rent; the balance alone while the price is
- * above the agreed maximum, or once pauses within 30 days add up to 7 days.
+ * Takes a prepaid balance back. A closed listing returns it with the account's rent. The balance alone comes back while the
+ * price is above the agreed maximum, or once pauses within 30 days add up to 7 days.
  *
  * @throws ApiError when there is nothing, or not yet.
  */
@@ -143,7 +143,7 @@ export function reclaimPlan(context: PlanContext): Plan {
     throw new ApiError(
       'invalid_request',
       reclaimable === null
-        ? 'The listing is active: a balance can be taken back once it is closed, its price is above the agreed maximum, or it was paused for 7 of the last 30 days.'
+        ? 'The listing is active. To take a balance back, it must be closed, cost more than agreed, or have been paused for 7 of the last 30 days.'
         : `The listing was not paused for 7 of the last 30 days yet: the balance can be taken back from ${isoTime(reclaimable)} on.`,
     );
   }

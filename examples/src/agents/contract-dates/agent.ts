@@ -26,8 +26,8 @@ export const contractDates: ConnectedExample = {
     category: 'legal',
     description:
       'Reads a contract in English and lists its dates, its deadlines and periods, and its duties and ' +
-      'prohibitions with the party that has them, each with its line. It goes by wording: what it lists is in ' +
-      'the text; what is worded unusually may be missing.',
+      'prohibitions with their party, each with its line. It goes by wording: every listed item is in ' +
+      'the text, and unusual wording may be missing.',
     model: { provider: 'self_hosted', endpoint_url: entrypointUrl },
     entrypoint_url: entrypointUrl,
     timeout_seconds: 30,

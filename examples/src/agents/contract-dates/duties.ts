@@ -1,6 +1,6 @@
 import type { Sentence } from './sentences.js';
 
-/** What a party has to do, or must not do. `party` is null where the sentence names none before the verb. */
+/** A duty or prohibition of a party. `party` is null where the sentence names none before the verb. */
 export interface Duty {
   line: number;
   party: string | null;
@@ -44,7 +44,7 @@ export function dutyFinder(parties: readonly string[]): (sentence: Sentence) => 
   const names = parties.map((name) => name.replaceAll('.', String.raw`\.`));
   const longestFirst = names.sort((a, b) => b.length - a.length);
   const named = longestFirst.length > 0 ? `|(?:${longestFirst.join('|')})` : '';
-  // "the Supplier's obligations shall" says nothing of what the Supplier shall do, hence no possessive.
+  // "the Supplier's obligations shall" names no duty of the Supplier, hence no possessive.
   const mention = new RegExp(
     String.raw`(?<![\p{L}\d])(?:(?:${EVERYONE})${named})(?![\p{L}\d]|['’]s?\b)`,
     'giu',
@@ -56,7 +56,7 @@ export function dutyFinder(parties: readonly string[]): (sentence: Sentence) => 
     let subjectFrom = 0;
     let party: string | null = null;
     for (const [index, verb] of verbs.entries()) {
-      // A second verb without a subject of its own, "shall deliver and shall install", keeps the first one's.
+      // A second verb without a subject, "shall deliver and shall install", keeps the first one's.
       party = subjectOf(text.slice(subjectFrom, verb.index), mention) ?? (index > 0 ? party : null);
       const next = verbs[index + 1]?.index;
       const upToNext = text.slice(verb.index, next);
@@ -74,9 +74,9 @@ export function dutyFinder(parties: readonly string[]): (sentence: Sentence) => 
 }
 
 /**
- * The party that is the subject of a verb, from the words before it: "If the Customer is late, the Supplier,
- * at its own cost, shall" gives Supplier. What stands between commas right before the verb is left aside,
- * then what stands after the last comma counts first.
+ * The party that is the subject of a verb, from the words before it. "If the Customer is late, the Supplier, at its own
+ * cost, shall" gives Supplier. Words between commas right before the verb are skipped. Then words after the last comma
+ * count first.
  */
 function subjectOf(before: string, mention: RegExp): string | null {
   let words = before.trim();

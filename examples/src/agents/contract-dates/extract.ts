@@ -3,8 +3,8 @@ import { dutyFinder, partiesOf, type Duty } from './duties.js';
 import { splitSentences } from './sentences.js';
 
 /**
- * What was read in a contract. It is found by its wording and not by its meaning: what is listed stands in
- * the text, word for word; what is worded unusually may be missing.
+ * The dates, periods and duties of a contract, found by wording and not by meaning. Every listed item is in the text, word
+ * for word. Unusual wording may be missing.
  */
 interface ContractReading {
   ok: boolean;

@@ -16,7 +16,7 @@ const ROLE =
   'You reconcile expenses. The renter sends an expenses table as CSV and may send the statement of the card or ' +
   'account that paid.';
 
-/** Declarative, paid per task: adds up expenses and says what does not fit. */
+/** Declarative, paid per task: adds up expenses and lists mismatches. */
 export const expenseReconciler: DeclarativeExample = {
   mode: 'declarative',
   name: 'expense-reconciler',
@@ -37,9 +37,9 @@ export const expenseReconciler: DeclarativeExample = {
     name: 'expense-reconciler',
     category: 'finance',
     description:
-      'Reads an expenses CSV and adds it up by currency and category, to the cent. Finds duplicates, receipts ' +
-      'that are missing or used twice, lines where net and tax or quantity and price do not give the amount, ' +
-      'and wrong totals. With a bank or card statement beside it, finds what stands on one side only.',
+      'Reads an expenses CSV and adds it up to the cent, by currency and category. Finds duplicates, receipts ' +
+      'that are missing or used twice, and wrong totals. Finds lines where net and tax or quantity and price do ' +
+      'not give the amount. With a bank or card statement beside it, finds entries on one side only.',
     model,
     system_prompt: promptAround(
       ROLE,

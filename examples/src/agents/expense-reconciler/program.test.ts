@@ -184,7 +184,7 @@ describe('reconcileExpenses', () => {
     [{ csv: 'who,what\nme,this' }, 'no amount column. Its header (line 1) has "who", "what"'],
     [{ csv: 'amount\n1', statement_csv: 'nothing\n' }, 'The statement CSV has no amount column'],
     [{}, 'Send the expenses as CSV text'],
-  ])('says what is wrong with %j', (input, message) => {
+  ])('names the fault of %j', (input, message) => {
     const result = reconcileExpenses(input);
     expect(result.ok).toBe(false);
     expect(result.summary).toContain(message);
@@ -201,7 +201,7 @@ describe('reconcileExpenses', () => {
     ]);
   });
 
-  it('bounds what it answers, whatever the size', () => {
+  it('bounds its answer for any size', () => {
     const lines = Array.from({ length: 20_000 }, (_, line) => `2025-01-01,5,c${line},`);
     const input = {
       csv: csv('date,amount,category,receipt', ...lines),

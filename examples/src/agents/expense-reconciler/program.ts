@@ -1,7 +1,7 @@
 /**
- * The expense reconciler's program. Every function here is lifted into the agent's prompt as text and runs
- * in the sandbox, so each is a declaration that uses nothing but the others and the language itself. They
- * stand in one file because an import would not be lifted with them.
+ * The expense reconciler's program. Every function here is lifted into the agent's prompt as text and runs in the sandbox.
+ * So each is a declaration that uses only the others and the language. They are in one file because an import would not be
+ * lifted with them.
  */
 
 /** One finding for a person to check. `lines` are line numbers in the CSV text, the header's being 1. */
@@ -12,7 +12,7 @@ interface Finding {
   message: string;
 }
 
-/** What the program answers. Amounts are exact decimal strings, in the currency beside them. */
+/** The program's answer. Amounts are exact decimal strings, in the currency beside them. */
 interface Reconciliation {
   ok: boolean;
   summary: string;
@@ -208,7 +208,7 @@ export function readDay(written: string, monthFirst: boolean): number | undefine
   return real.getUTCMonth() === month - 1 && real.getUTCDate() === day ? time / 86_400_000 : undefined;
 }
 
-/** Reads one CSV table into entries, noting what cannot be read and what does not add up. */
+/** Reads one CSV table into entries, noting unreadable lines and wrong sums. */
 export function readTable(source: string, table: 'expenses' | 'statement'): Table {
   const { records, delimiter, unclosed } = parseCsv(source);
   const findings: Finding[] = [];
@@ -323,7 +323,7 @@ export function readTable(source: string, table: 'expenses' | 'statement'): Tabl
   return { problem: '', entries, findings };
 }
 
-/** Entries that stand twice, receipts that are used twice or missing. */
+/** Duplicate entries, receipts that are used twice or missing. */
 export function checkReceipts(entries: Entry[]): Finding[] {
   const findings: Finding[] = [];
   const same = new Map<string, Entry[]>();
@@ -356,16 +356,15 @@ export function checkReceipts(entries: Entry[]): Finding[] {
     const first = group[0];
     if (first === undefined || group.length < 2) continue;
     const lines = group.slice(0, 50).map((entry) => entry.line);
-    const message = `Receipt "${(first.receipt ?? '').slice(0, 60)}" stands behind ${group.length} entries.`;
+    const message = `Receipt "${(first.receipt ?? '').slice(0, 60)}" is used by ${group.length} entries.`;
     findings.push({ kind: 'duplicate_receipt', table: 'expenses', lines, message });
   }
   return findings;
 }
 
 /**
- * Pairs expenses with statement lines of the same amount (signs aside), currency (where both say one) and
- * at most 7 days apart, and notes what is left on either side. Both sides are walked in order of date,
- * which pairs as many as can be paired.
+ * Pairs expenses with statement lines of the same amount (signs aside) and currency (where both say one), at most 7 days
+ * apart. Notes the unpaired entries of either side. Both sides are walked in order of date, which gives the most pairs.
  */
 export function matchStatement(expenses: Entry[], statement: Entry[]): Finding[] {
   const findings: Finding[] = [];

@@ -9,7 +9,7 @@ import {
   separate,
 } from './program.js';
 
-const ROLE = 'You review source files. The renter sends one file; the checks are those of the program below.';
+const ROLE = 'You review source files. The renter sends one file; the program below has the checks.';
 
 /** Declarative, by subscription: static checks of one source file. */
 export const sourceReviewer: DeclarativeExample = {
@@ -29,8 +29,8 @@ export const sourceReviewer: DeclarativeExample = {
     category: 'coding',
     description:
       'Reviews one source file with static checks: secrets in the source, text run as code, queries put together ' +
-      'from text, loose comparison, swallowed errors, long functions, deep nesting, brackets that do not match, ' +
-      'leftovers such as TODO and console output. Knows JavaScript, TypeScript and Python, and in part Go, Rust, ' +
+      'from text, loose comparison, swallowed errors. Finds long functions, deep nesting, brackets that do not match, ' +
+      'and leftovers such as TODO and console output. Knows JavaScript, TypeScript and Python, and in part Go, Rust, ' +
       'Java and the C family.',
     model,
     system_prompt: promptAround(

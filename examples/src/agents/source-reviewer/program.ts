@@ -1,8 +1,7 @@
 /**
- * The source reviewer's program. Every function here is lifted into the agent's prompt as text and runs in
- * the sandbox, so each is a declaration that uses nothing but the others and the language itself. They
- * stand in one file because an import would not be lifted with them. Patterns
- * have bounded repeats: a hostile file must not be able to make them slow.
+ * The source reviewer's program. Every function here is lifted into the agent's prompt as text and runs in the sandbox.
+ * So each is a declaration that uses only the others and the language. They are in one file because an import would not be
+ * lifted with them. Patterns have bounded repeats: a hostile file must not be able to make them slow.
  */
 
 /** One thing found in the source. `line` begins at 1. */
@@ -13,7 +12,7 @@ interface ReviewFinding {
   message: string;
 }
 
-/** What the program answers. */
+/** The program's answer. */
 export interface Review {
   ok: boolean;
   language: string;
@@ -40,8 +39,8 @@ export function languageOf(filename: string): string {
 }
 
 /**
- * Splits a source into what runs and what is said: `code` has comments and the insides of strings blanked,
- * `comments` has everything but comments blanked. Lines stay where they are.
+ * Splits a source into code and comments: `code` has comments and the insides of strings blanked, `comments` has
+ * everything but comments blanked. Line numbers stay the same.
  */
 export function separate(source: string, language: string): { code: string; comments: string } {
   if (language === 'unknown') return { code: source, comments: source };
@@ -179,12 +178,7 @@ export function reviewLines(
           'mutable-default',
           'A default that is shared by all calls.',
         ],
-        [
-          /^\s{0,200}from\s{1,9}\S{1,200}\s{1,9}import\s{1,9}\*/,
-          'info',
-          'star-import',
-          'Name what is imported.',
-        ],
+        [/^\s{0,200}from\s{1,9}\S{1,200}\s{1,9}import\s{1,9}\*/, 'info', 'star-import', 'Name each import.'],
         [/(?<![\w.])print\s{0,9}\(/, 'info', 'no-print', 'Console output is left in.'],
       ],
     ],
@@ -195,14 +189,14 @@ export function reviewLines(
       /-----BEGIN (?:[A-Z]{1,20} ){0,3}PRIVATE KEY-----/,
       'error',
       'secret',
-      'A private key stands in the source.',
+      'A private key is in the source.',
     ],
-    [/\bAKIA[0-9A-Z]{16}\b/, 'error', 'secret', 'A cloud access key stands in the source.'],
+    [/\bAKIA[0-9A-Z]{16}\b/, 'error', 'secret', 'A cloud access key is in the source.'],
     [
       /\b(?:gh[pousr]_\w{36}|xox[abprs]-[\w-]{10}|sk-[\w-]{20}|eyJ[\w-]{10,500}\.[\w-]{10,500}\.)/,
       'error',
       'secret',
-      'An access token stands in the source.',
+      'An access token is in the source.',
     ],
     [
       /(["'`])(?:SELECT .{1,200}FROM|INSERT INTO|UPDATE .{1,100} SET|DELETE FROM)\b(?:(?!\1).){0,300}(?:\{|\1\s{0,9}[+%])/i,
@@ -386,7 +380,7 @@ export function reviewSource(input: unknown): Review {
   if (language === 'python') reviewIndentation(code, note);
   else if (language !== 'unknown') reviewBraces(code, language, note);
 
-  // When there are too many to tell, the serious ones are told; those told stand in the order of lines.
+  // Of too many findings the serious ones are kept, in the order of lines.
   const rank = (finding: ReviewFinding) => ['error', 'warning', 'info'].indexOf(finding.severity);
   const told = findings
     .sort((a, b) => rank(a) - rank(b) || a.line - b.line)

@@ -17,9 +17,9 @@ export interface AgreedStatus {
 /**
  * Judges one transaction by the words of several endpoints.
  *
- * With a quorum of 2, the furthest level counts that two endpoints agree on, of success and of failure alike. The
- * word of one alone (quorum 1) counts for a success up to `confirmed`: never for `finalized`, and never for a failure, so
- * that a charge is judged again when a second endpoint is back.
+ * With a quorum of 2, the furthest level counts that two endpoints agree on, of success and of failure alike. A single
+ * endpoint (quorum 1) counts for a success up to `confirmed`. It never counts for `finalized` or for a failure, so a
+ * charge is judged again when a second endpoint is back.
  */
 export function agreedStatus(told: readonly Told[], quorum: 1 | 2): AgreedStatus {
   const seen = told.filter((status) => status !== null);

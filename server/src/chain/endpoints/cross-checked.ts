@@ -12,8 +12,8 @@ import type { ChainSource, ReadCommitment } from './source.js';
 const CATCH_UP_MS = 6_000;
 const CATCH_UP_POLL_MS = 150;
 /**
- * For this long after one endpoint of two was lost, the other alone cannot say that a transaction left no trace: longer
- * than any call, so that no caller combines this answer with a height that two had agreed on.
+ * For this long after the loss of one of two endpoints, the other alone cannot say that a transaction left no trace. It
+ * is longer than any call, so no caller combines this answer with a height from two endpoints.
  */
 const LOST_PAIR_MS = 20_000;
 

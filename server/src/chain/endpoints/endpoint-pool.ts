@@ -32,10 +32,10 @@ interface Word<T> {
 /** Several endpoints of one cluster. */
 export interface EndpointPool {
   /**
-   * Makes a call at the first endpoint, in the order of the configuration, that answers; one that fails or takes longer
-   * than 3 s is left for a time. Those that are behind come last.
+   * Makes a call at the first endpoint that answers, in the order of the configuration. An endpoint that fails or takes
+   * longer than 3 s is left for a time. Endpoints behind the others come last.
    *
-   * @param isGood an answer that is not is kept, and the next endpoint asked; with none that is, the first is given
+   * @param isGood if an answer is not good, the next endpoint is asked; without a good answer the first one is given
    * @throws the last failure when none answers; Error when none is in use.
    */
   first<T>(call: (endpoint: RpcEndpoint) => Promise<T>, isGood?: (value: T) => boolean): Promise<T>;
@@ -125,7 +125,7 @@ export function createEndpointPool(
   function heard(member: Member, slot?: number): void {
     member.health.answered(slot);
     if (member.health.isInUse && member.health.standsStill(newestSlot())) {
-      leave(member, new EndpointError('its slot stands still'));
+      leave(member, new EndpointError('its slot does not move'));
     }
   }
 
@@ -184,7 +184,7 @@ export function createEndpointPool(
     if (isInUse) return;
     // By its own slot: one that claims to be far ahead must not keep the others out.
     if (isBehind(member) && health.slot <= member.leftAtSlot) {
-      return leave(member, new EndpointError('its slot stands still'));
+      return leave(member, new EndpointError('its slot does not move'));
     }
     health.returned();
     logger.info({ rpc_host: member.host }, 'an RPC endpoint is in use again');
@@ -292,7 +292,7 @@ export function createEndpointPool(
       if (other) {
         throw new Error(
           `SOLANA_RPC_URLS names different clusters: the genesis hash of ${known[0]?.host} is ${cluster}, ` +
-            `that of ${other.host} is ${other.genesis}. Name endpoints of one cluster.`,
+            `the hash of ${other.host} is ${other.genesis}. Name endpoints of one cluster.`,
         );
       }
       return cluster;

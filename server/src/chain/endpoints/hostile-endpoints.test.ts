@@ -395,7 +395,7 @@ describe('reads never go back', () => {
     await expect(reading).rejects.toMatchObject({ code: 'service_unavailable' });
   });
 
-  it('an endpoint that is behind and stands still is left, and is back when it has caught up', async () => {
+  it('an endpoint that is behind and does not move is left, and is back when it has caught up', async () => {
     const slot = await connection.getSlot('confirmed');
     first.fault = rpcFaults.standsAt(slot - 40);
     const { signature } = await transfer();
@@ -404,7 +404,7 @@ describe('reads never go back', () => {
       await chain.statuses([signature]);
     }
     await vi.waitUntil(() => chain.endpointStats().endpoints[0]?.isInUse === false);
-    expect(logged).toMatchObject([{ fields: { reason: 'its slot stands still' } }]);
+    expect(logged).toMatchObject([{ fields: { reason: 'its slot does not move' } }]);
     first.fault = undefined;
     nowMs += 10_000;
     await vi.waitUntil(async () => {
@@ -472,7 +472,7 @@ describe('endpoints are of one cluster', () => {
     await expect(chain.requireOneCluster()).resolves.toMatch(/^[1-9A-HJ-NP-Za-km-z]{43,44}$/);
     second.fault = rpcFaults.otherCluster;
     const refused = await chain.requireOneCluster().catch((error: unknown) => String(error));
-    expect(refused).toContain(`that of ${new URL(second.url).host} is So111`);
+    expect(refused).toContain(`the hash of ${new URL(second.url).host} is So111`);
     expect(refused).not.toContain('secret');
   });
 

@@ -10,8 +10,8 @@ export interface MonotoneSlot {
 }
 
 /**
- * Makes one. It rises no faster than a cluster can, counted from the first read: an endpoint that claims a slot of the
- * far future must not make all others look old.
+ * Makes one. It rises no faster than a cluster can, counted from the first read. So an endpoint that claims a far future
+ * slot does not make all others look old.
  *
  * @param now in milliseconds
  */

@@ -16,8 +16,9 @@ import type { Logger } from '../../platform/logger.js';
  * The sandbox that this server runs agents in, tried out. Why it promises less than it could goes to
  * the log, and is in the driver's `notices`.
  *
- * @throws ConfigError when it is weaker than the operator allows; SandboxProbeError naming the step that failed when
- *   the one that was asked for does not work here; SandboxStartError when E2B cannot be used.
+ * @throws ConfigError when it is weaker than the operator allows.
+ *   SandboxProbeError with the failed step when the requested one does not work here.
+ *   SandboxStartError when E2B cannot be used.
  */
 export async function openSandboxes(
   { driver: choice, e2b, minIsolation, leastIsolation }: Config['sandbox'],
@@ -118,8 +119,8 @@ export function requireIsolation(
     ? `or accept the weaker one by setting SANDBOX_MIN_ISOLATION=${driver.isolation}.`
     : 'or unset DATABASE_URL, SOLANA_RPC_URLS and REDIS_URL: the weaker one is for the embedded default.';
   throw new ConfigError(
-    `The sandbox "${driver.name}" isolates at level "${driver.isolation}", and SANDBOX_MIN_ISOLATION asks for ` +
-      `"${least}" (the default in production and beside production parts is "kernel"). ${why}Use a stronger ` +
+    `The sandbox "${driver.name}" isolates at level "${driver.isolation}". SANDBOX_MIN_ISOLATION asks for ` +
+      `"${least}" (default in production and beside production parts: "kernel"). ${why}Use a stronger ` +
       `sandbox (bubblewrap, or E2B), ${acceptance}`,
   );
 }

@@ -83,7 +83,7 @@ create table key_checks (
   value bytea not null
 );
 
--- The keys that sign and authenticate what the service gives out. The first of each purpose comes from the master key.
+-- The keys that sign and authenticate the service's tokens and receipts. The first of each purpose comes from the master key.
 create table service_keys (
   purpose text not null,
   number integer not null check (number > 0),

@@ -67,7 +67,7 @@ create index agent_versions_listing on agent_versions (listing_id, created_at);
 create unique index agent_versions_number on agent_versions (listing_id, number);
 create index agent_versions_replaced on agent_versions (replaced_at) where replaced_at is not null and private_part is not null;
 
--- Which version the runs of a wallet run, or those of one of its API keys; of the wallet where the key is empty.
+-- The version that a wallet, or one of its API keys, runs. An empty key is the wallet.
 create table version_pins (
   wallet text not null,
   listing_id text not null references listings (id) on delete cascade,
@@ -99,7 +99,7 @@ create table agent_contacts (
   reached_at timestamptz not null
 ) with (fillfactor=50);
 
--- What the last probe or sample run of an agent learned, and the last run that did not reach it.
+-- The result of an agent's last probe or sample run, and the last run that did not reach it.
 create table agent_probes (
   listing_id text primary key references listings (id) on delete cascade,
   requested_at timestamptz,
@@ -128,7 +128,7 @@ create table sample_runs (
 );
 create index sample_runs_wallet on sample_runs (wallet, created_at);
 
--- Whether listings work, of those that are or were on sale.
+-- Whether a listing works, for all listings that are or were on sale.
 create table listing_health (
   listing_id text primary key references listings (id) on delete cascade,
   due_at timestamptz not null,
@@ -139,7 +139,7 @@ create table listing_health (
 ) with (fillfactor=80);
 create index listing_health_due on listing_health (due_at);
 
--- What a creator sees of the runs of a listing, by hour and day in UTC, as `fold_run_counts` adds it up; and in lamports what it earned, as `keep_creator_earnings` does.
+-- A creator's counts of a listing's runs, by hour and day in UTC (`fold_run_counts`), and its earnings in lamports (`keep_creator_earnings`).
 create table listing_stats (
   listing_id text not null,
   grain text not null check (grain in ('hour', 'day')),

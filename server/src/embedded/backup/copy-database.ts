@@ -16,8 +16,8 @@ export function copyStoppedDatabase(dataDir: string, to: string): Promise<void> 
 }
 
 /**
- * Copies the data folder of a running PostgreSQL by its low-level backup: first the files, and then the log of their
- * changes meanwhile, which the next start replays. Sessions go on.
+ * Copies the data folder of a running PostgreSQL by its low-level backup. First come the files, then the log of their
+ * changes, which the next start replays. Sessions go on.
  *
  * @param url of the running server; undefined is answered where nothing listens there
  * @returns false where no server answers at the URL

@@ -17,7 +17,7 @@ export function findServiceAccount(): ServiceAccount | undefined {
   for (const line of readUserDatabase().split('\n')) {
     const [name, , uid, gid] = line.split(':');
     if (name === undefined || uid === undefined || gid === undefined) continue;
-    // macOS writes nobody's id as -2.
+    // macOS writes one of these ids as -2.
     const account = { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 };
     if (account.uid !== 0) accounts.set(name, account);
   }
@@ -49,7 +49,7 @@ export function chooseAccount(): ServiceAccount {
     const service = findServiceAccount();
     if (service === undefined) {
       throw new EmbeddedPostgresError(
-        'PostgreSQL does not run as root, and there is no user postgres or nobody to run it as; start the server as another user, or set DATABASE_URL.',
+        'PostgreSQL does not run as root, and the users postgres and nobody do not exist. Start the server as another user, or set DATABASE_URL.',
       );
     }
     return service;

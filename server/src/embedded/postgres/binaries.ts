@@ -61,9 +61,9 @@ export function locatePostgresPackage(): PostgresPackage {
 /**
  * Copies the package's binaries into `home` unless they are there, and removes other versions.
  *
- * They are copied because the account that runs them may not be able to reach `node_modules`, because
- * `npm ci` deletes it under a running server, and because its symbolic links may be missing: npm leaves
- * them out of a package, and the install script that restores them is skipped by current npm versions.
+ * They are copied because the account that runs them may not reach `node_modules`, and because `npm ci` deletes it under
+ * a running server. Its symbolic links may be missing, too: npm leaves them out of a package, and current versions skip
+ * the install script that restores them.
  *
  * The copy appears under its final name by one rename after everything was written through to disk.
  */

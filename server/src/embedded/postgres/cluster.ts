@@ -78,7 +78,7 @@ export function assertSameMajor(stateDir: string, home: PostgresHome, pkg: Postg
   const major = readFileSync(join(home.dataDir, 'PG_VERSION'), 'utf8').trim();
   if (major === pkg.major) return;
   throw new EmbeddedPostgresError(
-    `The state folder ${stateDir} holds a PostgreSQL ${major} database, and this release brings PostgreSQL ${pkg.major}; start the release that made it, or set STATE_DIR to a new folder.`,
+    `The state folder ${stateDir} holds a PostgreSQL ${major} database. This release brings PostgreSQL ${pkg.major}; start the release that made it, or set STATE_DIR to a new folder.`,
   );
 }
 

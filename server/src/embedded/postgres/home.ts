@@ -39,9 +39,9 @@ const DEFAULT_SYSTEM_FOLDER = '/var/lib/agent-rental';
 /**
  * Finds the home that `recordHome` wrote down for this state folder, or makes the folder for a new one.
  *
- * It is the folder `postgres` inside of the state folder. Only if root starts the server and the account
- * that runs PostgreSQL cannot walk to the state folder (which lies below /root, for instance), it is a
- * folder below `systemFolder`, named by a hash of the state folder's path.
+ * It is the folder `postgres` inside the state folder. There is one exception: root starts the server, and PostgreSQL's
+ * account cannot walk to the state folder, for example below /root. Then it is a folder below `systemFolder`, named by a
+ * hash of the state folder's path.
  *
  * @throws {EmbeddedPostgresError} if the recorded home is gone, out of reach, or another state folder's.
  */
@@ -93,12 +93,12 @@ async function openRecordedHome(stateDir: string, path: string): Promise<Postgre
   const { uid } = ownAccount();
   if (uid !== 0 && uid !== account.uid) {
     throw new EmbeddedPostgresError(
-      `The database in ${dataDir} belongs to user id ${account.uid}, and this process runs as ${uid}; start it as that user, or set STATE_DIR to another folder.`,
+      `The database in ${dataDir} belongs to user id ${account.uid}, and this process runs as ${uid}. Start it as that user, or set STATE_DIR to another folder.`,
     );
   }
   if (!(await canEnter(account, path))) {
     throw new EmbeddedPostgresError(
-      `User id ${account.uid}, which runs the database in ${dataDir}, cannot reach that folder; open the way for it, or move the state folder back.`,
+      `User id ${account.uid}, which runs the database in ${dataDir}, cannot reach that folder. Open the way for it, or move the state folder back.`,
     );
   }
   return { path, dataDir, account, recorded: true };
@@ -211,7 +211,7 @@ async function canEnter(account: ServiceAccount, folder: string): Promise<boolea
 
 function cannotPlace(stateDir: string, systemFolder: string, cause: unknown): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
-    `PostgreSQL does not run as root, its user can reach neither ${stateDir} nor ${systemFolder}; set STATE_DIR to a folder that every user can walk to, or set DATABASE_URL.`,
+    `PostgreSQL does not run as root. Its user can reach neither ${stateDir} nor ${systemFolder}. Set STATE_DIR to a folder that every user can walk to, or set DATABASE_URL.`,
     { cause },
   );
 }

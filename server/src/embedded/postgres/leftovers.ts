@@ -10,13 +10,12 @@ const KILL_MS = 5_000;
 const POLL_MS = 10;
 
 /**
- * Stops every process that a server killed before its time left behind on this data folder: first with
- * a fast shutdown, then an immediate one, then by force. Afterwards a `postmaster.pid` is removed: it is
- * stale, and its pid may by now be a stranger's, for which PostgreSQL would refuse to start.
+ * Stops every process that a killed server left behind on this data folder: by a fast shutdown, then an immediate one,
+ * then by force. Afterwards the stale `postmaster.pid` is removed: its pid may belong to a stranger, and PostgreSQL would
+ * refuse to start.
  *
- * The pid in that file is never acted on. A process counts as one of the folder's only if it is
- * PostgreSQL's own program and names the folder in its command line or works in it, so a stranger is never
- * signalled.
+ * The pid in that file is never used. A process belongs to the folder only if it is PostgreSQL's program, and names the
+ * folder in its command line or works in it. So a stranger is never signalled.
  *
  * The caller holds the state folder's lock.
  */

@@ -16,8 +16,8 @@ export interface PostgresLog {
 }
 
 /**
- * Bounds the log at start and every half minute. The content is copied and the file emptied, because the
- * processes keep it open for years; they write in append mode, so they go on at its start.
+ * Bounds the log at start and every half minute. The content is copied and the file emptied, because the processes keep
+ * it open. They write in append mode, so they go on at its start.
  */
 export function openPostgresLog(path: string, maxBytes: number = DEFAULT_MAX_BYTES): PostgresLog {
   let startedAt = 0;

@@ -291,7 +291,7 @@ describe('startEmbeddedPostgres', () => {
     const version = join(stateDir, 'postgres', 'data', 'PG_VERSION');
     writeFileSync(version, '17\n');
     await expect(start(stateDir)).rejects.toThrow(
-      `The state folder ${stateDir} holds a PostgreSQL 17 database, and this release brings PostgreSQL 18; start the release that made it, or set STATE_DIR to a new folder.`,
+      `The state folder ${stateDir} holds a PostgreSQL 17 database. This release brings PostgreSQL 18; start the release that made it, or set STATE_DIR to a new folder.`,
     );
     writeFileSync(version, '18\n');
   });
@@ -396,7 +396,7 @@ describe.runIf(isRoot)('startEmbeddedPostgres started by root', () => {
     const dir = join(closed, 'state');
     await (await openStateFolder(dir)).close();
     await expect(start(dir, { systemDir: join(closed, 'var lib') })).rejects.toThrow(
-      `its user can reach neither ${dir} nor ${join(closed, 'var lib')}; set STATE_DIR`,
+      `Its user can reach neither ${dir} nor ${join(closed, 'var lib')}. Set STATE_DIR`,
     );
     expect(readdirSync(closed)).toEqual(['state']);
   });

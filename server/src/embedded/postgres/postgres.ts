@@ -91,8 +91,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 /**
- * Stops a PostgreSQL that still runs on the state folder's database and removes the database if it is kept outside of
- * the state folder, before that is deleted. The state folder must not be in use.
+ * Prepares the deletion of a state folder: stops a PostgreSQL that still runs on its database, and removes a database
+ * outside the folder. The state folder must not be in use.
  */
 export async function removeEmbeddedPostgres(
   options: Pick<EmbeddedPostgresOptions, 'stateDir' | 'systemDir'>,

@@ -38,8 +38,8 @@ const PORT_ATTEMPTS = 5;
 
 /**
  * Starts PostgreSQL on a complete data folder that no other process uses, and waits until it accepts
- * connections. It runs in its own session, so that Ctrl-C in the terminal does not end it before its
- * clients are done, and it ends when this process does, even by kill -9.
+ * connections. It runs in its own session, so Ctrl-C in the terminal does not end it before its clients are done. It ends
+ * when this process does, even by kill -9.
  */
 export async function launchPostmaster(
   home: PostgresHome,
@@ -96,7 +96,7 @@ function spawnPostgres(
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_checkpoints: 'off',
-    // After a crash every file of the data is made sure to be on the disk: one call for all is seconds faster than one for each.
+    // After a crash all files are synced to the disk. One call for all is seconds faster than one for each.
     ...(process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
     ...further,
   };
@@ -149,9 +149,9 @@ function superviseChild(child: ChildProcess, port: number, home: PostgresHome): 
 }
 
 /**
- * The program of the guard. A fast shutdown writes a checkpoint, which a slow disk may hold up; after half a second
- * an immediate one follows, which the next start recovers from as from a crash. PostgreSQL removes `postmaster.pid`
- * as it ends: a stranger that got its pid meanwhile is never signalled.
+ * The program of the guard. A fast shutdown writes a checkpoint, which a slow disk may hold up. After half a second an
+ * immediate one follows, and the next start recovers as from a crash. PostgreSQL removes `postmaster.pid` as it ends, so
+ * a stranger with its pid is never signalled.
  */
 const GUARD_SCRIPT = `
   read -r _
@@ -161,8 +161,8 @@ const GUARD_SCRIPT = `
 `;
 
 /**
- * Starts a shell that waits for the end of its input, which the system closes when this process ends in any way, and
- * then shuts PostgreSQL down. If the shell is killed too, the next start stops PostgreSQL.
+ * Starts a shell that shuts PostgreSQL down at the end of its input. The system closes that input when this process ends
+ * in any way. If the shell is killed too, the next start stops PostgreSQL.
  */
 function spawnGuard(pid: number, { account, dataDir }: PostgresHome): ChildProcess {
   const pidFile = join(dataDir, 'postmaster.pid');

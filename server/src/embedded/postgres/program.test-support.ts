@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 
 /** Whether these tests run as root, and so can run programs as other users. */
 export const isRoot = process.getuid?.() === 0;
-/** `nobody` where the tests run as root, else the tests' own user. */
+/** An unprivileged user where the tests run as root, else the tests' own user. */
 export const ordinaryUser = isRoot ? { uid: 65_534, gid: 65_534 } : {};
 
 /** A folder that every user can walk to, with a space in its name. */

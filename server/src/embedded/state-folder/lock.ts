@@ -21,11 +21,10 @@ const MAX_ATTEMPTS = 100;
 /**
  * Takes the lock of a state folder, or throws `StateFolderInUseError`.
  *
- * The lock is the file `lock.<n>` with the greatest n, holding the identity of its owner. A starter that
- * finds its owner gone creates `lock.<n+1>` by link(2), which is atomic, exclusive and publishes the whole
- * content, so of any number of starters one succeeds; only then is `lock.<n>` removed. The greatest number
- * is never removed, so a starter that acts on an old listing sees a greater one afterwards and gives way.
- * Nothing has to be cleaned up after kill -9, and a reused pid has another start time.
+ * The lock is the file `lock.<n>` with the greatest n, with the identity of its owner. A starter that finds its owner
+ * gone creates `lock.<n+1>` by link(2), which is atomic, exclusive and publishes the whole content. So one starter
+ * succeeds, and then removes `lock.<n>`. The greatest number is never removed, so a starter with an old listing sees a
+ * greater one afterwards and gives way. `kill -9` leaves no work, and a reused pid has another start time.
  *
  * From another container on the same volume, pids say nothing. There the owner's file is watched for
  * a fresh modification time, which the owner sets every second.

@@ -15,12 +15,11 @@ export interface StateFolder {
 }
 
 /**
- * Opens the folder that holds everything the embedded server keeps, creating it if it is missing, and
- * locks it for this process until `close` or the end of the process, `kill -9` included.
+ * Opens the folder with all data of the embedded server, and creates it if it is missing. Locks it for this process until
+ * `close` or the end of the process, `kill -9` included.
  *
- * A new folder has mode 0700. One made by root is `root:<group of the postgres account>` 0710 instead:
- * PostgreSQL refuses to run as root, so the account that runs it has to be able to walk through (not
- * list). Files with secrets in it are therefore written 0600 in either case.
+ * A new folder has mode 0700. Root makes it `root:<group of the postgres account>` 0710 instead. PostgreSQL refuses to
+ * run as root, so its account must be able to walk through (not list). Files with secrets are therefore always 0600.
  *
  * @throws {StateFolderInUseError} if another process holds the folder.
  * @throws {StateFolderError} if it cannot be made, is not a folder, belongs to another user, or can be written by

@@ -38,8 +38,8 @@ export interface ArchivedFile {
 const quoted = (path: string) => JSON.stringify(path.slice(0, 100));
 
 /**
- * Collects the files of an archive in memory. Nothing of it ever becomes a path of this machine, and yet a path that
- * would lead out of its folder, or into another entry, refuses the archive: the next program that unpacks it may not be as careful.
+ * Collects the files of an archive in memory. No path of it is ever used on this machine. Still, a path out of its folder
+ * or into another entry refuses the archive: the next program that unpacks it may be less careful.
  */
 export class SnapshotBuilder {
   readonly #limits: ArchiveLimits;

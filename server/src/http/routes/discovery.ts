@@ -7,8 +7,8 @@ import { agentsGuide, llmsIndex } from './renter-guide.js';
 const { getServerCard, getWellKnownServerCard, getAiCatalog, getLlmsTxt, getAgentsGuide } = serviceEndpoints;
 
 /**
- * How a program that knows this address alone finds what is here: an MCP server card, the catalog that names it, and two
- * pages for agents. Nothing that creators write is in them.
+ * Discovery for a program that knows this address alone: an MCP server card, its catalog, and two pages for agents. They
+ * hold no text of creators.
  */
 export function discoveryRoutes(app: FastifyInstance, options: { baseUrl: () => string }): void {
   const baseUrl = () => options.baseUrl().replace(/\/+$/, '');

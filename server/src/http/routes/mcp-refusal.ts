@@ -2,13 +2,13 @@ import { APP_SCOPES } from '@agent-rental/contract';
 import type { FastifyRequest } from 'fastify';
 import type { ApiError } from '../../errors/api-error.js';
 
-/** JSON-RPC's range for servers; the codes that MCP's SDKs give a meaning of their own are others. */
+/** JSON-RPC's range for servers; MCP's SDKs use other codes. */
 const REFUSED = -32_050;
 
 /** Where the user of an MCP client mends it. */
 const HOW_TO_SET_UP =
-  'Set an API key of this marketplace in the settings of the MCP client, as the header "Authorization: Bearer <API key>"; ' +
-  'or set no header, and log in where the client offers it (OAuth).';
+  'Set an API key of this marketplace in the settings of the MCP client, as the header "Authorization: Bearer <API key>". ' +
+  'Or set no header, and log in where the client offers it (OAuth).';
 
 /** The text that an MCP client shows its user when the client is refused. */
 function messageOf({ code, reason, message, status }: ApiError): string {

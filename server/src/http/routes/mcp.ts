@@ -22,8 +22,8 @@ export type McpOptions = Pick<
 >;
 
 /**
- * Mounts MCP at `/mcp`. The caller is verified once, here; each tool call then goes through the app's own
- * API as that caller, so that MCP can do nothing that HTTP cannot.
+ * Mounts MCP at `/mcp`. The caller is verified once, here. Each tool call then goes through the app's API as that caller,
+ * so MCP can do nothing that HTTP cannot.
  */
 export async function mountMcp(
   app: FastifyInstance,

@@ -16,8 +16,8 @@ import type { Principal } from '../../access/principal.js';
 const INTERNAL_URL = 'http://marketplace.invalid';
 
 /**
- * `GET /v1/tools`: the caller's rentals as function definitions. They are made by the same compiler, under the same
- * names, as those of every adapter, over an sdk client whose requests stay in this process.
+ * `GET /v1/tools`: the caller's rentals as function definitions. The adapters' compiler makes them, under the same names,
+ * over an sdk client whose requests stay in this process.
  */
 export function toolRoutes(
   app: FastifyInstance,

@@ -204,7 +204,7 @@ function findRefusal(request: AuthorizationRequest, urls: readonly ServiceUrls[]
   return undefined;
 }
 
-/** The scopes of a request. Those that the service does not have are left out; where none is left, all are offered. */
+/** The scopes of a request. Unknown scopes are left out; without any known scope, all are offered. */
 function scopesOf(scope: string | undefined): readonly AppScope[] {
   const asked = new Set(scope?.split(' '));
   const known = APP_SCOPES.filter((name) => asked.has(name));

@@ -30,8 +30,8 @@ export interface ClientDocuments {
 }
 
 /**
- * Makes the reader (draft-ietf-oauth-client-id-metadata-document). Addresses come from strangers: they are called by the guarded
- * client, which reaches no private network and follows no redirect, and for bounded time and bytes.
+ * Makes the reader (draft-ietf-oauth-client-id-metadata-document). Addresses come from strangers, so the guarded client
+ * calls them. It reaches no private network, follows no redirect, and bounds time and bytes.
  */
 export function createClientDocuments(outbound: Pick<OutboundHttp, 'fetch'>): ClientDocuments {
   const cache = new LRUCache<string, Promise<ClientMetadata>>({ max: CACHED.most });

@@ -10,8 +10,8 @@ const LOOPBACK_HOSTS = ['127.0.0.1', '[::1]', 'localhost'];
 const KNOWN_SCHEMES = ['cursor:', 'vscode:', 'vscode-insiders:', 'windsurf:', 'claude:', 'kiro:', 'zed:'];
 
 /**
- * The fault of a redirect URI. Only https, http on loopback (RFC 8252, section 7.3) and private schemes are taken,
- * written as URLs are normally, so that no two readers see different hosts in it.
+ * The fault of a redirect URI. Only https, http on loopback (RFC 8252, section 7.3) and private schemes are taken. They
+ * must be in the normal form of URLs, so that no two readers see different hosts.
  */
 export function redirectUriProblem(text: string): string | undefined {
   if (text.length > MOST_CHARACTERS) return `is longer than ${MOST_CHARACTERS} characters`;

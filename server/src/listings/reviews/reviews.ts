@@ -42,7 +42,7 @@ export function createReviews(db: Db, listings: Pick<ListingService, 'find'>): R
     async put(listingId, reviewer, { rating, comment }) {
       const listing = await listings.find(listingId);
       if (listing.creator === reviewer) {
-        throw new ApiError('invalid_request', 'A creator cannot review a listing of its own.');
+        throw new ApiError('invalid_request', 'A creator cannot review its own listing.');
       }
       if (!(await hasFinishedRun(reviewer, listing.id))) {
         throw new ApiError(

@@ -10,8 +10,8 @@ export interface FoundPage {
 }
 
 /**
- * Shows the listings of a page of `seq`, which stands between the two, with their creators, each at its `position`. Of
- * `seq`, because the orders' indexes have it: what a page skips is then not read.
+ * The parts of the statement before and after a page of `seq`: they show its listings with their creators, each at its
+ * `position`. The orders' indexes have `seq`, so skipped listings are not read.
  */
 export const SHOWN = {
   before: `select ${SHOWN_COLUMNS}, position
@@ -23,8 +23,8 @@ export const SHOWN = {
 } as const;
 
 /**
- * A search without words: the orders' indexes answer it alone. It is what is asked for most, so its text is put together
- * by hand: a query builder costs as much as all else that is done for it here.
+ * A search without words: the orders' indexes answer it alone. It is the most frequent search, so its text is built by
+ * hand: a query builder costs as much as the rest of the work.
  */
 export async function browse(pool: Pool, search: Search): Promise<FoundPage> {
   const ranges = rangesOf(search);

@@ -6,7 +6,7 @@ import { every, rangeConditions, type Search, type Sql } from './conditions.js';
 
 /** Part of a search's result, as long as it is in one order. */
 interface SearchPart {
-  /** What its documents match. */
+  /** The condition on its documents. */
   documents: Sql;
   order: Sql;
   /** How many listings it has: exactly where they are counted, else about. */
@@ -14,7 +14,7 @@ interface SearchPart {
   isCounted: boolean;
 }
 
-/** What is asked for of a part. */
+/** The requested page of a part. */
 type Page = Pick<Search, 'limit' | 'offset'>;
 
 /** Reads parts of the result of a search by words that many listings have. */
@@ -30,8 +30,8 @@ export interface SearchParts {
 }
 
 /**
- * Microseconds that finding takes at a million listings: for each listing to which an order's index leads, with its document,
- * for each that the words' index gives, and for each block of the table in which those are.
+ * Microseconds of a search at a million listings. `walked` is for each listing of an order's index, with its document.
+ * `lookedUp` is for each listing of the words' index, and `block` for each block of the table with such listings.
  */
 const COSTS = { walked: 6.5, lookedUp: 0.3, block: 1 } as const;
 const LISTINGS_PER_BLOCK = 65;
@@ -39,8 +39,8 @@ const LISTINGS_PER_BLOCK = 65;
 /** Makes the reader of parts. Each statement has a connection for itself: no search holds one while it waits for another. */
 export function createSearchParts(db: Db): SearchParts {
   /**
-   * Without what the planner likes for words that most listings have: reading every document, all of them out of line. With
-   * memory for the first 50,000 matches while the rest are held against them: that is the work of pages far down.
+   * For words of most listings the planner would read every document, all of them out of line; that is switched off. There
+   * is memory for the first 50,000 matches while the rest are compared with them, as pages far down need it.
    */
   function run<T>(statement: RawBuilder<T>): Promise<T[]> {
     return db.transaction().execute(async (tx) => {

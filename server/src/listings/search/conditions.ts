@@ -10,7 +10,7 @@ export type Sql = RawBuilder<unknown>;
 const and = (conditions: readonly Sql[]): Sql =>
   conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
 
-/** Orders of `listing_search` that an index has. Ties are broken to the end, or a row could stand on two pages. */
+/** Orders of `listing_search` that an index has. Ties are broken to the end, or a row could be on two pages. */
 export const ORDERS = {
   newest: 'published_at desc, seq',
   rating: 'rating desc, published_at desc, seq',

@@ -21,7 +21,7 @@ afterAll(() => database.close());
 
 const WORDS = ['invoice', 'contract', 'report', 'audit', 'summary', 'ledger', 'tax', 'brief'];
 
-/** A generator of its own, so that a failure repeats. */
+/** A seeded generator, so that a failure repeats. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -42,7 +42,7 @@ async function keptTables(): Promise<unknown> {
   return rows[0]?.kept;
 }
 
-it('the tables of search are what a rebuild makes, after random changes of many listings in one statement', async () => {
+it('the tables of search equal a rebuild, after random changes of many listings in one statement', async () => {
   const { db } = database;
   const below = numbers(11);
   const creators = [newWallet(), newWallet(), newWallet()];
@@ -110,7 +110,7 @@ it('a publication does not wait for another one that is not committed, and both 
     await slow.query(`update listings set status = 'active' where id = $1`, [drafts[0]?.id]);
     await quick.query(`set lock_timeout = '5s'`);
     await quick.query(`update listings set status = 'active' where id = $1`, [drafts[1]?.id]);
-    // Neither what is folded meanwhile nor what the open transaction has appended is lost.
+    // No delta is lost: neither the folded ones nor the appended ones of the open transaction.
     await foldCounts(db);
     await foldCounts(db);
     const found = await createListingRepository(database).search(QUARTERLY);
@@ -130,8 +130,8 @@ it('a publication does not wait for another one that is not committed, and both 
   expect(left.rows).toHaveLength(0);
 });
 
-it('reads begin after what is folded for good', { timeout: 60_000 }, async () => {
-  // A server of its own: a transaction that is open on any of its databases holds that back.
+it('reads begin after the deltas that are folded for good', { timeout: 60_000 }, async () => {
+  // A separate server: an open transaction on any of its databases delays the fold.
   const own = await openRestartableDatabase();
   try {
     const { db } = own;

@@ -19,10 +19,10 @@ export interface Counts {
 }
 
 /**
- * How many listings have each word, and, where that is few for one of them, all that is asked for at once.
+ * The number of listings with each word. If one word is rare, the whole answer, too.
  *
- * Most searches are this statement alone, and planning it takes longer than running it: it has a name, so that each
- * connection plans it once. What the function does, `find-few-listings.sql` says.
+ * Most searches are this statement alone, and its planning takes longer than its execution. It has a name, so that each
+ * connection plans it once. `find-few-listings.sql` describes the function.
  *
  * @param few listings that have the rarest word, up to which they are looked through
  */

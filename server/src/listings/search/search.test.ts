@@ -12,7 +12,7 @@ const LISTINGS = 480;
 const WORDS = ['invoice', 'contract', 'report', 'audit', 'summary', "d'accord", 'back\\slash', 'the'];
 const DAY_MS = 86_400_000;
 
-/** A generator of its own, so that a failure repeats. */
+/** A seeded generator, so that a failure repeats. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -51,7 +51,7 @@ async function plainly(search: Search): Promise<{ ids: string[]; total: number }
   const words = sql`plainto_tsquery('english', ${search.q ?? ''})`;
   const document = sql`(to_tsvector('english', title) || to_tsvector('english', description))`;
   const rating = sql`(rating_sum::float8 / greatest(review_count, 1))`;
-  // Of equals, those that work come first.
+  // Among equals, working listings come first.
   const last = sql`failing_since is not null, published_at desc`;
   const order = {
     relevance: search.q ? sql`to_tsvector('english', title) @@ ${words} desc, ${last}` : last,
@@ -76,7 +76,7 @@ describe.each([
   ['few', 1_000],
   ['many', 0],
 ])('a search with %s matches', (_, few) => {
-  it('finds and counts what a plain query over the listings does [LST-18, LST-19, LST-33, REG-142]', async () => {
+  it('finds and counts the same listings as a plain query over them [LST-18, LST-19, LST-33, REG-142]', async () => {
     const search = createListingSearch(database, few);
     const below = numbers(few + 1);
     const maybe = <T>(values: readonly T[]): T | undefined =>

@@ -85,7 +85,7 @@ export function createRentedVersions(db: Db): RentedVersions {
         );
         if (row.pinned !== null && pinned) {
           const { description, input_schema } = pinned;
-          // A version of an older release has no description of its own: the listing's stands.
+          // A version of an older release has no description: the listing's is used.
           const own = description === null ? {} : { description };
           const listing = { ...own, input_schema } as RentedListing;
           found.set(row.id, { pinned: { version: row.pinned, listing } });

@@ -21,8 +21,8 @@ const NOTES = new Set([
 const COMPARED = new Set(['type', 'properties', 'required', 'additionalProperties', 'items', 'enum']);
 
 /**
- * What an update means for renters who call the version before, from the two schemas: `breaking` where an input that was taken
- * may be refused, or an output have another form. A difference that is not understood counts as breaking.
+ * The meaning of an update for renters of the previous version, from the two schemas. It is `breaking` if a valid input may
+ * be refused, or an output may have another form. An unknown difference counts as breaking.
  */
 export function versionChange(
   before: { input_schema: unknown; output_schema: unknown },

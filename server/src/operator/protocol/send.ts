@@ -59,8 +59,8 @@ export async function sendPlan(
 }
 
 /**
- * Signs a transaction that has not landed yet. The same change on the same blockhash has the same signature: sent twice
- * within a slot, the second would be taken for landed by the first one's status and change nothing.
+ * Signs a transaction that has not landed yet. The same change on the same blockhash has the same signature. Sent twice
+ * within a slot, the second would seem landed by the first one's status, and change nothing.
  *
  * @throws OperatorError where no newer blockhash comes.
  */

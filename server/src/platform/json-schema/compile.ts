@@ -12,7 +12,7 @@ const CACHE_SIZE = 256;
  * each try the next one twice are a billion steps.
  */
 const MAX_REFERENCES_FOLLOWED = 250_000;
-/** Stands beside each reference in the compiled schema, and counts. */
+/** A keyword beside each reference in the compiled schema, which counts. */
 const REFERENCE_COUNTER = 'x-reference-counter';
 
 /** A schema that cannot be used; the message says why. */

@@ -72,8 +72,8 @@ export interface RequestSpan {
 }
 
 /**
- * Begins the span of a request: in the current trace for a request of the server to itself, else in the one that its
- * `traceparent` names, else in a new one.
+ * Begins the span of a request. A request of the server to itself is in the current trace. Other requests are in the trace
+ * of their `traceparent`, or in a new one.
  */
 export function beginRequest(method: string, traceparent: string | undefined): RequestSpan {
   let parent = context.active();

@@ -21,9 +21,8 @@ interface CheckedListing {
 /** Keeps the schedule of health checks, and their results. */
 export interface HealthRepository {
   /**
-   * Queues the runs of due listings, at most `most`, and returns their number. Some listings need no run and are due
-   * again the next night: listings not on sale, listings that their creator excluded, and listings with a renter's
-   * result in the last day.
+   * Queues the runs of due listings, at most `most`, and returns their number. Some listings need no run and are due again
+   * the next night. These are not on sale, were excluded by their creator, or had a renter's result in the last day.
    */
   queueDue(most: number): Promise<number>;
   /** An active listing whose creator allows health checks. */

@@ -28,8 +28,8 @@ interface Making {
 }
 
 /**
- * An input that an agent could get, made of the examples and defaults of its schema, and of the plainest values
- * where it gives none; undefined when none is found that matches.
+ * A possible input of an agent, made of the examples and defaults of its schema, and else of the plainest values. Gives
+ * undefined when no match is found.
  */
 export async function sampleInputOf(schema: Schema): Promise<string | Record<string, Json> | undefined> {
   const made = exampleOf(schema, { root: schema, partsLeft: MAX_PARTS }, 0);

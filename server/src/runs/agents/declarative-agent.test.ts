@@ -183,7 +183,7 @@ describe('an answer in free text', () => {
       ],
       `${LONG}\n\ncomputed`,
     ],
-  ])('%s is what its deltas say, letter by letter [STR-4]', async (_, turns, answer) => {
+  ])('%s equals its deltas, letter by letter [STR-4]', async (_, turns, answer) => {
     const tools = ['list_inputs', 'run_javascript'].map((name) => ({ name, scope: 'input_only' }));
     const { outcome, deltas } = await run(turns, { tools });
     expect(outcome).toEqual({ status: 'completed', output: answer });

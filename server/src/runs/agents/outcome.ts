@@ -9,8 +9,8 @@ export interface FailureCause {
 }
 
 /**
- * How an agent's work ended. A failure's output is in words that the renter may see; its detail is for the creator in the
- * review, whose input is the creator's own, and its cause in every run.
+ * How an agent's work ended. The renter may see a failure's output. Its detail is for the creator in the review, which
+ * runs on the creator's input. Its cause is for the creator in every run.
  */
 export type AgentOutcome =
   | { status: 'completed'; output: Json }

@@ -21,8 +21,8 @@ const PROMPT = 'Answer with one word.';
 const QUESTION = 'Are you there?';
 
 /**
- * Makes the probe. A connected agent gets a handshake at its entrypoint, signed as its tasks are; a declarative one's model a
- * short question, whose answer is cut off at its first word. `stopping` ends probes, to be made again.
+ * Makes the probe. A connected agent gets a handshake at its entrypoint, signed like its tasks. A declarative agent's
+ * model gets a short question, and its answer is cut off at the first word. `stopping` ends probes, to be made again.
  */
 export function createAgentProbe(
   { outbound, gateway }: { outbound: Pick<OutboundHttp, 'fetch'>; gateway: ModelGateway },

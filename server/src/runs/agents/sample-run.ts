@@ -13,8 +13,8 @@ import type { DeclarativeAgents } from './declarative-agent.js';
 const REVIEWS = 'review';
 
 /**
- * Runs agents for their review: as for a renter, but without a rental, a slot or a record. `stopping` ends what is
- * under way; it is then made again.
+ * Runs agents for their review: as for a renter, but without a rental, a slot or a record. `stopping` ends running ones,
+ * to be made again.
  */
 export function createSampleRun(
   { declarative, connected }: { declarative: DeclarativeAgents; connected: ConnectedAgents },

@@ -18,8 +18,8 @@ export class WebRefusal extends Error {
 /** Reads pages for agents, on the host: sandboxes have no network. */
 export interface WebReader {
   /**
-   * Reads a public page by GET: https alone, the address checked when connecting and again after each redirect, no
-   * credentials, cookies or referrer, bounded in time and size.
+   * Reads a public page by GET, over https alone, bounded in time and size. The address is checked at the connection and
+   * after each redirect. There are no credentials, cookies or referrer.
    *
    * @throws WebRefusal; the signal's reason when it aborts.
    */

@@ -75,7 +75,7 @@ describe('a repeated request', () => {
     await expect(ask(here, other)).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
-  it('under the key of another wallet is a run of its own [RUN-3]', async () => {
+  it('under the key of another wallet is a separate run [RUN-3]', async () => {
     const mine = await newTask('key-4');
     const yours = await newTask('key-4');
     expect(await ask(here, mine.first)).toBeUndefined();

@@ -22,8 +22,8 @@ const NEW: ResolvedCall = { kind: 'new' };
  * that long after the end of its run, and once its run was stopped. The key of an undelivered run is free once its charge
  * has ended, which is waited for.
  *
- * @throws ApiError `invalid_request` for another request under the key, for a cancelled run, and for a result that is no
- *   longer kept; ChargePendingError where the charge takes too long; the reason of `caller.gone`.
+ * @throws ApiError `invalid_request` for another request under the key, for a cancelled run, and for an expired result.
+ *   ChargePendingError where the charge takes too long. The reason of `caller.gone`.
  */
 export async function resolveCall(
   deps: { runs: RunRepository; changes: RunChanges },

@@ -10,8 +10,8 @@ const MAX_BEHIND_CHARACTERS = 16 * 1024 * 1024;
 
 /**
  * Writes a run as server-sent events. Nothing is sent before `begin`, so that an error can still be an HTTP status.
- * Output that a slow reader has not taken waits as text, and becomes one event when it reads again; a reader that
- * takes nothing is cut off.
+ * Unread output of a slow reader waits as text, and becomes one event when it reads again. A reader that takes nothing is
+ * cut off.
  */
 export class SseStream implements OutputSink {
   readonly #response: ServerResponse;

@@ -95,7 +95,7 @@ describe('the numbers of runs that a creator sees', () => {
     expect((await read(row)).series?.at(-1)?.duration_ms).toEqual(given);
   });
 
-  it('counts by hour or day, forgets what is older than the window, and removes what no window shows [REG-140] [SVC-30]', async () => {
+  it('counts by hour or day, forgets counts before the window, and removes counts that no window shows [REG-140] [SVC-30]', async () => {
     const { row } = await listed();
     const past = (age: string, measure: string) =>
       sql`insert into listing_run_deltas (listing_id, run_count, completed_count, measure, noted_at)

@@ -37,8 +37,8 @@ export interface Receipts {
 }
 
 /**
- * The receipt of a run that has ended. The run log holds its hash: the receipt of a logged run must never change,
- * in no member and in no order of members; `version` 1 is as older releases logged it, and only a trial is of `version` 3.
+ * The receipt of a run that has ended. The run log holds its hash, so the receipt of a logged run must never change, in
+ * members or their order. `version` 1 is the form of older releases, and only a trial has `version` 3.
  *
  * @throws RangeError for a run that goes on
  */

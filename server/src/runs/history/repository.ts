@@ -73,8 +73,8 @@ export interface RunRepository {
   /** Lets the key of an undelivered run be used again, now that the end of its charge is known. Gives whether it may. */
   freeKey(runId: string): Promise<boolean>;
   /**
-   * As `freeKey`, where the charge has ended and is credited if it is to be: a process that ended in between may have left
-   * the key.
+   * As `freeKey`, for a run whose charge has ended, with its credit if one is due. A process that ended in between may
+   * have left the key.
    */
   freeSettledKey(runId: string): Promise<boolean>;
   /**

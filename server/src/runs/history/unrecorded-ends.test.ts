@@ -19,7 +19,7 @@ afterAll(async () => {
   await database.close();
 });
 
-it('ends runs and frees their slots once the database is there again, and leaves those that have ended [OPS-52]', async () => {
+it('ends runs and frees their slots once the database is there again, and leaves ended runs [OPS-52]', async () => {
   const listing = await newListing(database.db, replica);
   const [working, ended, lost] = await Promise.all([listing.request(), listing.request(), listing.request()]);
   for (const request of [working, ended, lost]) await replica.slots.take(request, never);

@@ -72,8 +72,8 @@ const withOwnInput = ({ files }: AdmitDeps, task: Task): Promise<Task> =>
   withInput(task, (inputUri) => files.readInput(inputUri, task.wallet));
 
 /**
- * Takes an input in the creator's form, or in the form of the tool's definition, which is all that a model can say of some
- * schemas. In both, null for an optional member that may not be null is absence.
+ * Takes an input in the creator's form, or in the form of the tool's definition: for some schemas a model can write that
+ * form only. In both, null for an optional member that may not be null is absence.
  */
 async function withValidInput({ readPublishedInput }: AdmitDeps, task: Task): Promise<Task> {
   const schema = task.listing.version.inputSchema;

@@ -14,10 +14,10 @@ export interface ChargeDeps {
 }
 
 /**
- * Step 5, for Per-Task runs: signs the charge, records it and sends it. A charge that is due at the start waits for runs
- * that begin at the same time; any other waits until the agent was reached, and is never signed if it is not. The run does
- * not wait for the charge; its output does. Opens the gate once the run is paid. Returns the charge, or undefined where
- * there is none.
+ * Step 5, for Per-Task runs: signs the charge, records it and sends it. A charge due at the start waits for runs that begin
+ * at the same time. Any other waits until the agent was reached, and is never signed without contact. The run does not
+ * wait for the charge; its output does. Opens the gate once the run is paid. Returns the charge, or undefined where there
+ * is none.
  */
 export async function charge(
   deps: ChargeDeps,

@@ -15,8 +15,8 @@ export interface DeliverDeps {
 }
 
 /**
- * Step 7: waits until the run is paid, then records its end and lets the rest of the output leave. A run that did not reach
- * its agent and is not charged yet costs nothing; if a credit paid for it, or if it was a trial, that is returned.
+ * Step 7: waits until the run is paid, then records its end and lets the rest of the output leave. An uncharged run that
+ * did not reach its agent costs nothing. If a credit paid for it, or if it was a trial, that is returned.
  *
  * @throws ChargePendingError when the charge takes too long; the result is kept. The error of a charge that failed.
  */

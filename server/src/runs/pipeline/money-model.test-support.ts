@@ -60,13 +60,15 @@ interface Delivered {
 }
 
 /**
- * Lets steps happen to two replicas over one database and one chain, then lets everything come to its end, and says which
- * properties do not hold.
+ * Plays steps on two replicas over one database and one chain, then lets all of them end. Returns the violated properties:
  *
- * The properties: (1) no run is charged twice; (2) no answer leaves before its charge is in a block, and one whose charge is
- * not final in the end is counted as lost, after a fork; (3) the database says of each charge what the chain says; (4) a run
- * that was charged and not delivered is credited; (5) one key has one answer; (6) no charge is refused for want of money
- * that was never taken out of the balance; (7) nothing stays open: no charge, no slot, no reservation.
+ * 1. No run is charged twice.
+ * 2. No answer leaves before its charge is in a block. If that charge is not final in the end, after a fork, it is lost.
+ * 3. Database and chain agree on each charge.
+ * 4. A run that was charged and not delivered is credited.
+ * 5. One key has one answer.
+ * 6. No charge is refused for lack of money that was never taken out of the balance.
+ * 7. No charge, slot or reservation stays open.
  */
 export async function violationsOf(
   steps: readonly Step[],

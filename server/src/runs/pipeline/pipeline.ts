@@ -87,9 +87,9 @@ export type TaskAnswer = Answer & {
 };
 
 /**
- * Runs a task for a caller: it resolves the call, and then takes seven steps: 1 parse, 2 admit, 3 slot, 4 check, 5 charge,
+ * Runs a task for a caller. It resolves the call, and then takes seven steps: 1 parse, 2 admit, 3 slot, 4 check, 5 charge,
  * 6 run, 7 deliver. A failed run is a value. A run that could not be served is an ApiError; then nothing was charged, or the
- * charge is credited. From step 3 on the run does not depend on its request: it may go on after the caller has left, and
+ * charge is credited. From step 3 on the run does not depend on its request. It may go on after the caller has left, and
  * `cancel` stops it from any replica.
  */
 export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<TaskAnswer> {

@@ -69,7 +69,7 @@ describe('a refused request is counted for the creator of the listing', () => {
     expect(ended.filter((end) => end instanceof ApiError)).toHaveLength(2);
   });
 
-  it('but not by the policy of its own caller [REG-140]', async () => {
+  it('but not by the policy of its caller [REG-140]', async () => {
     const { execute, refused } = await world({
       allow: () => {
         throw new ApiError('insufficient_balance', 'Too much.', { policyRule: 'max_run_lamports' });

@@ -21,7 +21,7 @@ export interface RunAgentDeps {
 }
 
 /**
- * Step 6: the agent works, within its time. A run that is stopped or takes too long has failed, and so has one that a fault
+ * Step 6: the agent works, within its time. A run that is stopped or takes too long has failed. So has a run that a fault
  * of the service ends after output has left.
  *
  * @throws AgentUnreachableError; ApiError when the server has to hand the run over.

@@ -159,8 +159,8 @@ export function createSlotRepository(db: Db, channel: string): SlotRepository {
 }
 
 /**
- * Gives free slots to waiting runs in this order: wallets below their share first, then `priority` before `standard`, then
- * the wallets in turn, and for each wallet the oldest run (`next_in_line`).
+ * Gives free slots to waiting runs in the order of `next_in_line`: wallets below their share, then `priority` before
+ * `standard`, then the wallets in turn. Each wallet's oldest run comes first.
  */
 async function handOutSlots(tx: Tx, listingId: string, bounds: Bounds): Promise<string[]> {
   const { rows } = await sql<{ run_id: string }>`select run_id from hand_out_seats(

@@ -28,8 +28,8 @@ export interface Slots {
    */
   countDemand(request: SlotRequest): () => void;
   /**
-   * Refuses a run that `countDemand` would refuse, after a moment: callers that come back at once would keep the process
-   * busy with refusals, and it would answer fewer runs than it has slots for. Where there is room by then, it is not refused.
+   * Refuses a run that `countDemand` would refuse, after a moment. Callers that come back at once would keep the process
+   * busy with refusals, and its slots would stay empty. A run that has room by then is not refused.
    *
    * @throws ApiError as `countDemand`; the reason of `gone`.
    */

@@ -38,8 +38,8 @@ export function chargedRuns(signedBytes: Uint8Array): ChargedRun[] {
 
 /**
  * Whether the failure of a transaction is the refusal of this run's charge. A transaction of several charges fails as a
- * whole at the first that the program refuses: it says nothing about the others, and nothing about any of them where what
- * is refused is what they share.
+ * whole at the first refused charge, and says nothing about the others. A refusal of their shared part says nothing about
+ * any of them.
  */
 export function isRefusalOf(runId: string, signedBytes: Uint8Array, error: TransactionError): boolean {
   const runs = chargedRuns(signedBytes);

@@ -12,9 +12,8 @@ interface OwnChargeRow {
 }
 
 /**
- * Makes the function that tells which of these transactions charge runs of this service, with the accounts that they change:
- * each takes from a balance and pays into an escrow. The signature stands for the bytes that were written down, so the
- * chain need not be asked.
+ * Makes the function that finds the charges of this service among transactions, with their changed accounts. Each takes
+ * from a balance and pays into an escrow. A signature identifies the recorded bytes, so no call to the chain is needed.
  */
 export function createOwnCharges(
   db: Db,

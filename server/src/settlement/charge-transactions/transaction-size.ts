@@ -7,8 +7,8 @@ import {
 
 const KEY_BYTES = 32;
 /**
- * Of a transaction of version 0 with one signature, everything but account keys and instructions: the count of signatures
- * and the signature, the version, the header, the counts of keys and instructions, the blockhash, no lookup tables.
+ * The size of a version 0 transaction with one signature, without account keys and instructions. It has the count of
+ * signatures, the signature, version, header, counts of keys and instructions, the blockhash, no lookup tables.
  */
 const FRAME_BYTES = 1 + 64 + 1 + 3 + 1 + 1 + 32 + 1;
 /** The two instructions that set limit and price of compute units: program, no accounts, and 5 and 9 bytes of data. */
@@ -31,8 +31,8 @@ interface Part {
 }
 
 /**
- * How many of these `consume_query` of one listing, from the first on, fit into one transaction of 1,232 bytes that sets a
- * limit and a price of compute units and whose payer is among their accounts.
+ * How many of these `consume_query` of one listing, from the first on, fit into one transaction of 1,232 bytes. The
+ * transaction sets a limit and a price of compute units, and its payer is among their accounts.
  *
  * @param areTogether whether they are one `consume_queries`, or an instruction each.
  */

@@ -67,11 +67,11 @@ function world() {
   });
   const address = Keypair.generate().publicKey.toBase58();
   return {
-    add: (runId: string, state: ChargeRow['state'], stands: Status) => {
+    add: (runId: string, state: ChargeRow['state'], status: Status) => {
       charges.set(runId, { run_id: runId, state, balance_address: address } as ChargeRow);
-      statuses.set(runId, stands);
+      statuses.set(runId, status);
     },
-    becomes: (runId: string, stands: Status) => statuses.set(runId, stands),
+    becomes: (runId: string, status: Status) => statuses.set(runId, status),
     /** The effect of one round. */
     round: async () => {
       done.length = 0;

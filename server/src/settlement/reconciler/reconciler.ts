@@ -51,10 +51,10 @@ export interface Reconciler {
 }
 
 /**
- * Makes the reconciler. Each transaction of a charge is judged by itself: it has landed, it failed at `finalized`, it is
- * dead (it left no trace, and the finalized height has passed its last block), or its end is open. While one is open
- * nothing new is signed. Once none is, a charge that failed, or that pays for nothing, has ended; any other is signed anew
- * with the same sequence, so that one transaction at most can ever take effect.
+ * Makes the reconciler. Each transaction of a charge is judged by itself. It has landed, it failed at `finalized`, it is
+ * dead, or it is open. A dead one left no trace, and the finalized height has passed its last block. While one is open, no
+ * new one is signed. Then a charge that failed, or pays for nothing, has ended. Any other is signed anew with the same
+ * sequence, so at most one transaction can ever take effect.
  */
 export function createReconciler(deps: {
   chain: Pick<Chain, 'blockHeight' | 'statuses' | 'send' | 'simulate'>;

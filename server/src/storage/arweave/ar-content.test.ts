@@ -113,7 +113,7 @@ it('follows the paths of a manifest, each of them checked [REG-111]', async () =
   await expect(reader.read(`ar://${file}/a`, LIMITS)).rejects.toThrow('the path leads into a file');
 });
 
-/** What a gateway may do wrong with the data of a transaction and of a data item. */
+/** Faults of a gateway with the data of a transaction or a data item. */
 const LIES: [string, Serve][] = [
   ['changes the data', changing((data) => Buffer.concat([Buffer.from('X'), data.subarray(1)]))],
   ['truncates the data', changing((data) => data.subarray(0, -1))],
@@ -180,7 +180,7 @@ function answerOther(part: 'transaction' | 'node'): Serve {
   };
 }
 
-it('changes of what the owner signed are noticed, the media type included [REG-111]', async () => {
+it('notices changes of signed data, the media type included [REG-111]', async () => {
   const alone = readerOf(gateways.slice(0, 1));
   const type = { name: 'Content-Type', value: 'text/html' };
   const id = await hold(TEXT, [{ name: 'Content-Type', value: 'text/plain' }]);
@@ -211,7 +211,7 @@ it('reads no more than the limit, whatever a gateway says [REG-111]', async () =
   await expect(reader.read(`ar://${item.id}`, small)).rejects.toThrow('larger than 15 bytes');
 });
 
-it('tells what is nowhere from a store that does not answer [REG-111]', async () => {
+it('tells absent content from a store that does not answer [REG-111]', async () => {
   const id = 'A'.repeat(43);
   await expect(reader.read(`ar://${id}`, LIMITS)).rejects.toThrow('there is no such content');
   serve[1] = (_url, _body, response) => response.writeHead(502).end();

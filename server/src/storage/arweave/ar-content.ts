@@ -13,7 +13,7 @@ const MEDIA_TYPE = /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}$/;
 const manifest = z.object({ paths: z.record(z.string(), z.object({ id: z.string().regex(ID) })) });
 
 /**
- * Reads `ar://<id>[/path]`: the data of a transaction or of a data item, or what a path manifest names.
+ * Reads `ar://<id>[/path]`: the data of a transaction or a data item, or the file of a path manifest.
  *
  * @throws ContentRefusal, ContentUnavailableError
  */
@@ -64,7 +64,7 @@ function targetOf(data: ArweaveData, path: string): string {
   return target.id;
 }
 
-/** What the owner said that it is. */
+/** The owner's declaration. */
 function mediaTypeOf({ tags }: ArweaveData): string {
   const said = tags.find(({ name }) => name.toLowerCase() === 'content-type')?.value ?? '';
   const type = said.split(';')[0]?.trim().toLowerCase() ?? '';

@@ -44,14 +44,14 @@ const found = z.object({
   }),
 });
 
-/** What one gateway has for an id. */
+/** One gateway's answer for an id. */
 type Outcome = ArweaveData | 'missing' | 'mismatch' | 'too_large';
 
 /**
- * Reads the data of a transaction or a data item from one gateway after the other, until one gives what the id names.
+ * Reads the data of a transaction or a data item from one gateway after the other, until one gives data that fits the id.
  *
- * @throws ContentRefusal for what is nowhere, does not match its id, or is larger than `maxBytes`; ContentUnavailableError
- * where a gateway that might have it did not answer.
+ * @throws ContentRefusal for absent content, for content that does not match its id, and above `maxBytes`;
+ * ContentUnavailableError where a gateway that might have it did not answer.
  */
 export async function readArweaveData(
   { gateways, outbound }: ArweaveGateways,
@@ -76,14 +76,14 @@ export async function readArweaveData(
     throw new ContentUnavailableError('No Arweave gateway gives the content.', { cause: failure });
   throw new ContentRefusal(
     outcomes.has('mismatch')
-      ? 'what is stored there does not match the id in the address'
+      ? 'the content there does not match the id in the address'
       : 'there is no such content in the stores that are read here',
   );
 }
 
 /**
- * What a gateway gives as the data of an id: not checked. A gateway that shows paths of a manifest at `/<id>` has its bytes
- * at `/raw/<id>`.
+ * A gateway's data for an id, unchecked. A gateway that shows paths of a manifest at `/<id>` has its bytes at
+ * `/raw/<id>`.
  *
  * @throws GatewayError
  */
@@ -171,7 +171,7 @@ async function itemFrom(
   );
   if (given === undefined) return undefined;
   const parsed = found.safeParse(given);
-  if (!parsed.success) throw new GatewayError('its index answers in a form of its own');
+  if (!parsed.success) throw new GatewayError('its index answers in an unknown form');
   const node = parsed.data.data.transactions.edges.find((edge) => edge.node.id === id)?.node;
   if (node === undefined) return undefined;
   const bytes = (value: string | null | undefined) => Buffer.from(value ?? '', 'base64url');

@@ -4,7 +4,7 @@ import Arweave from 'arweave';
 import type { JWKInterface } from 'arweave/node/lib/wallet.js';
 import { isDataOfItem, idOf, type DataItemHeader } from './data-item.js';
 
-/** What a gateway holds of an id: `/tx/<id>` for a transaction, a node of the index for a data item. */
+/** A gateway's content of an id: `/tx/<id>` for a transaction, a node of the index for a data item. */
 export interface Held {
   readonly transaction?: object;
   readonly node?: object;

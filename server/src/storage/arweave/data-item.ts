@@ -32,8 +32,8 @@ export function idOf(signature: Uint8Array): string {
 }
 
 /**
- * Whether data is what an id names: the id is the hash of the signature, and the signature is the owner's over all parts of
- * the item, the owner and the data included.
+ * Whether data fits an id: the id is the hash of the signature. The signature is the owner's over all parts of the item,
+ * including owner and data.
  */
 export async function isDataOfItem(id: string, header: DataItemHeader, data: Uint8Array): Promise<boolean> {
   if (idOf(header.signature) !== id) return false;

@@ -1,4 +1,4 @@
-/** Data items that `@dha-team/arbundles` 1.0.4 signed, with what the index of a gateway says of them. Data is in base64url. */
+/** Data items that `@dha-team/arbundles` 1.0.4 signed, with their entries in a gateway's index. Data is in base64url. */
 export const FOREIGN_ITEMS = [
   {
     name: 'Arweave (RSA)',

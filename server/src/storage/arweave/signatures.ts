@@ -2,7 +2,7 @@ import { constants, createPublicKey, verify } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1';
 import { keccak_256 } from '@noble/hashes/sha3';
 
-/** What a signature of a data item may be (ANS-104, section 2.1). */
+/** A kind of signature of a data item (ANS-104, section 2.1). */
 export interface SignatureKind {
   /** As it is written in the item, and signed with it. */
   readonly type: number;

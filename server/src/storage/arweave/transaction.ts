@@ -30,9 +30,9 @@ export interface CheckedTransaction {
 /**
  * Reads a transaction that a gateway gives for an id.
  *
- * @returns undefined for what is not that transaction: the id is the hash of the signature, and the signature is the owner's
- * over all fields, the Merkle root and the size of the data included. Transactions of format 1 are not read, because their
- * signature does not tell where a field ends.
+ * @returns undefined for another transaction. The id is the hash of the signature. The signature is the owner's over all
+ * fields, including the Merkle root and size of the data. Transactions of format 1 are refused, because their signature
+ * leaves field ends open.
  */
 export async function checkTransaction(id: string, given: unknown): Promise<CheckedTransaction | undefined> {
   const parsed = answer.safeParse(given);

@@ -7,12 +7,12 @@ export const MAX_BLOCK_BYTES = 2 * 1024 * 1024;
 /** More than that is content that travels inside its own address. */
 const MAX_IDENTITY_BYTES = 128;
 
-/** Blocks of public content under the hash of their bytes. What is given back was checked against it. */
+/** Blocks of public content under the hash of their bytes. Each block is checked against the hash when it is read. */
 export interface BlockStore {
   /**
    * A block, or undefined where it is not here.
    *
-   * @throws CorruptBlockError when what is stored has another hash.
+   * @throws CorruptBlockError when the stored block has another hash.
    */
   get(cid: CID): Promise<Uint8Array | undefined>;
   /** Stores a block. When the call returns, a crash does not lose it. */
@@ -21,7 +21,7 @@ export interface BlockStore {
   remove(cid: CID): Promise<void>;
 }
 
-/** What is stored under an address is not what was put there. */
+/** The content under an address differs from the stored one. */
 export class CorruptBlockError extends Error {
   override readonly name = 'CorruptBlockError';
 }

@@ -106,14 +106,14 @@ it('gives a document to a browser, which runs nothing of it [REG-50]', async () 
   });
 });
 
-it('answers the probe of a client, and no other content that is inside of its own address [REG-50]', async () => {
+it('answers the probe of a client, and no other content inside an address [REG-50]', async () => {
   for (const path of ['bafkqaaa', 'bafkqaaa?format=raw', 'bafkqaaa?format=car'])
     expect((await get(path)).statusCode).toBe(200);
   const inline = CID.create(1, raw.code, identity.digest(Buffer.from('<script>'))).toString();
   expect((await get(inline)).statusCode).toBe(400);
 });
 
-it('tells what is wrong with a request, and reads nothing from elsewhere [REG-50]', async () => {
+it('names the fault of a request, and reads nothing from elsewhere [REG-50]', async () => {
   const absent = CID.create(1, raw.code, await sha256.digest(Buffer.from('absent'))).toString();
   const bytes = Buffer.from('<script>');
   const page = CID.create(1, raw.code, await sha256.digest(bytes));

@@ -31,7 +31,7 @@ let outbound: OutboundHttp;
 let uploads: number;
 /** Takes the place of the bundler. */
 let fault: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
-/** Of what the bundler took, what the gateway gets. */
+/** Hands an item of the bundler on to the gateway. */
 let handOn: (id: string, one: Held) => void;
 
 beforeAll(() => {

@@ -8,7 +8,7 @@ import { askGateway, GatewayError, readBytes } from '../reading/gateway-requests
 
 const UPLOAD_TIMEOUT_MS = 30_000;
 const ANSWER_BYTES = 64 * 1024;
-/** How long gateways may take to have what the bundler took; then the job that waits for it tries again. */
+/** How long gateways may take to get the bundler's item; then the waiting job tries again. */
 const WAIT_MS = 60_000;
 const ASK_EVERY_MS = 2_000;
 const KEY_BITS = 4096;
@@ -24,7 +24,7 @@ export interface ArweaveStore {
   put(cid: CID, bytes: Uint8Array): Promise<string>;
 }
 
-/** The key of an Arweave wallet, from the text of its key file. @throws Error that says what is wrong with it. */
+/** The key of an Arweave wallet, from the text of its key file. @throws Error that names the fault. */
 export function arweaveKeyOf(jwk: string): KeyObject {
   let key: KeyObject;
   try {
@@ -40,7 +40,7 @@ export function arweaveKeyOf(jwk: string): KeyObject {
 /**
  * Sends documents as signed data items (ANS-104) to a bundler, by the call that Turbo and Irys share.
  *
- * @param bundlerUrl what stands before `/tx/arweave`.
+ * @param bundlerUrl the address before `/tx/arweave`.
  */
 export function createArweaveStore(
   { gateways, outbound }: ArweaveGateways,
@@ -93,8 +93,7 @@ export function createArweaveStore(
       await upload(item);
       const until = performance.now() + waitMs;
       while (!(await isStored(item, bytes))) {
-        if (performance.now() > until)
-          throw new GatewayError('no Arweave gateway has what the bundler took yet');
+        if (performance.now() > until) throw new GatewayError('no Arweave gateway has the bundled item yet');
         await delay(askEveryMs);
       }
       return address;

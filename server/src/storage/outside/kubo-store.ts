@@ -71,7 +71,7 @@ function parse<Schema extends z.ZodType>(schema: Schema, bytes: Uint8Array): z.o
   try {
     return schema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
   } catch (cause) {
-    throw new GatewayError('the IPFS node answers in a form of its own', { cause });
+    throw new GatewayError('the IPFS node answers in an unknown form', { cause });
   }
 }
 

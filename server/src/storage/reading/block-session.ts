@@ -14,7 +14,7 @@ import type { Blocks } from '../unixfs.js';
 import { ContentRefusal, ContentUnavailableError } from './content-errors.js';
 import { askGateway, GatewayError, readBytes } from './gateway-requests.js';
 
-/** What the reading of one content may take. */
+/** Limits of the reading of one content. */
 export interface ReadLimits {
   /** Of all blocks together, links and names included. */
   readonly blockBytes: number;
@@ -32,7 +32,7 @@ const MAX_LINKS = 50_000;
 /** Reads the blocks of one content. Every block was checked against its address. */
 export interface BlockSession extends Blocks {
   /**
-   * @throws ContentRefusal for what is nowhere, is not what its address says, or is beyond a limit.
+   * @throws ContentRefusal for absent content, for content that does not match its address, and beyond a limit.
    * ContentUnavailableError where a gateway that might have it did not answer.
    */
   get(cid: CID): Promise<Uint8Array>;
@@ -47,14 +47,14 @@ export function openBlockSession(
 ): BlockSession {
   const { blocks, outbound } = deps;
   const held = new Map<string, Uint8Array>();
-  /** What has been linked to, and how deep it is. Nothing else is taken from a gateway. */
+  /** Linked blocks, with their depths. A gateway's other blocks are refused. */
   const expected = new Map<string, number>([[blockKey(root), 0]]);
   /** Gateways that gave something else than was asked for; nothing more is asked of them. */
   const liars = new Set<string>();
   let reads = 0;
   let bytesHeld = 0;
 
-  /** Keeps a checked block, and expects what it links to. @throws ContentRefusal beyond a limit. */
+  /** Keeps a checked block, and expects its links. @throws ContentRefusal beyond a limit. */
   const keep = (cid: CID, bytes: Uint8Array): void => {
     const key = blockKey(cid);
     if (held.has(key)) return;
@@ -77,7 +77,7 @@ export function openBlockSession(
   const ownBlock = (cid: CID): Promise<Uint8Array | undefined> =>
     blocks.get(cid).catch((error: unknown) => {
       if (!(error instanceof CorruptBlockError)) throw error;
-      throw new ContentRefusal('what is stored there does not match the hash in the address');
+      throw new ContentRefusal('the content there does not match the hash in the address');
     });
 
   const fetchBlock = async (cid: CID): Promise<Uint8Array> => {
@@ -106,7 +106,7 @@ export function openBlockSession(
       throw new ContentUnavailableError('No IPFS gateway gives the content.', { cause: failure });
     throw new ContentRefusal(
       mismatch
-        ? 'what is stored there does not match the hash in the address'
+        ? 'the content there does not match the hash in the address'
         : 'there is no such content in the stores that are read here',
     );
   };

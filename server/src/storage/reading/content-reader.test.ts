@@ -202,7 +202,7 @@ it('calls no gateway in a private network that the operator did not name [EXE-48
   await guarded.close();
 });
 
-describe('bounds what it reads', () => {
+describe('bounds its reads', () => {
   const fileOf = (children: { cid: CID; size: number }[]) => {
     const file = new UnixFS({ type: 'file', blockSizes: children.map(({ size }) => BigInt(size)) });
     const Links = children.map(({ cid, size }) => ({ Name: '', Tsize: size, Hash: cid }));

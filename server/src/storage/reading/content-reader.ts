@@ -8,12 +8,12 @@ import type { ContentLimits, ReadContent } from './read-content.js';
 /** Contents that are read at the same time; each may take as many bytes as the limits allow. */
 const READS_AT_ONCE = 8;
 
-/** Reads what is stored under the hash of its content. */
+/** Reads content by its hash. */
 export interface ContentReader {
   /**
-   * Reads `ipfs://<cid>[/path]`, from our own store or else by the operator's gateways, and `ar://<id>[/path]` by those of
-   * Arweave. Gateways are asked one after the other, and their word counts for nothing: each block is checked against the hash
-   * in its address, data of Arweave against the signature whose hash its id is.
+   * Reads `ipfs://<cid>[/path]`, from our store or else by the operator's gateways, and `ar://<id>[/path]` by Arweave's
+   * gateways. Gateways are asked one after the other, and none is trusted. Each block is checked against the hash in its
+   * address, and Arweave's data against the signature behind its id.
    *
    * @throws ContentRefusal for an address that cannot be read or leads to nothing; ContentUnavailableError when no
    * gateway answers, or too many contents are read now.

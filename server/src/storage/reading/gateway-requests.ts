@@ -12,7 +12,7 @@ export class AnswerTooLargeError extends GatewayError {
   override readonly name = 'AnswerTooLargeError';
 }
 
-/** Gateways that give each content an origin of its own redirect to it. */
+/** Gateways with a separate origin for each content redirect to it. */
 const MAX_REDIRECTS = 3;
 
 /** One request to a gateway. */
@@ -30,7 +30,7 @@ export interface GatewayRequest {
  * Sends a request by the guard for outbound calls, redirects included, and hands its answer to `use`.
  *
  * @returns undefined when there is no such content (404, 410).
- * @throws GatewayError for every other answer that is no success, for a host that may not be called or does not answer, and when time is over.
+ * @throws GatewayError for every other unsuccessful answer, for a forbidden or silent host, and at the timeout.
  */
 export async function askGateway<Result>(
   outbound: OutboundHttp,

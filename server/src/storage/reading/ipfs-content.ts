@@ -92,7 +92,7 @@ async function follow(session: BlockSession, root: CID, path: readonly string[])
     end = cid;
     left = remainder?.length ?? 0;
   }
-  // A path inside of a document leads to a value, which has no hash of its own.
+  // A path inside a document leads to a value, which has no hash.
   if (left > 0) throw new ContentRefusal('the path leads nowhere');
   return end;
 }
@@ -109,7 +109,7 @@ async function readFile(
   maxBytes: number,
 ): Promise<Buffer> {
   const tooLarge = () => new ContentRefusal(`it is larger than ${maxBytes} bytes`);
-  // What a file says of itself may refuse it, and allows nothing.
+  // The declared size of a file can only refuse it.
   if (saidBytes > BigInt(maxBytes)) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -180,7 +180,7 @@ function parseIpfsAddress(uri: string): IpfsAddress {
   return { root, path };
 }
 
-/** What the exporter says of a content that it cannot read. */
+/** The exporter's reason for content that it cannot read. */
 function reasonOf(error: unknown): string {
   const name = error instanceof Error ? error.name : '';
   return name === 'NotFoundError' ? 'the path leads nowhere' : 'its blocks are no file and no directory';

@@ -5,7 +5,7 @@ export interface ReadFile {
   readonly bytes: Buffer;
 }
 
-/** What an address leads to. */
+/** The content of an address. */
 export type ReadContent =
   | {
       readonly kind: 'file';
@@ -14,7 +14,7 @@ export type ReadContent =
     }
   | { readonly kind: 'directory'; readonly files: readonly ReadFile[] };
 
-/** What is read of one content at most. */
+/** Limits of the bytes of one content. */
 export interface ContentLimits {
   readonly fileBytes: number;
   readonly directoryBytes: number;

@@ -24,8 +24,8 @@ export interface VerifiedRun {
 }
 
 /**
- * Verifies the receipt of a run in the browser: its signature by the service's keys, its charge or its place in the run log by
- * the transaction's own signature, and the output by its digest.
+ * Verifies the receipt of a run in the browser. The service's keys prove its signature. The transaction's signature proves
+ * its charge, or its place in the run log. The digest proves the output.
  *
  * @throws Error where the receipt is not on-chain yet, or the service cannot be reached
  */

@@ -12,8 +12,8 @@ const ITEM = 'agent-rental-development-wallet';
 const ICON = 'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg"/%3E';
 
 /**
- * Offers a wallet of this browser for trying the marketplace without an extension: it signs whatever the page asks, and gets test
- * money of the local chain when it is first used. On any other network than the local one there is none.
+ * Offers a wallet of this browser, to try the marketplace without an extension. It signs each request of the page, and
+ * gets test money of the local chain at its first use. Other networks have none.
  */
 export function offerDevelopmentWallet(chain: string | undefined): void {
   if (chain !== CHAIN) return;

@@ -12,8 +12,8 @@ export interface LoggedInPart {
 }
 
 /**
- * Shows a part of the page to a wallet that is logged in: at once where this tab has a login, else once a person has
- * chosen a wallet. Asks for a new login when the service no longer accepts the old one.
+ * Shows a part of the page to a logged-in wallet: at once if this tab has a login, else after the choice of a
+ * wallet. Asks for a new login when the service no longer accepts the old one.
  */
 export function logIn(root: HTMLElement, { failed, onSession }: LoggedInPart): void {
   const begin = async (session: Session) => {

@@ -2,8 +2,8 @@ import type { AuthorizationError } from '../../../identity/index.js';
 import { renderPage } from '../page.js';
 
 /**
- * A refused request of an app, with the refusal for the app. A link carries it and not a redirect: clients are
- * strangers, and an address of this service that leads on by itself would be theirs to misuse.
+ * A refused request of an app, with the refusal for the app. A link carries it and not a redirect. Clients are strangers,
+ * and could misuse an address of this service that redirects by itself.
  */
 export function refusedPage(error: AuthorizationError): string {
   const head = { title: 'The app cannot be connected', description: error.message };

@@ -24,7 +24,7 @@ interface WalletPage {
   part: string;
   /** The listing that the page is about. */
   listingId?: string;
-  /** Stands before the wallets. */
+  /** Shown before the wallets. */
   intro: ComponentChildren;
 }
 

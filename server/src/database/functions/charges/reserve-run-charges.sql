@@ -1,8 +1,8 @@
--- Takes credits and reserves charges for runs of one balance, in their order. The bounds are the program's: it keeps
--- 256 sequences apart, and takes none more than 1,024 above its highest. In PL/pgSQL each statement sees rows committed
--- before it begins, so the reservations of the lock's last holder count. `is_at_start`: the run is charged at
--- its start, not once its agent has answered. An agent without a recent answer may be gone, and a run that can no longer
--- be credited must not be charged for nothing.
+-- Takes credits and reserves charges for runs of one balance, in their order. The bounds are the program's: it keeps 256
+-- sequences apart, and accepts none more than 1,024 above its highest. In PL/pgSQL each statement sees the rows committed
+-- before it, so it counts the reservations of the lock's previous holder. `is_at_start` tells whether the charge is due
+-- at the start or at the agent's answer. An agent without a recent answer may be gone. Without a possible credit, such a
+-- charge would pay for nothing.
 create or replace function reserve_run_charges(balance text, renter text, listing text, runs uuid[], prices bigint[])
 returns table (outcome text, new_sequence bigint, available bigint, is_at_start boolean)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
@@ -13,8 +13,8 @@ declare
   lowest bigint;
   highest bigint;
 begin
-  -- The authority pays for a charge that fails on-chain: the buyer or the creator that makes charges fail is suspended,
-  -- by the third failure of a balance or the tenth of a listing within an hour.
+  -- The authority pays for a charge that fails on-chain. So within an hour the third failure suspends a balance, and the
+  -- tenth failure suspends a listing.
   if exists (select from charges
         where balance_address = balance and state = 'failed' and failure_code in ({{insufficient_balance}}, {{price_above_limit}})
           and updated_at > now() - interval '1 hour' offset 2)

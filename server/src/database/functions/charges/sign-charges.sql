@@ -6,8 +6,8 @@ returns setof uuid language plpgsql set plan_cache_mode = force_generic_plan as 
 declare
   open_runs uuid[];
 begin
-  -- The state is looked at afterwards: with it, the indexes of open charges are chosen, which have a dead entry for each
-  -- charge since the oldest snapshot.
+  -- The state is filtered afterwards. As a condition it would choose the indexes of open charges, which have a dead entry
+  -- for each charge since the oldest snapshot.
   select coalesce(array_agg(run_id) filter (where state in ('reserved', 'signed', 'confirmed')), '{}') into open_runs from (
     select run_id, state from charges where run_id = any (runs) order by run_id for update) as locked;
   if cardinality(open_runs) < cardinality(runs) then

@@ -1,5 +1,5 @@
--- Trigger of `listings`, where one is published, is no longer, or goes to another creator: keeps how many published
--- listings each creator has, and moves what the listing has earned.
+-- Trigger of `listings`: a listing is published, ends, or goes to another creator. Keeps the number of each creator's
+-- published listings, and moves the listing's earnings.
 create or replace function count_creator_listings() returns trigger language plpgsql as $$
 declare
   moves constant boolean := tg_op = 'UPDATE' and old.creator <> new.creator;

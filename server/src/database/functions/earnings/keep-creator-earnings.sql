@@ -1,6 +1,6 @@
--- Trigger of `escrows`: adds what an escrow gained or lost to the sums of its listing's creator, and to what the creator sees of
--- the listing by hour and day. An escrow whose listing is
--- not in the database belongs to no creator; a listing is there, as a draft, before its accounts are.
+-- Trigger of `escrows`: adds an escrow's gain or loss to the sums of its creator, and to the listing's counts by hour and
+-- day. An escrow whose listing is not in the database belongs to no creator. A listing exists, as a draft, before its
+-- accounts do.
 create or replace function keep_creator_earnings() returns trigger language plpgsql as $$
 begin
   insert into creator_earnings as kept (creator, earned_lamports, withdrawable_lamports)

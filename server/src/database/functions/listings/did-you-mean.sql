@@ -1,6 +1,6 @@
--- The words of a search with unknown ones replaced by the most similar words that some listings have: of words that
--- differ by a letter (word_deletions), else of all. Null where each word is known, or one has no similar word. A word
--- more costs a look-up more, so a search of more words gets null.
+-- The words of a search, with each unknown word replaced by the most similar word of a listing. Words that differ by a
+-- letter (word_deletions) come first. Null if each word is known, or one has no similar word. Each word costs a look-up, so
+-- a search of more than most_words gets null.
 create or replace function did_you_mean(q text) returns text language plpgsql stable parallel safe
 set plan_cache_mode = force_generic_plan as $$
 declare

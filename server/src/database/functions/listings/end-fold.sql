@@ -1,5 +1,5 @@
--- Notes how far the deltas of this name are folded. Numbers up to the last one that was found were drawn by transactions that
--- have ended or are under way now; once those have ended, the next fold finds their deltas, and reads begin after them.
+-- Notes the last folded delta of this name. Ended or open transactions drew all numbers up to the last found one. After
+-- the end of the open ones, the next fold finds their deltas, and reads begin after them.
 create or replace function end_fold(fold_name text, reached bigint, last_seq bigint, is_complete boolean) returns void
 language sql volatile as $$
   update delta_folds

@@ -1,8 +1,7 @@
--- How many active listings have the rarest word; and, where that is no more than few, how many have all that is asked
--- for, and a page of them: a row for each listing of the page, or one row without. A function, because each of its
--- statements is planned once for a connection and started only where it is needed: beginning one statement of them all
--- takes longer than most searches. Where hardly any listing has the rarest word, those are read: to walk the index's
--- long lists of the other words takes longer.
+-- The number of active listings with the rarest word. If that is at most few: the number of matches too, and a page of
+-- them. It gives one row for each listing of the page, or one row without a listing. It is a function so that each statement is
+-- planned once for a connection and started only if needed. The start of one statement of them all takes longer than most
+-- searches. If hardly any listing has the rarest word, those are read: the long lists of the other words take longer.
 create or replace function find_few_listings(
   q text, facet text, few integer, sort text, page_limit integer, page_offset integer,
   min_price bigint, max_price bigint, min_rating float8

@@ -1,11 +1,11 @@
--- Trigger of `listings`, once for each statement: keeps `listing_search` and the creators' counts of active listings up to
--- date, and appends to `search_term_deltas` by how much the counts of terms changed. The counts themselves are not
--- touched, because every publication changes some of them: `fold_search_terms` adds the differences up later.
+-- Trigger of `listings`, once for each statement: updates `listing_search` and the creators' counts of active listings.
+-- Appends the changes of the terms' counts to `search_term_deltas`. Every publication changes some of these counts, so
+-- `fold_search_terms` adds the differences up later.
 create or replace function keep_search_of_listings() returns trigger language plpgsql as $$
 declare
   shown text[] := '{}';
   hidden text[] := '{}';
-  -- Creators of listings that became active, and of those that ceased to be: of hidden ones, too.
+  -- Creators of listings that became active, and creators of listings that ended; hidden listings included.
   joined text[] := '{}';
   gone text[] := '{}';
   weights listing_weight[];
@@ -94,7 +94,7 @@ begin
     cross join listing_terms(listing.title, listing.description, listing.category, listing.rental_model) as counted
     group by counted.kind, counted.term having sum(listing.weight) <> 0
   ), new_terms as (
-    -- Words that are similar to those of a search are looked for among the terms.
+    -- A search looks for similar words among the terms.
     insert into search_terms (kind, term, listing_count)
     select kind, term, 0 from differences
     where difference > 0 and (

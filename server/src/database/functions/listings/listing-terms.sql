@@ -1,5 +1,4 @@
--- The terms of a listing: the lexemes of its document, and its words as they are written. The lexeme * stands for every
--- listing.
+-- The terms of a listing: the lexemes of its document, and its words as they are written. Every listing has the lexeme *.
 create or replace function listing_terms(title text, description text, category text[], rental_model text)
 returns table (kind text, term text) language sql immutable strict parallel safe as $$
   select 'lexeme', lexeme

@@ -1,4 +1,4 @@
--- Trigger of `runs`: a run that has ended waits for the run log, unless a charge of its own stands on-chain.
+-- Trigger of `runs`: an ended run waits for the run log, unless its charge is on-chain.
 create or replace function log_ended_run() returns trigger language plpgsql as $$
 begin
   insert into run_log_entries (run_id)

@@ -1,5 +1,5 @@
--- Trigger of `charges`: the run of a charge that will never stand on-chain waits for the run log. It may have been counted as
--- charged when it ended.
+-- Trigger of `charges`: a run whose charge will never be on-chain waits for the run log. It may have counted as charged
+-- when it ended.
 create or replace function log_unpaid_run() returns trigger language plpgsql as $$
 begin
   insert into run_log_entries (run_id) values (new.run_id) on conflict (run_id) do nothing;

@@ -1,6 +1,6 @@
--- Records runs of a listing, and takes a slot for each, or a place in the queue (take_seat), in their order. A run is not
--- recorded when another run has its key. A key with a window is free where its run ended by free_from, or was stopped;
--- resolveCall decides by the same rule and the same clock.
+-- Records runs of a listing, and takes a slot for each, or a place in the queue (take_seat), in order. A run is not
+-- recorded when another run has its key. A key with a window is free if its run ended by free_from, or was stopped.
+-- Function resolveCall decides by the same rule and the same clock.
 create or replace function start_runs(
   listing text, durable boolean, runs uuid[], versions uuid[], renters text[], keys text[], free_from timestamptz[],
   requests bytea[], salts bytea[], inputs bytea[], entering boolean[], priority boolean[],

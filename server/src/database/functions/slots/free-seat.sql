@@ -1,6 +1,6 @@
--- Gives up a run's slot or its place in the queue, and tells all replicas that the run has changed. Gives its listing where
--- another run waits, which may be next: for a place too, because a wallet that waited beside it may be alone now, and so may
--- have more slots. Under the listing's lock: a run that enters later finds what is free itself.
+-- Gives up a run's slot or its place in the queue, and tells all replicas that the run has changed. Gives its listing if
+-- another run waits, which may be next. A place counts too: another waiting wallet may be alone now, and may have more
+-- slots. Needs the listing's lock; a run that enters later finds the free slot itself.
 create or replace function free_seat(run uuid, channel text) returns text language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   listing text;

@@ -1,4 +1,4 @@
--- Gives the free slots to those whose turn it is. The wallet's next turn comes after all that wait now.
+-- Gives the free slots to the next runs in line. Then the wallet's next turn comes after all waiting ones.
 create or replace function hand_out_seats(listing text, seat_count integer, claim interval)
 returns setof uuid language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare

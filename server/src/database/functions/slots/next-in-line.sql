@@ -1,5 +1,5 @@
--- The run whose turn it is, of those whose wallet may have another slot. While two wallets or more hold slots or wait,
--- each may hold half of them; and one that holds its share of all or more goes after those that hold less.
+-- The next run whose wallet may have another slot. While two or more wallets hold slots or wait, each may hold half of
+-- them. A wallet that holds its share or more goes after the wallets that hold less.
 create or replace function next_in_line(listing text, seat_count integer) returns uuid language sql stable as $$
   with held as (
     select wallet, count(*) as slots from seats where listing_id = listing group by wallet

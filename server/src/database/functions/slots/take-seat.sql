@@ -1,5 +1,5 @@
--- Takes a free slot of a listing, or where there is none a place in its queue. In PL/pgSQL each statement sees what is
--- committed when it begins, so what the holder of the lock before did is counted.
+-- Takes a free slot of a listing, or else a place in its queue. In PL/pgSQL each statement has a new snapshot, so it sees
+-- the writes of the previous lock holder.
 create or replace function take_seat(
   run uuid, listing text, renter text, priority boolean,
   seat_count integer, line_length integer, own_length integer, lease interval, claim interval
@@ -23,8 +23,8 @@ begin
   -- A lease needs no disk: were the database to crash, the runs that it was for would be made good.
   perform set_config('synchronous_commit', 'off', true);
   perform pg_advisory_xact_lock(hashtextextended(listing, 0));
-  -- Where this session has found that every slot and every place in the queue is gone for good, whose entries stay in the
-  -- indexes as long as an old snapshot is open. Later ones are taken under the lock alone, and come after those.
+  -- Slots and places up to these numbers are gone for good, as this session found. Their index entries stay as long as an
+  -- old snapshot is open. Later ones are taken under the lock alone, and have higher numbers.
   if known[1] = listing then
     seats_gone := known[2]::bigint;
     places_gone := known[3]::bigint;
@@ -42,7 +42,7 @@ begin
   end if;
   select count(*), count(*) filter (where wallet = renter), count(*) filter (where wallet <> renter), min(place)
     into taken, held, others, first_seat from seats where listing_id = listing and place > seats_gone;
-  -- What a wallet has waiting shares one turn, so that a place more is not a turn more.
+  -- All waiting runs of a wallet share one turn, so another place is not another turn.
   select count(*), count(*) filter (where wallet = renter),
       max(turn) filter (where wallet = renter and is_priority = priority), min(place)
     into waiting, own, own_turn, first_place from seat_line where listing_id = listing and place > places_gone;

@@ -1,5 +1,5 @@
--- What a row of `listing_run_deltas` counts: how a run ended, and how long it took, in steps of the eighth root of two. A row
--- without a measure is of a replica that knew none.
+-- The counts of a row of `listing_run_deltas`: how a run ended, and its duration, in steps of the eighth root of two. A row
+-- without a measure comes from a replica that knew none.
 create or replace function stats_of_delta(
   given text, given_detail text, given_amount integer, runs integer, completed integer, taken_ms integer
 ) returns table (measure text, detail text, amount integer) language sql immutable parallel safe as $$

@@ -1,6 +1,6 @@
--- Takes the free run of a wallet for a listing, and marks its run. What refuses: `used`, the wallet has had it; `listing` or
--- `wallet`, which has had as many as it may within 24 hours. In PL/pgSQL each statement sees what is committed when it begins, so
--- what the holder of a lock before did is counted.
+-- Takes the free run of a wallet for a listing, and marks its run. Refusals: `used`, the wallet has had it; `listing` or
+-- `wallet`, its limit of 24 hours is used up. In PL/pgSQL each statement has a new snapshot, so it sees the writes of the
+-- previous lock holder.
 create or replace function take_trial(run uuid, listing text, renter text) returns text language plpgsql as $$
 begin
   -- Always in this order: two takers never wait for each other.

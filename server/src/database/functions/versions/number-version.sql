@@ -1,4 +1,4 @@
--- Trigger of `agent_versions`: the versions of an agent are numbered from 1. Updates of one agent come one after another, under
+-- Trigger of `agent_versions`: numbers the versions of an agent from 1. Updates of one agent come one after another under
 -- the lock of its listing.
 create or replace function number_version() returns trigger language plpgsql as $$
 begin
