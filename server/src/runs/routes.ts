@@ -10,7 +10,8 @@ import type { AgentStats } from './history/agent-stats.js';
 import { toRun, type PastRuns } from './history/past-runs.js';
 import { readPreferences } from '../http/prefer.js';
 import type { Receipts } from './history/receipts.js';
-import type { TaskAnswer, TaskRequest } from './pipeline/pipeline.js';
+import type { TaskAnswer } from './calls/answer-of.js';
+import type { TaskRequest } from './pipeline/request.js';
 import { SseStream } from './delivery/sse-stream.js';
 
 /** The services behind the routes. */

@@ -5,22 +5,27 @@ const PAGE = readText('docs/architecture.md');
 
 /** Whether a TypeScript source defines a function, class or constant of this name. */
 function defines(source: string, name: string): boolean {
-  return new RegExp(String.raw`\b(?:function\*?|class|const)\s+${name}\b`).test(source);
+  return new RegExp(String.raw`\b(?:function\*?|class|const|interface)\s+${name}\b`).test(source);
 }
 
 describe('the path of a request in docs/architecture.md', () => {
-  const rows = tableUnder(PAGE, 'The path of a request').map(([number, , file, functions]) => ({
-    number: Number(number),
+  const path = tableUnder(PAGE, 'The path of a request').map(([number, , ...row]) => ({ number, row }));
+  const rows = [
+    ...path.map(({ row }) => row),
+    ...tableUnder(PAGE, 'Files beside the path').map(([, ...row]) => row),
+  ].map(([file, functions]) => ({
     file: `server/src/${codeSpans(file ?? '')[0]}`,
     functions: codeSpans(functions ?? ''),
   }));
 
-  test('is numbered in order', () => {
-    expect(rows.map(({ number }) => number)).toEqual(rows.map((_, index) => index + 1));
-    expect(rows.length).toBeGreaterThan(10);
+  test('is numbered in order, in at most 18 files, each once', () => {
+    expect(path.map(({ number }) => Number(number))).toEqual(path.map((_, index) => index + 1));
+    expect(path.length).toBeGreaterThan(10);
+    expect(path.length).toBeLessThanOrEqual(18);
+    expect(new Set(rows.map(({ file }) => file)).size).toBe(rows.length);
   });
 
-  test.each(rows)('$number: $file has $functions', ({ file, functions }) => {
+  test.each(rows)('$file has $functions', ({ file, functions }) => {
     expect(functions).not.toEqual([]);
     expect(pathExists(file)).toBe(true);
     const source = readText(file);

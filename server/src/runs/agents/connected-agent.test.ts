@@ -14,7 +14,8 @@ import {
 import { AgentContact } from './contact.js';
 import { AgentUnreachableError } from './outcome.js';
 import { createConnectedAgents, type ConnectedAgents } from './connected-agent.js';
-import { parseOrder, taskOf } from '../pipeline/parse.js';
+import { parseOrder } from '../pipeline/order.js';
+import { taskOf } from '../pipeline/parse.js';
 import type { Task } from '../task.js';
 
 const SECRET = `whsec_${Buffer.alloc(24, 5).toString('base64')}`;

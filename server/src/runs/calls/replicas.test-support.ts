@@ -9,7 +9,8 @@ import { insertListing, newWallet, publishedListing } from '../../testing/index.
 import { createCallerCounts } from '../history/caller-counts.js';
 import { createWaitingCallers, errorOfUndelivered, type Answer, type Caller } from './waiting-callers.js';
 import { createLiveRuns } from '../live/live-runs.js';
-import { parseOrder, taskOf } from '../pipeline/parse.js';
+import { parseOrder } from '../pipeline/order.js';
+import { taskOf } from '../pipeline/parse.js';
 import type { Task } from '../task.js';
 import { createPastRuns } from '../history/past-runs.js';
 import { requireNotCancelled, resolveCall } from './resolve-call.js';

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { PublishedListing } from '../../listings/index.js';
 import { publishedListing } from '../../testing/index.js';
 import { readPublishedInput } from '../../http/routes/tools.js';
-import { admit, withInput, type AdmitDeps } from './admit.js';
-import { parseOrder, taskOf } from './parse.js';
+import { admit, withInput } from './admit.js';
+import { parseOrder } from './order.js';
+import { taskOf } from './parse.js';
 
 const SCHEMA = {
   type: 'object',
@@ -21,7 +22,8 @@ const deps = {
   files: { readInput: async () => undefined },
   chain: {},
   readPublishedInput,
-} as unknown as AdmitDeps;
+  stepTimes: () => undefined,
+} as unknown as Parameters<typeof admit>[0];
 const admitted = async (input: never, inputSchema: object = SCHEMA) => {
   const listing = publishedListing({ inputSchema: inputSchema as never }, {});
   const body = { agent_id: listing.id, task: 'Do it.', input };

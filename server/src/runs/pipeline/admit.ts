@@ -10,6 +10,7 @@ import type { Settlement } from '../../settlement/index.js';
 import { requireAccess, requireRunning, requireValidInput } from './access.js';
 import type { Trials } from '../trials/trials.js';
 import type { Task } from '../task.js';
+import { step } from './steps.js';
 
 /** The parts that admitting uses. */
 export interface AdmitDeps {
@@ -30,30 +31,28 @@ export interface AdmitDeps {
  *
  * @throws ApiError 403 without access or an approval that the caller needs, 400 for an input that the agent does not take.
  */
-export async function admit(
-  deps: AdmitDeps,
-  task: Task,
-  allowance: Allowance,
-  access: IndexedStatus,
-): Promise<Task> {
-  const { listing } = task;
-  allowance.requireListing(listing.id);
-  requireRunning(listing.status);
-  const { status, agreedPriceLamports } = access;
-  if (status === 'not_found' && listing.hasFreeTrial) {
-    await deps.trials.requireOpen(task);
-    return withValidInput(deps, await withOwnInput(deps, { ...task, isTrial: true }));
-  }
-  const credited = status === 'low_balance' && (await deps.settlement.hasCredit(task.wallet, listing.id));
-  requireAccess(status, listing, {
-    credited,
-    agreedPriceLamports,
-    programId: deps.chain.programId,
-  });
-  const admitted = await withValidInput(deps, await withOwnInput(deps, task));
-  if (!credited) await requireApproval(deps, task, allowance);
-  return admitted;
-}
+export const admit = step(
+  'admit',
+  async (deps: AdmitDeps, task: Task, allowance: Allowance, access: IndexedStatus): Promise<Task> => {
+    const { listing } = task;
+    allowance.requireListing(listing.id);
+    requireRunning(listing.status);
+    const { status, agreedPriceLamports } = access;
+    if (status === 'not_found' && listing.hasFreeTrial) {
+      await deps.trials.requireOpen(task);
+      return withValidInput(deps, await withOwnInput(deps, { ...task, isTrial: true }));
+    }
+    const credited = status === 'low_balance' && (await deps.settlement.hasCredit(task.wallet, listing.id));
+    requireAccess(status, listing, {
+      credited,
+      agreedPriceLamports,
+      programId: deps.chain.programId,
+    });
+    const admitted = await withValidInput(deps, await withOwnInput(deps, task));
+    if (!credited) await requireApproval(deps, task, allowance);
+    return admitted;
+  },
+);
 
 /** Asks the owner of the wallet, where the caller's policy says so, before a slot is taken. A credited run takes nothing. */
 async function requireApproval(

@@ -3,6 +3,7 @@ import type { AgentContact } from '../agents/contact.js';
 import type { StartGate } from '../start-gate.js';
 import type { Checked } from './check.js';
 import type { OutputGate } from '../delivery/output-gate.js';
+import { step, type StepDeps } from './steps.js';
 
 /** The longest that a charge waits for other runs to begin: signing takes processor time that starts need. */
 const HEAD_START_MS = 50;
@@ -16,10 +17,40 @@ export interface ChargeDeps {
 /**
  * Step 5, for Per-Task runs: signs the charge, records it and sends it. A charge due at the start waits for runs that begin
  * at the same time. Any other waits until the agent was reached, and is never signed without contact. The run does not
- * wait for the charge; its output does. Opens the gate once the run is paid. Returns the charge, or undefined where there
- * is none.
+ * wait for the charge; its output does. Opens the gate once the run is paid. The step lasts until the charge is confirmed.
+ *
+ * @returns the charge as soon as it is on its way; undefined where there is none.
  */
-export async function charge(
+export function charge(
+  deps: ChargeDeps & StepDeps,
+  checked: Checked,
+  gate: OutputGate,
+  contact: AgentContact,
+  stop: AbortSignal,
+): Promise<SentCharge | undefined> {
+  return new Promise((resolve, reject) => {
+    // Once the charge is on its way, `deliver` waits for the same promise, and gets its error.
+    untilConfirmed(deps, checked, gate, contact, stop, resolve).catch(reject);
+  });
+}
+
+const untilConfirmed = step(
+  'charge',
+  async (
+    deps: ChargeDeps,
+    checked: Checked,
+    gate: OutputGate,
+    contact: AgentContact,
+    stop: AbortSignal,
+    onSent: (sent: SentCharge | undefined) => void,
+  ): Promise<void> => {
+    const sent = await send(deps, checked, gate, contact, stop);
+    onSent(sent);
+    await sent?.confirmed;
+  },
+);
+
+async function send(
   deps: ChargeDeps,
   checked: Checked,
   gate: OutputGate,

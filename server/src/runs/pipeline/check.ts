@@ -13,6 +13,7 @@ import { requireAccess, requireRunning } from './access.js';
 import type { DeclarativeAgents } from '../agents/declarative-agent.js';
 import type { Trials } from '../trials/trials.js';
 import type { Task } from '../task.js';
+import { step } from './steps.js';
 
 /** The parts that checking uses. */
 export interface CheckDeps {
@@ -70,28 +71,31 @@ export interface Checked {
  * @param requested the access state, where it was requested before
  * @throws ApiError 403 without access on-chain; SandboxUnavailableError.
  */
-export async function check(
-  deps: CheckDeps,
-  task: Task,
-  allowance: Allowance,
-  { stop, requested }: { stop: AbortSignal; requested: RequestedAccessState | undefined },
-): Promise<Checked> {
-  const { version } = task.listing;
-  const agent = openPrivatePart(deps.keys, version.id, version.privatePart);
-  const taking =
-    agent.mode === 'declarative'
-      ? deps.declarative.takeSandbox(stop, task.listing.id)
-      : Promise.resolve(undefined);
-  const [sandbox, charge] = await Promise.allSettled([
-    taking,
-    checkOnChain(deps, task, allowance, requested),
-  ]);
-  if (sandbox.status === 'fulfilled' && charge.status === 'fulfilled') {
-    return { agent, sandbox: sandbox.value, ...charge.value };
-  }
-  if (sandbox.status === 'fulfilled') await sandbox.value?.kill();
-  throw charge.status === 'rejected' ? charge.reason : (sandbox as PromiseRejectedResult).reason;
-}
+export const check = step(
+  'check',
+  async (
+    deps: CheckDeps,
+    task: Task,
+    allowance: Allowance,
+    { stop, requested }: { stop: AbortSignal; requested: RequestedAccessState | undefined },
+  ): Promise<Checked> => {
+    const { version } = task.listing;
+    const agent = openPrivatePart(deps.keys, version.id, version.privatePart);
+    const taking =
+      agent.mode === 'declarative'
+        ? deps.declarative.takeSandbox(stop, task.listing.id)
+        : Promise.resolve(undefined);
+    const [sandbox, charge] = await Promise.allSettled([
+      taking,
+      checkOnChain(deps, task, allowance, requested),
+    ]);
+    if (sandbox.status === 'fulfilled' && charge.status === 'fulfilled') {
+      return { agent, sandbox: sandbox.value, ...charge.value };
+    }
+    if (sandbox.status === 'fulfilled') await sandbox.value?.kill();
+    throw charge.status === 'rejected' ? charge.reason : (sandbox as PromiseRejectedResult).reason;
+  },
+);
 
 /** How often a run is admitted at a new price before its caller is requested to try again. */
 const MOST_PRICES = 3;

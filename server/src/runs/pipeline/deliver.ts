@@ -6,6 +6,7 @@ import type { Task } from '../task.js';
 import type { FinishedRun, RunRepository } from '../history/repository.js';
 import type { Allowance } from '../../identity/index.js';
 import type { Trials } from '../trials/trials.js';
+import { step } from './steps.js';
 
 /** The parts that delivering uses. */
 export interface DeliverDeps {
@@ -20,51 +21,54 @@ export interface DeliverDeps {
  *
  * @throws ChargePendingError when the charge takes too long; the result is kept. The error of a charge that failed.
  */
-export async function deliver(
-  deps: DeliverDeps,
-  task: Task,
-  paying: {
-    charge: SentCharge | undefined;
-    usesCredit: boolean;
-    allowance: Allowance;
-    contact: AgentContact;
+export const deliver = step(
+  'deliver',
+  async (
+    deps: DeliverDeps,
+    task: Task,
+    paying: {
+      charge: SentCharge | undefined;
+      usesCredit: boolean;
+      allowance: Allowance;
+      contact: AgentContact;
+    },
+    gate: OutputGate,
+    outcome: AgentOutcome,
+    startedAt: number,
+  ): Promise<FinishedRun> => {
+    const { charge, usesCredit, allowance, contact } = paying;
+    const finished: FinishedRun = {
+      runId: task.runId,
+      agentId: task.listing.id,
+      status: outcome.status,
+      output: outcome.output,
+      costLamports: charge?.priceLamports ?? 0n,
+      durationMs: Math.round(performance.now() - startedAt),
+      ...(outcome.status === 'failed' ? { failure: outcome.cause } : {}),
+      ...(task.isTrial ? { isTrial: true } : {}),
+    };
+    try {
+      if (charge) finished.costLamports = await charge.confirmed;
+    } catch (error) {
+      // The result is there and waits for its charge; a request for the run by its id or key gets it then.
+      if (error instanceof ChargePendingError) await holdResult(deps, task, finished);
+      throw error;
+    }
+    if (charge && finished.costLamports === 0n) {
+      await Promise.all([
+        deps.settlement.releaseReservation(task.runId),
+        allowance.releaseReservation(task.runId),
+      ]);
+    }
+    if (usesCredit && !contact.isReached) await deps.settlement.returnCredit(task.runId);
+    if (task.isTrial && !contact.isReached) await deps.trials.giveBack(task.runId);
+    gate.open();
+    await deps.runs.finish(finished, task.salt);
+    gate.end();
+    if (outcome.status === 'completed' && gate.text === '') gate.push(outputAsText(outcome.output));
+    return finished;
   },
-  gate: OutputGate,
-  outcome: AgentOutcome,
-  startedAt: number,
-): Promise<FinishedRun> {
-  const { charge, usesCredit, allowance, contact } = paying;
-  const finished: FinishedRun = {
-    runId: task.runId,
-    agentId: task.listing.id,
-    status: outcome.status,
-    output: outcome.output,
-    costLamports: charge?.priceLamports ?? 0n,
-    durationMs: Math.round(performance.now() - startedAt),
-    ...(outcome.status === 'failed' ? { failure: outcome.cause } : {}),
-    ...(task.isTrial ? { isTrial: true } : {}),
-  };
-  try {
-    if (charge) finished.costLamports = await charge.confirmed;
-  } catch (error) {
-    // The result is there and waits for its charge; a request for the run by its id or key gets it then.
-    if (error instanceof ChargePendingError) await holdResult(deps, task, finished);
-    throw error;
-  }
-  if (charge && finished.costLamports === 0n) {
-    await Promise.all([
-      deps.settlement.releaseReservation(task.runId),
-      allowance.releaseReservation(task.runId),
-    ]);
-  }
-  if (usesCredit && !contact.isReached) await deps.settlement.returnCredit(task.runId);
-  if (task.isTrial && !contact.isReached) await deps.trials.giveBack(task.runId);
-  gate.open();
-  await deps.runs.finish(finished, task.salt);
-  gate.end();
-  if (outcome.status === 'completed' && gate.text === '') gate.push(outputAsText(outcome.output));
-  return finished;
-}
+);
 
 /** Keeps a result until its charge lets it leave. */
 async function holdResult(deps: DeliverDeps, task: Task, finished: FinishedRun): Promise<void> {

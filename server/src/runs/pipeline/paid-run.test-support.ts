@@ -51,7 +51,8 @@ import { createPastRuns } from '../history/past-runs.js';
 import { createRunChanges } from '../live/run-changes.js';
 import { createRunRepository, type RunRepository } from '../history/repository.js';
 import { memoryRateLimits } from '../../rate-limits/memory.js';
-import { runTask, type RunTaskDeps, type TaskRequest } from './pipeline.js';
+import { runTask } from './pipeline.js';
+import type { RunTaskDeps, TaskRequest } from './request.js';
 import { createSlotRepository } from '../queue/slot-repository.js';
 import { createSlots } from '../queue/slots.js';
 

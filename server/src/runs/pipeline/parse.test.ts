@@ -1,7 +1,8 @@
 import type { ExecuteBody } from '@agent-rental/contract';
 import { expect, it } from 'vitest';
 import { publishedListing } from '../../testing/index.js';
-import { parseOrder, taskOf } from './parse.js';
+import { parseOrder } from './order.js';
+import { taskOf } from './parse.js';
 
 const listing = publishedListing({ timeoutSeconds: 60 });
 const parse = (asked: Partial<ExecuteBody>, key?: string) => {

@@ -1,64 +1,10 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { isShallowEnough } from '@agent-rental/agent-runner';
-import {
-  canonicalJson,
-  idempotencyKey as keySchema,
-  MAX_KEY_WINDOW_SECONDS,
-  type ExecuteBody,
-} from '@agent-rental/contract';
+import type { ExecuteBody } from '@agent-rental/contract';
 import { indexedStatusOf, type IndexedStatus } from '../../credentials/index.js';
-import { ApiError } from '../../errors/api-error.js';
 import type { RateLimits, RateState } from '../../rate-limits/memory.js';
 import { refuseIfExceeded } from '../../rate-limits/refuse-if-exceeded.js';
 import type { ListingService, PublishedListing } from '../../listings/index.js';
-import type { CallKey, Order, Task } from '../task.js';
-
-/** Largest `input`, as JSON. */
-const MAX_INPUT_BYTES = 1024 * 1024;
-
-/**
- * Step 1, before the listing is known: validates an execute request and gives its run an id.
- *
- * @throws ApiError `invalid_request` for a request that is invalid for every listing.
- */
-export function parseOrder(wallet: string, body: ExecuteBody, idempotencyKey: string | undefined): Order {
-  if (body.input !== undefined && body.input_uri !== undefined) {
-    throw new ApiError('invalid_request', 'Send input or input_uri, not both.');
-  }
-  if (body.input !== undefined) {
-    const size = Buffer.byteLength(JSON.stringify(body.input));
-    if (size > MAX_INPUT_BYTES) {
-      throw new ApiError('invalid_request', `input: has ${size} bytes; the most is ${MAX_INPUT_BYTES}.`, {
-        next: 'Send more as a file: POST /v1/files gives an input_uri.',
-      });
-    }
-    if (!isShallowEnough(body.input)) throw new ApiError('invalid_request', 'input: is nested too deeply.');
-  }
-  return {
-    runId: randomUUID(),
-    wallet,
-    agentId: body.agent_id,
-    task: body.task,
-    input: body.input,
-    inputUri: body.input_uri,
-    isPriority: body.priority === 'priority',
-    key: idempotencyKey === undefined ? undefined : readKey(idempotencyKey),
-    digest: createHash('sha256').update(canonicalJson(body)).digest(),
-    salt: randomBytes(16),
-  };
-}
-
-/** Reads an `Idempotency-Key`: a name, and `;window=N` after it where the key is free again after N seconds. */
-function readKey(header: string): CallKey {
-  const [, name = header, window] = /^(.+);window=(\d{1,9})$/.exec(header) ?? [];
-  if (!keySchema.safeParse(name).success) {
-    throw new ApiError('invalid_request', 'The key of the request is malformed.', {
-      next: 'Idempotency-Key: must be 1 to 200 visible ASCII characters.',
-    });
-  }
-  const windowSeconds = window === undefined ? undefined : Math.min(Number(window), MAX_KEY_WINDOW_SECONDS);
-  return { name, windowSeconds };
-}
+import type { Order, Task } from '../task.js';
+import { step } from './steps.js';
 
 /** The parts that find a task's listing. */
 export interface ParseDeps {
@@ -75,22 +21,25 @@ export interface ParseDeps {
  * @param onRate gets the state of the limit, also when the limit is exceeded.
  * @throws ApiError `listing_not_found`; `rate_limit_exceeded`.
  */
-export async function parse(
-  deps: ParseDeps,
-  order: Order,
-  { body, apiKeyId }: { body: ExecuteBody; apiKeyId: string | undefined },
-  onRate: (rate: RateState) => void,
-): Promise<{ task: Task; access: IndexedStatus }> {
-  const runner = { wallet: order.wallet, apiKeyId };
-  const { listing, rental } = await deps.listings.findFor(runner, order.agentId, body.version);
-  const rate = await deps.rateLimits.count(
-    `run:${order.wallet}:${listing.id}`,
-    listing.runsPerMinute ?? deps.executionsPerMinute,
-  );
-  onRate(rate);
-  refuseIfExceeded(rate);
-  return { task: taskOf(order, body, listing), access: indexedStatusOf(listing, rental) };
-}
+export const parse = step(
+  'parse',
+  async (
+    deps: ParseDeps,
+    order: Order,
+    { body, apiKeyId }: { body: ExecuteBody; apiKeyId: string | undefined },
+    onRate: (rate: RateState) => void,
+  ): Promise<{ task: Task; access: IndexedStatus }> => {
+    const runner = { wallet: order.wallet, apiKeyId };
+    const { listing, rental } = await deps.listings.findFor(runner, order.agentId, body.version);
+    const rate = await deps.rateLimits.count(
+      `run:${order.wallet}:${listing.id}`,
+      listing.runsPerMinute ?? deps.executionsPerMinute,
+    );
+    onRate(rate);
+    refuseIfExceeded(rate);
+    return { task: taskOf(order, body, listing), access: indexedStatusOf(listing, rental) };
+  },
+);
 
 /** Returns the task of an order for the listing that the order names. */
 export function taskOf(

@@ -4,7 +4,7 @@ import { AgentContact } from '../agents/contact.js';
 import type { Checked } from './check.js';
 import type { OutputGate } from '../delivery/output-gate.js';
 import type { Task } from '../task.js';
-import { run, type RunAgentDeps } from './run.js';
+import { run } from './run.js';
 import { RunStoppedError } from '../live/run-stopped.js';
 
 const logger = { info: () => undefined, warn: () => undefined };
@@ -12,8 +12,9 @@ const checked = { agent: { mode: 'connected' } } as unknown as Checked;
 const gate = { push: () => undefined, hasLeft: false } as unknown as OutputGate;
 
 /** An endpoint that never answers: a run ends with its signal alone. */
-function depsWith(timeUp: AbortSignal): RunAgentDeps {
+function depsWith(timeUp: AbortSignal): Parameters<typeof run>[0] {
   return {
+    stepTimes: () => undefined,
     drain: { timeUp },
     contacts: { unreachable: async () => undefined, failed: async () => undefined },
     declarative: { run: () => Promise.reject(new Error('not asked')) },

@@ -11,6 +11,7 @@ import type { DeclarativeAgents } from '../agents/declarative-agent.js';
 import type { OutputGate } from '../delivery/output-gate.js';
 import type { Task } from '../task.js';
 import { RunStoppedError } from '../live/run-stopped.js';
+import { step } from './steps.js';
 
 /** The parts that run an agent. */
 export interface RunAgentDeps {
@@ -26,48 +27,51 @@ export interface RunAgentDeps {
  *
  * @throws AgentUnreachableError; ApiError when the server has to hand the run over.
  */
-export async function run(
-  deps: RunAgentDeps,
-  task: Task,
-  { agent, sandbox }: Checked,
-  { gate, contact }: { gate: OutputGate; contact: AgentContact },
-  { stop, began, logger }: { stop: AbortSignal; began(): void; logger: Pick<Logger, 'info' | 'warn'> },
-): Promise<AgentOutcome> {
-  const { timeUp } = deps.drain;
-  const deadline = createDeadline(task.timeoutSeconds * 1000, stop, timeUp);
-  const { signal } = deadline;
-  const options = { signal, logger, contact, onBegan: began, onText: (text: string) => gate.push(text) };
-  try {
-    const outcome =
-      agent.mode === 'connected'
-        ? await deps.connected.run(task, agent, options)
-        : await deps.declarative.run(task, agent, sandbox as Sandbox, options);
-    if (outcome.status === 'completed') contact.reach();
-    else if (outcome.cause.class === 'endpoint_refused') {
-      await deps.contacts.failed(task.listing.version.id, outcome.cause);
+export const run = step(
+  'run',
+  async (
+    deps: RunAgentDeps,
+    task: Task,
+    { agent, sandbox }: Checked,
+    { gate, contact }: { gate: OutputGate; contact: AgentContact },
+    { stop, began, logger }: { stop: AbortSignal; began(): void; logger: Pick<Logger, 'info' | 'warn'> },
+  ): Promise<AgentOutcome> => {
+    const { timeUp } = deps.drain;
+    const deadline = createDeadline(task.timeoutSeconds * 1000, stop, timeUp);
+    const { signal } = deadline;
+    const options = { signal, logger, contact, onBegan: began, onText: (text: string) => gate.push(text) };
+    try {
+      const outcome =
+        agent.mode === 'connected'
+          ? await deps.connected.run(task, agent, options)
+          : await deps.declarative.run(task, agent, sandbox as Sandbox, options);
+      if (outcome.status === 'completed') contact.reach();
+      else if (outcome.cause.class === 'endpoint_refused') {
+        await deps.contacts.failed(task.listing.version.id, outcome.cause);
+      }
+      if (outcome.status === 'completed' || !signal.aborted) return outcome;
+      if (!timeUp.aborted) return stopped(task, signal, contact);
+      // A stop of the server is not the agent's failure.
+      throw timeUp.reason;
+    } catch (error) {
+      if (error instanceof AgentUnreachableError && !contact.isReached) {
+        await deps.contacts.unreachable(task.listing.version.id);
+        await deps.contacts.failed(task.listing.version.id, error.failure);
+      }
+      if (signal.aborted && !timeUp.aborted) return stopped(task, signal, contact);
+      if (!gate.hasLeft) throw timeUp.aborted ? timeUp.reason : error;
+      logger.warn({ err: error, run_id: task.runId }, 'a run broke off after output had left');
+      return {
+        status: 'failed',
+        output: 'The run broke off because of a fault of the service.',
+        cause: { class: 'service_fault' },
+      };
+    } finally {
+      deadline.clear();
+      contact.close();
     }
-    if (outcome.status === 'completed' || !signal.aborted) return outcome;
-    if (!timeUp.aborted) return stopped(task, signal, contact);
-    // A stop of the server is not the agent's failure.
-    throw timeUp.reason;
-  } catch (error) {
-    if (error instanceof AgentUnreachableError && !contact.isReached) {
-      await deps.contacts.unreachable(task.listing.version.id);
-      await deps.contacts.failed(task.listing.version.id, error.failure);
-    }
-    if (signal.aborted && !timeUp.aborted) return stopped(task, signal, contact);
-    if (!gate.hasLeft) throw timeUp.aborted ? timeUp.reason : error;
-    logger.warn({ err: error, run_id: task.runId }, 'a run broke off after output had left');
-    return {
-      status: 'failed',
-      output: 'The run broke off because of a fault of the service.',
-      cause: { class: 'service_fault' },
-    };
-  } finally {
-    deadline.clear();
-    contact.close();
-  }
-}
+  },
+);
 
 /**
  * The end of a run that was stopped. A run that its caller stopped is charged once the task has gone out: the agent has worked on

@@ -5,6 +5,7 @@ import type { RunRepository } from '../history/repository.js';
 import type { Entry, SlotRequest } from '../queue/slot-repository.js';
 import type { Slots } from '../queue/slots.js';
 import type { Task } from '../task.js';
+import { step } from './steps.js';
 
 /** The parts that give a slot. */
 export interface SlotDeps {
@@ -21,23 +22,21 @@ export interface SlotDeps {
  * @throws ApiError `rate_limit_exceeded` when the queue is full or no slot became free in time, the reason of `stop`, and
  *   `invalid_request` for a key that was cancelled.
  */
-export async function takeSlot(
-  deps: SlotDeps,
-  task: Task,
-  stop: AbortSignal,
-  entered: Entry | undefined,
-): Promise<void> {
-  const refused = new AbortController();
-  const allowed = requireNotCancelled(deps.runs, task).catch((error: unknown) => refused.abort(error));
-  const ends = createDeadline(undefined, stop, deps.drain.started, refused.signal);
-  try {
-    await deps.slots.take(slotRequest(task), ends.signal, entered);
-  } finally {
-    ends.clear();
-  }
-  await allowed;
-  refused.signal.throwIfAborted();
-}
+export const takeSlot = step(
+  'slot',
+  async (deps: SlotDeps, task: Task, stop: AbortSignal, entered: Entry | undefined): Promise<void> => {
+    const refused = new AbortController();
+    const allowed = requireNotCancelled(deps.runs, task).catch((error: unknown) => refused.abort(error));
+    const ends = createDeadline(undefined, stop, deps.drain.started, refused.signal);
+    try {
+      await deps.slots.take(slotRequest(task), ends.signal, entered);
+    } finally {
+      ends.clear();
+    }
+    await allowed;
+    refused.signal.throwIfAborted();
+  },
+);
 
 /** The slot that a task asks for. */
 export function slotRequest({ runId, listing, wallet, isPriority }: Task): SlotRequest {

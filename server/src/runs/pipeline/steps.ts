@@ -7,16 +7,22 @@ export type RunStep = (typeof RUN_STEPS)[number];
 /** Gets the time that each step of each run took, also of a step that failed. */
 export type StepTimes = (step: RunStep, seconds: number) => void;
 
-/** Carries out a step: its time is measured, and it is a span of the run's trace. */
-export async function inStep<Result>(
-  { stepTimes }: { stepTimes: StepTimes },
-  step: RunStep,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const beganAt = performance.now();
-  try {
-    return await traced(`run.${step}`, {}, work);
-  } finally {
-    stepTimes(step, (performance.now() - beganAt) / 1000);
-  }
+/** The part that every step uses. */
+export interface StepDeps {
+  stepTimes: StepTimes;
+}
+
+/** Makes a step: its time is measured, and it is a span of the run's trace. */
+export function step<Deps, Args extends unknown[], Result>(
+  name: RunStep,
+  work: (deps: Deps, ...args: Args) => Promise<Result>,
+): (deps: Deps & StepDeps, ...args: Args) => Promise<Result> {
+  return async (deps, ...args) => {
+    const startedAt = performance.now();
+    try {
+      return await traced(`run.${name}`, {}, () => work(deps, ...args));
+    } finally {
+      deps.stepTimes(name, (performance.now() - startedAt) / 1000);
+    }
+  };
 }
