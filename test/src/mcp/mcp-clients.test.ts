@@ -15,7 +15,7 @@ const BIN = fileURLToPath(new URL('bin.js', import.meta.resolve('@agent-rental/m
 const REQUIREMENTS = fileURLToPath(new URL('mcp-clients/python-requirements.txt', import.meta.url));
 const SCRIPT = fileURLToPath(new URL('mcp-clients/scenario.py', import.meta.url));
 /** Words of the agent's description. Other tests have such agents too; the newest come first. */
-const QUERY = 'does what test says';
+const QUERY = 'does the work of a test';
 const PROGRAM = `
 await new Promise((resolve) => setTimeout(resolve, input?.wait_ms ?? 0));
 return { task };

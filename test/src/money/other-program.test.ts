@@ -29,7 +29,7 @@ const MCP = fileURLToPath(new URL('bin.js', import.meta.resolve('@agent-rental/m
 const OTHER = Keypair.generate().publicKey.toBase58();
 /** The text of a refusal: the program of the transaction, the program that the client knows, and the setting. */
 const REFUSAL = new RegExp(
-  `calls the program ${OTHER}, and not ${MARKETPLACE_PROGRAM_ID.toBase58()}[^]*programId[^]*AGENT_RENTAL_PROGRAM_ID`,
+  `calls the program ${OTHER}, not the client's marketplace program ${MARKETPLACE_PROGRAM_ID.toBase58()}[^]*programId[^]*AGENT_RENTAL_PROGRAM_ID`,
 );
 
 let stateDir: string;
