@@ -24,11 +24,11 @@ export const VERBS = {
     subjects: {
       sandbox: {
         summary: 'hostile code beside an honest caller',
-        main: 'batteries/dist/sandbox-soak/main.js',
+        main: 'resilience/dist/sandbox-soak/main.js',
       },
       money: {
         summary: 'charged runs with faults, crashes and forks: the debits equal the costs',
-        main: 'batteries/dist/faults/money-soak/main.js',
+        main: 'resilience/dist/faults/money-soak/main.js',
       },
       chain: {
         summary: 'transfers on the local chain, its memory, and a restart (Linux)',
@@ -50,61 +50,61 @@ export const VERBS = {
       },
       abort: {
         summary: 'runs aborted at random moments leave nothing behind',
-        main: 'batteries/dist/abort-battery/main.js',
+        main: 'resilience/dist/aborts/main.js',
       },
       retries: {
         summary: 'MCP calls that are given up and made again are paid once, and so are equal calls at once',
-        main: 'batteries/dist/retry-battery/main.js',
+        main: 'resilience/dist/retries/main.js',
       },
       'crash-matrix': {
         summary:
           'the server is killed at every step of every kind of run, and of registrations: the money is right, nothing is half made (9 minutes)',
-        main: 'batteries/dist/faults/crash-matrix/main.js',
+        main: 'resilience/dist/faults/crash-matrix/main.js',
       },
       kills: {
         summary:
           'kills of the server, the chain, PostgreSQL and Redis at each step of a run: back within 10 s, nothing lost or left (15 minutes)',
-        main: 'batteries/dist/faults/kills/main.js',
+        main: 'resilience/dist/faults/kills/main.js',
       },
       'hostile-database': {
         summary: 'connections cut at every statement, a full disk, crashes and an old copy of PostgreSQL',
-        main: 'batteries/dist/faults/hostile-database/main.js',
+        main: 'resilience/dist/faults/hostile-database/main.js',
       },
       'hostile-rpc': {
         summary: 'an RPC endpoint that misbehaves in each way, and forks',
-        main: 'batteries/dist/faults/hostile-rpc/main.js',
+        main: 'resilience/dist/faults/hostile-rpc/main.js',
       },
       replicas: {
         summary:
           '10,000 mixed requests to four replicas, of which two are killed, and two added: limits, slots, runs and money (6 minutes)',
-        main: 'batteries/dist/replicas/main.js',
+        main: 'resilience/dist/replicas/main.js',
       },
       'rolling-update': {
         summary: 'replicas are replaced one by one under load: no request fails',
-        main: 'batteries/dist/replicas/rolling-update/main.js',
+        main: 'resilience/dist/replicas/rolling-update/main.js',
       },
       load: {
         summary: 'five agents at and above capacity (8 minutes)',
-        main: 'batteries/dist/load/main.js',
+        main: 'resilience/dist/load/main.js',
       },
       plans: {
         summary:
           'no statement of the server reads a growing table as a whole, at 2,000,000 runs and 1,000,000 listings',
-        main: 'batteries/dist/plans/main.js',
+        main: 'resilience/dist/plans/main.js',
       },
       containers: {
         summary:
           'the image is built and docs/containers.md followed with Podman (Linux, root, network; minutes)',
-        main: 'batteries/dist/containers/main.js',
+        main: 'resilience/dist/containers/main.js',
       },
       arweave: {
         summary:
           'manifests on arlocal are read by the client of Arweave, its files by runs (network, a C++ compiler)',
-        main: 'batteries/dist/arweave/main.js',
+        main: 'resilience/dist/arweave/main.js',
       },
       'public-schemas': {
         summary: 'schemas of public MCP servers, published as listings, take all of their values (network)',
-        main: 'batteries/dist/public-schemas/main.js',
+        main: 'resilience/dist/public-schemas/main.js',
       },
       generators: {
         summary: 'clients that three generators make of the OpenAPI document rent and run (network)',
@@ -113,11 +113,11 @@ export const VERBS = {
       },
       screenshots: {
         summary: 'pictures of each page for people, in docs/pages (Chromium)',
-        main: 'batteries/dist/screenshots/main.js',
+        main: 'resilience/dist/screenshots/main.js',
       },
       'deno-apis': {
         summary: 'what Deno reaches before it asks for a permission, at each upgrade of Deno (Linux)',
-        main: 'batteries/dist/deno-api-sweep/main.js',
+        main: 'resilience/dist/deno-api-sweep/main.js',
       },
     },
   },

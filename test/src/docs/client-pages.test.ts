@@ -10,7 +10,7 @@ import { linksOf, namesIn, readText } from './repository.js';
 
 const run = promisify(execFile);
 const FOLDER = 'docs/clients';
-const PROGRAMS = 'batteries/src/clients/programs';
+const PROGRAMS = 'resilience/src/clients/programs';
 const pages = namesIn(FOLDER, 'file').filter((name) => name.endsWith('.md') && name !== 'README.md');
 
 interface Block {
@@ -62,7 +62,7 @@ const helpText = run(process.execPath, [
 const packages = namesIn('packages', 'folder').map(
   (name) => (JSON.parse(readText(`packages/${name}/package.json`)) as { name: string }).name,
 );
-const tried = readText('batteries/src/clients/clients.ts');
+const tried = readText('resilience/src/clients/clients.ts');
 const programs = namesIn(PROGRAMS, 'file').map((name) => readText(`${PROGRAMS}/${name}`));
 
 test('the page of clients links every page', () => {

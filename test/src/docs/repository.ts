@@ -65,7 +65,7 @@ export function codeSpans(text: string): string[] {
 
 /** A path from the repository's folder, as documents name it. */
 export const REPOSITORY_PATH =
-  /^(?:packages|server|programs|docs|test|benchmarks|fuzz|conformance|batteries|scripts|examples|\.ci)\/[\w./-]*\w$/;
+  /^(?:packages|server|programs|docs|test|benchmarks|fuzz|conformance|resilience|scripts|examples|\.ci)\/[\w./-]*\w$/;
 
 /** Relative links of a document: their targets from the repository's folder, and their anchors. */
 export function linksOf(path: string): { target: string; anchor: string | undefined }[] {

@@ -24,7 +24,7 @@ async function placesById(): Promise<Map<string, string[]>> {
     'benchmarks/src',
     'fuzz/src',
     'conformance/src',
-    'batteries/src',
+    'resilience/src',
   ]) {
     for (const entry of await readdir(join(ROOT, folder), { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name);

@@ -3,7 +3,7 @@ import { Random } from './random.js';
 /**
  * How much the tests play.
  *
- * - `quick`: `npm test`. Leaves out batteries, installed clients, and runs that outlive a client.
+ * - `quick`: `npm test`. Leaves out resilience tests, installed clients, and runs that outlive a client.
  * - `sample`: CI. Plays all tests; matrices play a random sample of their rows.
  * - `full`: `npm run battery -- tests`. Plays every row.
  */

@@ -5,7 +5,7 @@ export const RUN_STEPS = ['parse', 'admit', 'slot', 'check', 'charge', 'run', 'd
 export type RunStep = (typeof RUN_STEPS)[number];
 
 /** Gets the time that each step of each run took, also of a step that failed. */
-export type StepTimes = (step: RunStep, seconds: number) => void;
+type StepTimes = (step: RunStep, seconds: number) => void;
 
 /** The part that every step uses. */
 export interface StepDeps {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from './clients.js';
 import type { Installed } from './install.js';
-import type { Market } from '../retry-battery/slow-market.js';
+import type { Market } from '../retries/slow-market.js';
 import type { Scenario } from './scenarios.js';
 import { startScriptedModel } from './model/scripted-model.js';
 

@@ -1,7 +1,7 @@
 import { readCommandLine } from '@agent-rental/test/support/command-line/options';
 import { CLIENTS, type Client } from './clients.js';
 import { installClient, type Installed } from './install.js';
-import { openMarket } from '../retry-battery/slow-market.js';
+import { openMarket } from '../retries/slow-market.js';
 import { SCENARIOS } from './scenarios.js';
 import { tryClient, type Trial } from './try-client.js';
 
