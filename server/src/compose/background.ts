@@ -1,6 +1,6 @@
 import type { Db } from '../database/connection.js';
 import type { Leadership } from '../database/leadership.js';
-import { removeEndedApps, removeOldSpends } from '../identity/index.js';
+import { removeEndedApps } from '../identity/index.js';
 import { startFolding } from '../listings/index.js';
 import { enqueueTask, freeAbandonedTasks, startJobs } from '../jobs/jobs.js';
 import { startRounds, type Rounds } from '../platform/rounds.js';
@@ -21,7 +21,7 @@ import {
   SAMPLES_TASK,
 } from '../registration/index.js';
 import { removeEndedKeys } from '../service-keys/index.js';
-import { removeOldApprovals } from '../spending-approvals/index.js';
+import { removeOldApprovals, removeOldSpends } from '../spending/index.js';
 import { EXPIRY_CRONTAB, EXPIRY_TASK, removeExpired, removeOldStats } from '../runs/index.js';
 import type { AppParts } from './app-parts.js';
 import type { ListingsAndFiles } from './listings-and-files.js';

@@ -1,5 +1,5 @@
 import { readPublishedInput } from '../http/routes/tools.js';
-import type { Spending } from '../identity/index.js';
+import type { Spending } from '../spending/index.js';
 import {
   createAgentContacts,
   createAgentRuns,

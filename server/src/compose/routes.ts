@@ -15,7 +15,6 @@ import {
   createClientDocuments,
   createOriginsOf,
   createRegisteredClients,
-  createSpending,
   identityRoutes,
   oauthRoutes,
   type Authorization,
@@ -26,8 +25,9 @@ import { executionRoutes } from '../runs/index.js';
 import {
   approvalRoutes,
   createApprovalRepository,
+  createSpending,
   createSpendingApprovals,
-} from '../spending-approvals/index.js';
+} from '../spending/index.js';
 import { earningsRoutes } from '../settlement/index.js';
 import { contentRoutes } from '../storage/index.js';
 import { createRentalCosts, transactionRoutes } from '../transactions/index.js';

@@ -17,13 +17,4 @@ export {
   type Authorization,
 } from './oauth/index.js';
 export { identityRoutes } from './routes.js';
-export {
-  createSpending,
-  removeOldSpends,
-  type Allowance,
-  type Spending,
-  type SpendingApprovals,
-  type SpendingCall,
-  type SpendingQuestion,
-} from './spending.js';
 export { createTokens } from './tokens.js';

@@ -1,6 +1,6 @@
 import { operations, type Run } from '@agent-rental/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Spending } from '../identity/index.js';
+import type { Spending } from '../spending/index.js';
 import { ApiError, internalError } from '../errors/api-error.js';
 import { rateHeaders, toApiError } from '../http/server.js';
 import { addOperation } from '../http/operation-route.js';

@@ -20,7 +20,7 @@ import {
 } from '@solana/web3.js';
 import { describe, expect, test } from 'vitest';
 import type { Chain } from '../chain/index.js';
-import type { Allowance } from '../identity/index.js';
+import type { Allowance } from '../spending/index.js';
 import { ApiError } from '../errors/api-error.js';
 import { rentalSpendsOf } from './rental-spends.js';
 import { createTransactionService } from './service.js';

@@ -1,6 +1,6 @@
 import { operations } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
-import type { Spending } from '../identity/index.js';
+import type { Spending } from '../spending/index.js';
 import { addOperation } from '../http/operation-route.js';
 import { requireScope } from '../access/scopes.js';
 import type { TransactionService } from './service.js';

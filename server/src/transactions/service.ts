@@ -9,7 +9,7 @@ import { ACCOUNT_SIZES } from '@agent-rental/program-client';
 import { VersionedTransaction, type VersionedMessage } from '@solana/web3.js';
 import type { Chain } from '../chain/index.js';
 import type { CredentialService, Indexer } from '../credentials/index.js';
-import type { Allowance, SpendingCall } from '../identity/index.js';
+import type { Allowance, SpendingCall } from '../spending/index.js';
 import type { ListingService } from '../listings/index.js';
 import type { RegistrationService } from '../registration/index.js';
 import { ApiError } from '../errors/api-error.js';

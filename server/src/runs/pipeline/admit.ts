@@ -3,7 +3,7 @@ import { RENTAL_TERMS } from '@agent-rental/contract';
 import type { Chain } from '../../chain/index.js';
 import type { IndexedStatus } from '../../credentials/index.js';
 import type { FileInput, FileService } from '../../files/index.js';
-import type { Allowance } from '../../identity/index.js';
+import type { Allowance } from '../../spending/index.js';
 import { ApiError } from '../../errors/api-error.js';
 import { withoutAbsentNulls } from '../../platform/json-schema/checks.js';
 import type { Settlement } from '../../settlement/index.js';

@@ -4,7 +4,7 @@ import { findListingAddress, findPerQueryBalanceAddress } from '@agent-rental/pr
 import { PublicKey } from '@solana/web3.js';
 import type { Chain } from '../../chain/index.js';
 import { accessStatus, readChainAccessState, type ChainAccessState } from '../../credentials/index.js';
-import type { Allowance } from '../../identity/index.js';
+import type { Allowance } from '../../spending/index.js';
 import { ApiError } from '../../errors/api-error.js';
 import type { Keys } from '../../platform/keys.js';
 import { openPrivatePart, type PrivatePart } from '../../registration/index.js';

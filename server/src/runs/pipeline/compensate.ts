@@ -1,5 +1,5 @@
 import { SandboxUnavailableError } from '@agent-rental/sandbox';
-import type { Allowance } from '../../identity/index.js';
+import type { Allowance } from '../../spending/index.js';
 import { ApiError, internalError } from '../../errors/api-error.js';
 import type { Logger } from '../../platform/logger.js';
 import { ChargePendingError, type SentCharge, type Settlement } from '../../settlement/index.js';

@@ -4,7 +4,7 @@ import type { AgentOutcome } from '../agents/outcome.js';
 import { outputAsText, type OutputGate } from '../delivery/output-gate.js';
 import type { Task } from '../task.js';
 import type { FinishedRun, RunRepository } from '../history/repository.js';
-import type { Allowance } from '../../identity/index.js';
+import type { Allowance } from '../../spending/index.js';
 import type { Trials } from '../trials/trials.js';
 import { step } from './steps.js';
 

@@ -2,7 +2,7 @@ import type { ExecuteBody } from '@agent-rental/contract';
 import type { Chain } from '../../chain/index.js';
 import type { Drain } from '../../platform/drain.js';
 import type { RateState } from '../../rate-limits/memory.js';
-import type { Allowance } from '../../identity/index.js';
+import type { Allowance } from '../../spending/index.js';
 import type { Logger } from '../../platform/logger.js';
 import type { Settlement } from '../../settlement/index.js';
 import type { AgentContacts } from '../agents/contacts.js';

@@ -10,8 +10,8 @@ import {
   openTestDatabase,
   type TemporaryDatabase,
 } from '../testing/index.js';
-import { createApiKeys } from './api-keys.js';
-import { createSpending, type Allowance, type Spend } from './spending.js';
+import { createApiKeys } from '../identity/index.js';
+import { createSpending, type Allowance, type Spend } from './allowance.js';
 
 let database: TemporaryDatabase;
 beforeAll(async () => {

@@ -11,8 +11,9 @@ import {
 import type { z } from 'zod';
 import { ApiError } from '../errors/api-error.js';
 import type { Principal } from '../access/principal.js';
-import type { Challenges, SpendingApprovals } from '../identity/index.js';
+import type { Challenges } from '../identity/index.js';
 import { cleanLine } from '../listings/index.js';
+import type { SpendingApprovals } from './allowance.js';
 import type { ApprovalRepository, ApprovalRow, KnownApproval } from './repository.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -7,7 +7,7 @@ import {
 } from '@agent-rental/contract';
 import { sql } from 'kysely';
 import type { Db } from '../database/connection.js';
-import type { SpendingQuestion } from '../identity/index.js';
+import type { SpendingQuestion } from './allowance.js';
 
 /** A question in its present state. */
 export interface ApprovalRow {

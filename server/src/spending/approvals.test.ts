@@ -9,7 +9,8 @@ import { firstKeyRing } from '../service-keys/index.js';
 import { openDatabase } from '../database/connection.js';
 import { ApiError } from '../errors/api-error.js';
 import type { Principal } from '../access/principal.js';
-import { createApiKeys, createChallenges, createSpending, type Allowance } from '../identity/index.js';
+import { createApiKeys, createChallenges } from '../identity/index.js';
+import { createSpending, type Allowance } from './allowance.js';
 import { insertListing, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { createApprovalRepository, createSpendingApprovals, removeOldApprovals } from './index.js';
 
