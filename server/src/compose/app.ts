@@ -21,8 +21,8 @@ import { composeProtocol } from './chain/protocol.js';
 import { composeRegistration } from './registration.js';
 import { requireMasterKey } from './requirements/master-key.js';
 import { addRoutes } from './routes.js';
-import { composeRunLog } from './run-log.js';
-import { composeRunRecords } from './run-records.js';
+import { composeRunLog } from './runs/run-log.js';
+import { composeRunRecords } from './runs/run-records.js';
 import { composeSandboxes, sandboxShares } from './sandboxes/sandboxes.js';
 import { composeSettlement } from './settlement.js';
 

@@ -26,8 +26,8 @@ import { EXPIRY_CRONTAB, EXPIRY_TASK, removeExpired, removeOldStats } from '../r
 import type { AppParts } from './app-parts.js';
 import type { ListingsAndFiles } from './listings-and-files.js';
 import type { Registration } from './registration.js';
-import { INTERRUPTED_CHECK_MS, type RunRecords } from './run-records.js';
-import type { RunLogPart } from './run-log.js';
+import { INTERRUPTED_CHECK_MS, type RunRecords } from './runs/run-records.js';
+import type { RunLogPart } from './runs/run-log.js';
 import type { Protocol } from './chain/protocol.js';
 import type { SettlementPart } from './settlement.js';
 

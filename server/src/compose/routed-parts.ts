@@ -7,8 +7,8 @@ import type { Content } from './content.js';
 import type { HttpPart } from './http.js';
 import type { Protocol } from './chain/protocol.js';
 import type { Registration } from './registration.js';
-import type { RunLogPart } from './run-log.js';
-import type { RunRecords } from './run-records.js';
+import type { RunLogPart } from './runs/run-log.js';
+import type { RunRecords } from './runs/run-records.js';
 import type { Sandboxes } from './sandboxes/sandboxes.js';
 import type { SettlementPart } from './settlement.js';
 

@@ -32,7 +32,7 @@ import { earningsRoutes } from '../settlement/index.js';
 import { contentRoutes } from '../storage/index.js';
 import { createRentalCosts, transactionRoutes } from '../transactions/index.js';
 import type { AppParts } from './app-parts.js';
-import { composeExecution, composeTransactions } from './execution.js';
+import { composeExecution, composeTransactions } from './runs/execution.js';
 import type { RoutedParts } from './routed-parts.js';
 import { boundsInForce } from './sandboxes/open-driver.js';
 

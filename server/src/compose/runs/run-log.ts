@@ -5,11 +5,11 @@ import {
   createRunLogPublisher,
   createRunLogRepository,
   leafOf,
-} from '../run-log/index.js';
-import { receiptOf, type ReceiptOrigin } from '../runs/index.js';
-import { receiptPayload } from '../settlement/index.js';
-import type { AppParts } from './app-parts.js';
-import type { Protocol } from './chain/protocol.js';
+} from '../../run-log/index.js';
+import { receiptOf, type ReceiptOrigin } from '../../runs/index.js';
+import { receiptPayload } from '../../settlement/index.js';
+import type { AppParts } from '../app-parts.js';
+import type { Protocol } from '../chain/protocol.js';
 
 /** The shortest time between two batches of the run log: each costs a signature. */
 const BATCH_INTERVAL_SECONDS = 60;

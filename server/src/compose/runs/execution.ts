@@ -1,5 +1,5 @@
-import { readPublishedInput } from '../http/routes/tools.js';
-import type { Spending } from '../spending/index.js';
+import { readPublishedInput } from '../../http/routes/tools.js';
+import type { Spending } from '../../spending/index.js';
 import {
   createAgentContacts,
   createAgentRuns,
@@ -11,10 +11,10 @@ import {
   createWaitingCallers,
   runTask,
   type ExecutionServices,
-} from '../runs/index.js';
-import { createProposalBuilder, createTransactionService } from '../transactions/index.js';
-import type { AppParts } from './app-parts.js';
-import type { RoutedParts } from './routed-parts.js';
+} from '../../runs/index.js';
+import { createProposalBuilder, createTransactionService } from '../../transactions/index.js';
+import type { AppParts } from '../app-parts.js';
+import type { RoutedParts } from '../routed-parts.js';
 
 /** Composes the service that builds and sends the transactions of wallets. */
 export function composeTransactions(

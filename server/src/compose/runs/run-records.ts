@@ -1,4 +1,4 @@
-import { countRuns, type Metrics } from '../operations/index.js';
+import { countRuns, type Metrics } from '../../operations/index.js';
 import {
   createCallerCounts,
   createLiveRuns,
@@ -8,11 +8,11 @@ import {
   createRunRepository,
   createSlotRepository,
   createSlots,
-} from '../runs/index.js';
-import { openNotifications } from '../database/notifications.js';
-import type { AppParts } from './app-parts.js';
-import { concurrentRunsPerListing } from './sandboxes/pool-share.js';
-import type { SandboxShares } from './sandboxes/sandboxes.js';
+} from '../../runs/index.js';
+import { openNotifications } from '../../database/notifications.js';
+import type { AppParts } from '../app-parts.js';
+import { concurrentRunsPerListing } from '../sandboxes/pool-share.js';
+import type { SandboxShares } from '../sandboxes/sandboxes.js';
 
 /** The records of runs, and the messages by which replicas hear of each other's. */
 export type RunRecords = Awaited<ReturnType<typeof composeRunRecords>>;
