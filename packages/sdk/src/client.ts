@@ -1,4 +1,5 @@
 import {
+  createDeadline,
   CONFIRMATION_HEADERS,
   MAX_WAIT_SECONDS,
   walletAddress,
@@ -30,7 +31,6 @@ import {
   type TransactionRequest,
 } from '@agent-rental/contract';
 import type { z } from 'zod';
-import { createDeadline } from './deadline.js';
 import { ConnectionError } from './errors.js';
 import { sendRequest, type HttpOptions, type RequestInput } from './http.js';
 import { apiKeyAuthentication, walletAuthentication, type LoginStore, type MessageSigner } from './login.js';

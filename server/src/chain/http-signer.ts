@@ -4,7 +4,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { Agent, request } from 'undici';
 import * as z from 'zod';
 import { ApiError } from '../errors/api-error.js';
-import { createDeadline } from '../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 import type { AuthoritySigner } from './authority.js';
 
 const TIMEOUT_MS = 5_000;

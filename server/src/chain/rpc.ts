@@ -7,7 +7,7 @@ import {
 } from '@solana/web3.js';
 import { request } from 'undici';
 import * as z from 'zod';
-import { createDeadline } from '../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 import { isTraced, traced } from '../platform/tracing/spans.js';
 
 const CALL_TIMEOUT_MS = 15_000;

@@ -1,11 +1,10 @@
-import { CHARGE_WAIT_SECONDS, REFUSAL_TEXT } from '@agent-rental/contract';
+import { createDeadline, CHARGE_WAIT_SECONDS, REFUSAL_TEXT } from '@agent-rental/contract';
 import { PublicKey, type TransactionError } from '@solana/web3.js';
 import { apiErrorOfTransaction, type Chain, type Funds } from '../chain/index.js';
 import type { Indexer } from '../credentials/index.js';
 import { batchByKey } from '../database/batch-by-key.js';
 import { CHARGE_STATES } from '../database/charge-states.js';
 import { ApiError } from '../errors/api-error.js';
-import { createDeadline } from '../platform/deadline.js';
 import type { Logger } from '../platform/logger.js';
 import type { Charge, ChargeOrder, ReservedCharge } from './charge.js';
 import { createChargePacks, type SentTransaction } from './charge-transactions/charge-packs.js';

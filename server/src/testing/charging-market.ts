@@ -15,7 +15,7 @@ import {
 } from '../chain/index.js';
 import { createCredentialRepository, createIndexer, type Indexer } from '../credentials/index.js';
 import type { Db } from '../database/connection.js';
-import { createDeadline } from '../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 import { createLogger } from '../platform/logger.js';
 import {
   createChargeRepository,

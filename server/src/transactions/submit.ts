@@ -6,7 +6,7 @@ import {
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { ApiError } from '../errors/api-error.js';
-import { createDeadline } from '../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 import { apiErrorOfTransaction, type Chain } from '../chain/index.js';
 
 /** Longest wait for a submitted transaction. It may still land afterwards; submitting it again is safe. */

@@ -1,6 +1,5 @@
-import type { Json } from '@agent-rental/contract';
+import { createDeadline, type Json } from '@agent-rental/contract';
 import { Webhook } from 'standardwebhooks';
-import { createDeadline } from '../deadline.js';
 import { agentTask, handshake, type AgentFunction, type AnswerPieces } from './agent-task.js';
 import { schemaCheck, type AgentSchema } from './schema-check.js';
 

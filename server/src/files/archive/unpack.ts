@@ -1,4 +1,4 @@
-import { createDeadline } from '../../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 import {
   ARCHIVE_LIMITS,
   ArchiveError,

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { createDeadline } from '../../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 import {
   ForbiddenUrlError,
   readText,

@@ -1,4 +1,4 @@
-import { createDeadline } from '../../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 
 /** `fetch` that fails if no answer starts within `timeoutMs`. */
 export async function boundedFetch(

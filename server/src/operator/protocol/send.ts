@@ -2,7 +2,7 @@ import { decodeEvents, type MarketplaceEvent } from '@agent-rental/program-clien
 import { TransactionMessage, VersionedTransaction, type Keypair, type MessageV0 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { apiErrorOfTransaction, loadKeypair, type Chain } from '../../chain/index.js';
-import { createDeadline } from '../../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 import { OperatorError } from '../operator-error.js';
 import type { Plan } from './plan.js';
 

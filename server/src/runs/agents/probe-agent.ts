@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { ModelUnavailableError, type ModelGateway } from '../../model-gateway/index.js';
-import { createDeadline } from '../../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 import { ForbiddenUrlError, readText, type OutboundHttp } from '../../platform/outbound-http.js';
 import {
   signingSecrets,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Sandbox } from '@agent-rental/sandbox';
-import { createDeadline } from '../../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 import type { Logger } from '../../platform/logger.js';
 import type { ReviewRun } from '../../registration/index.js';
 import { AgentUnreachableError } from './outcome.js';

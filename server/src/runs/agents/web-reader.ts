@@ -1,5 +1,5 @@
 import type { WebPage } from '@agent-rental/agent-runner';
-import { createDeadline, type Deadline } from '../../platform/deadline.js';
+import { createDeadline, type Deadline } from '@agent-rental/contract';
 import { ForbiddenUrlError, type OutboundHttp } from '../../platform/outbound-http.js';
 
 const TIMEOUT_MS = 15_000;

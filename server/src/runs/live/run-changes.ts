@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors/api-error.js';
 import type { Notifications } from '../../database/notifications.js';
-import { createDeadline } from '../../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 
 /** How often a waiting caller reads a run without a notification: one may be lost. */
 export const POLL_INTERVAL_MS = 5_000;

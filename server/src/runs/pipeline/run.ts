@@ -1,5 +1,5 @@
 import type { Sandbox } from '@agent-rental/sandbox';
-import { createDeadline } from '../../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 import type { Drain } from '../../platform/drain.js';
 import type { Logger } from '../../platform/logger.js';
 import type { AgentContact } from '../agents/contact.js';

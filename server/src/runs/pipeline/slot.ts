@@ -1,5 +1,5 @@
 import type { Drain } from '../../platform/drain.js';
-import { createDeadline } from '../../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 import { requireNotCancelled } from '../calls/resolve-call.js';
 import type { RunRepository } from '../history/repository.js';
 import type { Entry, SlotRequest } from '../queue/slot-repository.js';

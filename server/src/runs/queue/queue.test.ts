@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createDeadline } from '../../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 import { createDrain } from '../../platform/drain.js';
 import { newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import { RunStoppedError } from '../live/run-stopped.js';

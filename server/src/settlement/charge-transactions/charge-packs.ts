@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import type { SignatureStatus } from '@solana/web3.js';
 import type { Chain } from '../../chain/index.js';
-import { createDeadline } from '../../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 import { broadcast } from './broadcast.js';
 import type { Charge, SignedCharge } from '../charge.js';
 import type { ChargeStates } from '../charge-states.js';

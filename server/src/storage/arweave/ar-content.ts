@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { createDeadline } from '../../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 import { readArweaveData, type ArweaveData, type ArweaveGateways } from './arweave-gateway.js';
 import { ContentRefusal, ContentUnavailableError } from '../reading/content-errors.js';
 import type { ContentLimits, ReadContent } from '../reading/read-content.js';

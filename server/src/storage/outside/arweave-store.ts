@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CID } from 'multiformats/cid';
-import { createDeadline } from '../../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 import { dataFrom, type ArweaveGateways } from '../arweave/arweave-gateway.js';
 import { signDataItem, type SignedDataItem } from '../arweave/data-item.js';
 import { askGateway, GatewayError, readBytes } from '../reading/gateway-requests.js';

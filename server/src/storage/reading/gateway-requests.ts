@@ -1,5 +1,5 @@
 import { ForbiddenUrlError, type OutboundHttp } from '../../platform/outbound-http.js';
-import { createDeadline } from '../../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 import { ContentRefusal } from './content-errors.js';
 
 /** A gateway gave no usable answer: another one is asked. */

@@ -5,7 +5,7 @@ import { CID } from 'multiformats/cid';
 import * as json from 'multiformats/codecs/json';
 import * as raw from 'multiformats/codecs/raw';
 import { identity } from 'multiformats/hashes/identity';
-import { createDeadline } from '../../platform/deadline.js';
+import { createDeadline } from '@agent-rental/contract';
 import type { OutboundHttp } from '../../platform/outbound-http.js';
 import { isCheckable, type BlockStore } from '../blocks/block-store.js';
 import { openBlockSession, type BlockSession } from './block-session.js';

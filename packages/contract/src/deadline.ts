@@ -1,23 +1,26 @@
-/** A signal that aborts after a time or with another signal, until it is cleared. */
+/** A signal that aborts after a timeout or when another signal aborts, until it is cleared. */
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** True when the time ran out before another signal aborted. */
+  /** True if the timeout came before an abort of another signal. */
   readonly isOver: boolean;
-  /** Stops the timer and detaches from the other signals. To be called on every path, for instance in `finally`. */
+  /** Stops the timer and detaches from the other signals. Call it on every path, for instance in `finally`. */
   clear(): void;
 }
 
 /**
- * Starts a deadline. It replaces `AbortSignal.timeout` and `AbortSignal.any`: in Node 20 nothing holds a timeout signal
- * inside of `any`, so that it never aborts after a garbage collection. Here the timer and the listeners hold the signal.
+ * Starts a deadline. It replaces `AbortSignal.timeout` and `AbortSignal.any`. In Node 20 nothing holds a timeout signal
+ * inside of `any`: after a garbage collection it never aborts. Here the timer and the listeners hold the signal.
  *
- * @param timeoutMs undefined: no time limit, only the other signals. At its end `signal.reason` is a `TimeoutError`.
+ * @param timeoutMs undefined: no timeout, only the other signals. At the timeout `signal.reason` is a `TimeoutError`.
  */
-export function createDeadline(timeoutMs: number | undefined, ...others: AbortSignal[]): Deadline {
+export function createDeadline(
+  timeoutMs: number | undefined,
+  ...others: (AbortSignal | undefined)[]
+): Deadline {
   const controller = new AbortController();
   const listeners: (() => void)[] = [];
   let isOver = false;
-  let timer: NodeJS.Timeout | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
 
   function clear(): void {
     clearTimeout(timer);
@@ -36,6 +39,7 @@ export function createDeadline(timeoutMs: number | undefined, ...others: AbortSi
     }, timeoutMs);
   }
   for (const other of others) {
+    if (other === undefined) continue;
     if (other.aborted) {
       end(other.reason);
       break;
