@@ -26,20 +26,23 @@ const STEPS = [
 /** The longest time between two of these messages. */
 const STEP_MS = 800;
 
-/** Starts a server, kills its examples after a message, and waits for the end of the server. */
+/** Starts a server, kills its examples after a message or once it is ready, and waits for its end. */
 async function startAndKill(stateDir: string, step: string, afterMs: number): Promise<void> {
   const server = spawnServer(stateDir);
   const ended = new Promise((resolve) => server.once('close', resolve));
   if (server.stdout === null) throw new Error('The server has no output.');
-  for await (const line of createInterface({ input: server.stdout })) {
-    // A step that an earlier start completed is not told again.
-    if (!line.includes(step) && !line.includes('The marketplace is up')) continue;
-    await delay(afterMs);
-    const children = await descendants(server.pid ?? 0);
-    const examples = children.find(({ command }) => command.endsWith('examples/dist/marketplace.js'));
-    if (examples) process.kill(examples.pid, 'SIGKILL');
-    server.kill('SIGTERM');
-  }
+  const lines = createInterface({ input: server.stdout });
+  // An earlier start may have taken the step, which is then not told again.
+  await new Promise<void>((resolve) => {
+    lines.on('line', (line) => line.includes(step) && resolve());
+    server.once('message', () => resolve());
+    server.once('close', () => resolve());
+  });
+  await delay(afterMs);
+  const children = await descendants(server.pid ?? 0);
+  const examples = children.find(({ command }) => command.endsWith('examples/dist/marketplace.js'));
+  if (examples) process.kill(examples.pid, 'SIGKILL');
+  server.kill('SIGTERM');
   await ended;
 }
 
