@@ -1,4 +1,4 @@
-import type { Manifest } from '@agent-rental/contract';
+import type { Manifest, ModelProvider } from '@agent-rental/contract';
 import { OFFLINE_MODEL_ID } from '../offline-model/index.js';
 
 /** Where the examples run, and their state folder. */
@@ -23,8 +23,13 @@ export interface ModelChoice {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+type Vendor = Exclude<ModelProvider, 'self_hosted'>;
+
 /** Used when a vendor's key is set and `MODEL_NAME` is not. */
-const DEFAULT_MODEL = { openai: 'gpt-4.1-mini', anthropic: 'claude-sonnet-4-5' } as const;
+const DEFAULT_MODEL: Readonly<Record<Vendor, string>> = {
+  openai: 'gpt-4.1-mini',
+  anthropic: 'claude-sonnet-4-5',
+};
 
 /**
  * Reads where to work from the environment.
@@ -68,10 +73,10 @@ export function chooseModel(
       ...(key !== undefined && { key }),
     };
   }
-  for (const provider of ['openai', 'anthropic'] as const) {
+  for (const [provider, usual] of Object.entries(DEFAULT_MODEL) as [Vendor, string][]) {
     const vendorKey = read(`${provider.toUpperCase()}_API_KEY`);
     if (vendorKey === undefined) continue;
-    const model = name ?? DEFAULT_MODEL[provider];
+    const model = name ?? usual;
     return { label: `${model} of ${provider}`, model: { provider, model }, key: vendorKey };
   }
   return {

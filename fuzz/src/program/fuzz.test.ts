@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { PROGRAM_ERRORS } from '@agent-rental/program-client';
+import { MARKETPLACE_IDL, PROGRAM_ERRORS } from '@agent-rental/program-client';
 import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
 import { describe, expect, test, vi } from 'vitest';
 import { runCampaign } from './campaign/campaign.js';
@@ -50,6 +50,11 @@ test('a violation is reported with a short sequence that repeats it', async () =
   expect(message).toBe('violation: verify_access: the program returns [1], the model [0]');
   expect(sequence).toMatch(/^seed 1, world \d+, step \d+; 1 steps are enough:$/);
   expect(steps).toEqual([expect.stringContaining('1. verify_access(buyer=')]);
+});
+
+test('the model has every instruction of the program', () => {
+  const names = MARKETPLACE_IDL.instructions.map(({ name }) => name);
+  expect(INSTRUCTION_NAMES.toSorted()).toEqual(names.toSorted());
 });
 
 test('each error of the program has its number', () => {

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkAgent } from '@agent-rental/sdk/creator';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Command } from 'commander';
+import { createProgram } from './program.js';
 import { runCli } from './run-cli.js';
 import { lamportsOf } from './sol.js';
 
@@ -22,6 +24,16 @@ async function cli(...args: string[]) {
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
+/** Every command with its parents' names, for instance `wallet create`. */
+function commandsOf(command: Command, parents: readonly string[] = []): string[] {
+  return command.commands.flatMap((child) => {
+    const path = [...parents, child.name()];
+    return [path.join(' '), ...commandsOf(child, path)];
+  });
+}
+// It uses its environment only when a command runs.
+const COMMANDS = commandsOf(createProgram({} as Parameters<typeof createProgram>[0]));
+
 async function newFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'agent rental cli '));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -36,13 +48,15 @@ describe('agent-rental', () => {
     expect((await cli('--version')).out).toMatch(/^\d+\.\d+\.\d+$/);
   });
 
-  it.each(
-    [
-      ['init', 'check', 'dev', 'publish', 'update', 'rollback', 'pause', 'resume', 'close', 'earnings'],
-      ['logs', 'stats', 'withdraw', 'agents', 'rotate-secret'],
-      ['model', 'rent', 'run', 'completion', 'wallet', 'wallet create', 'wallet fund', 'wallet sweep'],
-    ].flat(),
-  )('explains %s in lines of 80 columns', async (command) => {
+  it('has every command in the table of its README', async () => {
+    const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+    const cells = readme.split('\n').flatMap((line) => /^\| `(?:[^|\\]|\\.)*/.exec(line) ?? []);
+    const words = new Set(cells.join(' ').match(/[a-z][a-z-]*/g));
+    const missing = COMMANDS.filter((command) => !command.split(' ').every((word) => words.has(word)));
+    expect(missing).toEqual([]);
+  });
+
+  it.each(COMMANDS)('explains %s in lines of 80 columns', async (command) => {
     const { code, out } = await cli(...command.split(' '), '--help');
     expect(code).toBe(0);
     expect(out).toContain(`Usage: agent-rental ${command}`);

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createProgram } from './program.js';
 
 const BIN = fileURLToPath(new URL('../dist/bin.js', import.meta.url));
 const CTRL_C = '\u0003';
@@ -75,24 +76,35 @@ function inTerminal(cwd: string, env: Record<string, string>, program: readonly 
   };
 }
 
+/** A call of every command that waits for a marketplace or a chain. */
+const WAITING = [
+  ['publish'],
+  ['agents'],
+  ['update', 'an-agent-aaaaaa'],
+  ['rollback', 'an-agent-aaaaaa'],
+  ['rotate-secret', 'an-agent-aaaaaa'],
+  ['logs', 'an-agent-aaaaaa', '--follow'],
+  ['stats', 'an-agent-aaaaaa'],
+  ['pause', 'an-agent-aaaaaa'],
+  ['resume', 'an-agent-aaaaaa'],
+  ['close', 'an-agent-aaaaaa', '--yes'],
+  ['withdraw', 'an-agent-aaaaaa'],
+  ['earnings'],
+  ['rent', 'an-agent-aaaaaa', '--yes'],
+  ['run', 'an-agent-aaaaaa', 'Do it.'],
+  ['wallet', 'balance'],
+  ['wallet', 'fund', '--sol', '1', '--airdrop'],
+];
+
+it('the tests below have every command that calls a marketplace', () => {
+  const { commands } = createProgram({} as Parameters<typeof createProgram>[0]);
+  const calling = commands.filter(({ options }) => options.some(({ long }) => long === '--wallet'));
+  const tried = new Set(WAITING.map(([name]) => name));
+  expect(calling.map((command) => command.name()).filter((name) => !tried.has(name))).toEqual([]);
+});
+
 describe.skipIf(!hasTerminal)('the command line in a terminal of 80 columns', () => {
-  it.each([
-    ['publish'],
-    ['update', 'an-agent-aaaaaa'],
-    ['rollback', 'an-agent-aaaaaa'],
-    ['rotate-secret', 'an-agent-aaaaaa'],
-    ['logs', 'an-agent-aaaaaa', '--follow'],
-    ['stats', 'an-agent-aaaaaa'],
-    ['pause', 'an-agent-aaaaaa'],
-    ['resume', 'an-agent-aaaaaa'],
-    ['close', 'an-agent-aaaaaa', '--yes'],
-    ['withdraw', 'an-agent-aaaaaa'],
-    ['earnings'],
-    ['rent', 'an-agent-aaaaaa', '--yes'],
-    ['run', 'an-agent-aaaaaa', 'Do it.'],
-    ['wallet', 'balance'],
-    ['wallet', 'fund', '--sol', '1', '--airdrop'],
-  ])('ends at Ctrl-C while %s waits, and leaves nothing behind [REG-64]', async (...args) => {
+  it.each(WAITING)('ends at Ctrl-C while %s waits, and leaves nothing behind [REG-64]', async (...args) => {
     const cwd = await newAgent();
     const before = await readdir(cwd);
     const { url, asked } = await silentServer();

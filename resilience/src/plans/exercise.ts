@@ -19,9 +19,6 @@ export interface Exercised {
   readonly metricsToken: string;
 }
 
-/** The scheduled tasks without the comparison with the chain, which runs at each start. */
-const TASKS = ['remove_expired', 'remove_lapsed_drafts', 'queue_health_checks'];
-
 /** Makes a server send all its statements for runs, reads and background work. @returns the wrong answers. */
 export async function exercise(market: FaultMarket, exercised: Exercised): Promise<string[]> {
   const wrong: string[] = [];
@@ -180,10 +177,15 @@ async function workBusy(
 }
 
 async function workBackground(market: FaultMarket): Promise<void> {
-  for (const task of TASKS) await market.query('select graphile_worker.add_job($1)', [task]);
+  // The comparison with the chain runs at each start.
+  const scheduled = await market.query<{ identifier: string }>(
+    `select identifier from graphile_worker._private_known_crontabs where identifier <> 'reconcile_with_chain'`,
+  );
+  const tasks = scheduled.map(({ identifier }) => identifier);
+  for (const task of tasks) await market.query('select graphile_worker.add_job($1)', [task]);
   await until(async () => {
     const waiting = await market.query(`select from graphile_worker.jobs where task_identifier = any ($1)`, [
-      TASKS,
+      tasks,
     ]);
     return waiting.length === 0;
   });

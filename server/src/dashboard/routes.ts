@@ -36,6 +36,8 @@ import { testFundsRoute } from './test-funds-route.js';
 const PAGE_SIZE = 24;
 /** The newest reviews that a listing's page shows. */
 const REVIEWS_SHOWN = 10;
+/** The members of a search that an address may have. The size of a page is not one. */
+const SEARCH_MEMBERS = Object.keys(searchListingsQuery.shape).filter((name) => name !== 'limit');
 
 /** The data sources of the pages. */
 export interface DashboardDeps {
@@ -155,9 +157,8 @@ function acceptsHtml(accept: string | undefined): boolean {
  * @throws ApiError `invalid_request` for a value that its member does not accept.
  */
 function browseQuery(query: Record<string, unknown>): BrowseQuery {
-  const { q, category, rental_model, sort, offset } = query;
-  const given = Object.entries({ q, category, rental_model, sort, offset }).filter(
-    ([, value]) => value !== undefined && value !== '',
+  const given = Object.entries(query).filter(
+    ([name, value]) => SEARCH_MEMBERS.includes(name) && value !== undefined && value !== '',
   );
   const parsed = searchListingsQuery.safeParse({ ...Object.fromEntries(given), limit: PAGE_SIZE });
   if (parsed.success) return parsed.data;

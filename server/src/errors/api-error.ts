@@ -28,8 +28,13 @@ export interface ApiErrorDetails {
   cause?: unknown;
 }
 
-/** When to come back where nothing better is known: every 429 and 503 says it. */
-const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
+/** The codes of temporary errors. */
+type TemporaryCode = {
+  [Code in ErrorCode]: (typeof ERROR_STATUS)[Code] extends 429 | 503 ? Code : never;
+}[ErrorCode];
+
+/** When to come back where nothing better is known. A 429 or 503 without an entry does not compile. */
+const RETRY_AFTER_SECONDS: Readonly<Record<TemporaryCode, number> & Partial<Record<ErrorCode, number>>> = {
   rate_limit_exceeded: 5,
   service_unavailable: 5,
 };

@@ -1,3 +1,4 @@
+import type { ModelProvider } from '@agent-rental/contract';
 import { afterEach, expect, it, vi } from 'vitest';
 import { modelOrigin, type DeclarativeAgent } from '../registration/index.js';
 import { ForeignKeyError, languageModel } from './language-model.js';
@@ -21,14 +22,18 @@ async function askedAt(model: DeclarativeAgent['model']): Promise<string[]> {
   return asked;
 }
 
-it.each([
-  ['openai', 'https://api.openai.com/v1/chat/completions'],
-  ['anthropic', 'https://api.anthropic.com/v1/messages'],
-] as const)(
+type Vendor = Exclude<ModelProvider, 'self_hosted'>;
+
+/** Where each vendor is asked. */
+const ADDRESSES: Readonly<Record<Vendor, string>> = {
+  openai: 'https://api.openai.com/v1/chat/completions',
+  anthropic: 'https://api.anthropic.com/v1/messages',
+};
+
+it.each(Object.entries(ADDRESSES) as [Vendor, string][])(
   'a key for %s goes there, and not to a base URL of the environment [REG-16]',
   async (provider, url) => {
-    vi.stubEnv('OPENAI_BASE_URL', 'https://evil.example/v1');
-    vi.stubEnv('ANTHROPIC_BASE_URL', 'https://evil.example/v1');
+    vi.stubEnv(`${provider.toUpperCase()}_BASE_URL`, 'https://evil.example/v1');
     const model = { provider, model: 'm', key: 'k', keyOrigin: modelOrigin({ provider }) };
     expect(await askedAt(model)).toEqual([url]);
   },

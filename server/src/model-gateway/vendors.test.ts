@@ -14,20 +14,19 @@ import { createModelGateway, ModelUnavailableError, type ModelSession } from './
 import { ModelLimitError, type ModelLimits } from './spending-meter.js';
 
 /** The vendors; the same tests run against the real one where its key is in the environment. */
-const VENDORS = [
-  {
-    name: 'openai' as const,
+const SETTINGS: Readonly<Record<VendorName, { origin: string; keyVariable: string; model: string }>> = {
+  openai: {
     origin: 'https://api.openai.com',
     keyVariable: 'OPENAI_API_KEY',
     model: process.env['OPENAI_TEST_MODEL'] ?? 'gpt-4.1-mini',
   },
-  {
-    name: 'anthropic' as const,
+  anthropic: {
     origin: 'https://api.anthropic.com',
     keyVariable: 'ANTHROPIC_API_KEY',
     model: process.env['ANTHROPIC_TEST_MODEL'] ?? 'claude-haiku-4-5',
   },
-];
+};
+const VENDORS = (Object.keys(SETTINGS) as VendorName[]).map((name) => ({ name, ...SETTINGS[name] }));
 const PROMPT = 'You help to test a program. Do exactly what you are told.';
 const NEVER = new AbortController().signal;
 

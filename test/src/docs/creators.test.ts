@@ -9,6 +9,7 @@ import {
   manifest,
   listingTerms,
   PRICE_LAMPORTS,
+  RENTAL_MODELS,
   TIMEOUT_SECONDS,
   TOOL_SCOPES,
 } from '@agent-rental/contract';
@@ -107,8 +108,11 @@ describe('the guide for creators', () => {
       ...Object.keys(listingTerms.shape),
       ...Object.keys(TOOL_SCOPES),
       ...Object.keys(MODEL_PROVIDERS),
+      ...RENTAL_MODELS,
     ];
     for (const name of named) expect(GUIDE).toContain(`\`${name}\``);
+    const glossary = readText('docs/glossary.md');
+    for (const name of RENTAL_MODELS) expect(glossary).toContain(`\`${name}\``);
     for (const scope of Object.values(TOOL_SCOPES)) expect(GUIDE).toContain(`\`${scope}\``);
     const { default: usual, max } = TIMEOUT_SECONDS;
     expect(GUIDE).toContain(`1 to ${max}, default ${usual}`);

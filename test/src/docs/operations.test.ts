@@ -1,3 +1,4 @@
+import { environment } from '@agent-rental/server/config';
 import { describe, expect, test } from 'vitest';
 import { readText } from './repository.js';
 
@@ -12,5 +13,11 @@ describe('docs/operations.md', () => {
     expect(variables.filter((name) => !PAGE.includes(`\`${name}\``) && !PAGE.includes(`${name}=`))).toEqual(
       [],
     );
+  });
+
+  test('names every sandbox driver, and so does docs/isolation.md', () => {
+    const drivers = environment.shape.SANDBOX_DRIVER.unwrap().options.filter((name) => name !== 'auto');
+    for (const page of [PAGE, readText('docs/isolation.md')])
+      expect(drivers.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
 });

@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { ALWAYS_THERE_TOOLS } from '@agent-rental/contract';
+import { SERVER_INSTRUCTIONS } from '@agent-rental/mcp-server';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
@@ -143,8 +145,12 @@ describe('the MCP configurations of the examples', () => {
     for (const name of Object.keys(server.mcp_config.env)) expect(help).toContain(name);
     for (const { name } of entry.packages[0]?.environmentVariables ?? []) expect(help).toContain(name);
 
-    const fixed = manifest.tools.map(({ name }) => name);
+    const fixed = Object.keys(ALWAYS_THERE_TOOLS);
+    expect(manifest.tools.map(({ name }) => name)).toEqual(fixed);
     expect((await toolsBy(await entryOf('cursor.json'))).slice(0, fixed.length)).toEqual(fixed);
+    const readme = await readFile(new URL('../../../packages/tools/README.md', import.meta.url), 'utf8');
+    for (const text of [SERVER_INSTRUCTIONS, readme])
+      expect(fixed.filter((name) => !text.includes(name))).toEqual([]);
   });
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { aiCatalog, serverCard } from '@agent-rental/contract';
+import { aiCatalog, RENTAL_MODELS, serverCard } from '@agent-rental/contract';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { operationsOf } from '../support/operations.js';
@@ -78,6 +78,7 @@ describe('a client that knows the address alone', () => {
       ([, method = '', path = '']) => `${method} ${path.replaceAll(/[A-Z][A-Z_]*/g, '{}')}`,
     );
     expect(named.length).toBeGreaterThan(8);
+    for (const model of RENTAL_MODELS) expect(guide).toContain(`\`${model}\``);
     const known = described.map((operation) => operation.replaceAll(/\{\w+\}/g, '{}'));
     expect(known).toEqual(expect.arrayContaining(named));
     const both = guide + (await textOf('/llms.txt'));

@@ -91,6 +91,9 @@ export interface MarketplaceWallet {
   revoke(listingId: string, buyer: string, options?: ActionOptions): Promise<ConfirmedTransaction>;
 }
 
+/** The method of each action. An action without one does not compile. */
+type MethodName = Exclude<DirectRequest['action'], 'topup'> | 'topUp';
+
 /** Makes a wallet that acts on the marketplace through an RPC endpoint. */
 export function createMarketplaceWallet(options: MarketplaceWalletOptions): MarketplaceWallet {
   const { connection, signer } = options;
@@ -163,5 +166,5 @@ export function createMarketplaceWallet(options: MarketplaceWalletOptions): Mark
     close: (listing_id, given) => act({ action: 'close', listing_id }, given),
     withdraw: (listing_id, terms = {}, given) => act({ action: 'withdraw', listing_id, ...terms }, given),
     revoke: (listing_id, buyer, given) => act({ action: 'revoke', listing_id, buyer }, given),
-  };
+  } satisfies MarketplaceWallet & Record<MethodName, unknown>;
 }

@@ -1,9 +1,13 @@
+import type { ModelProvider } from '@agent-rental/contract';
 import { listenNode } from '../listen-node.js';
 import { anthropic } from './anthropic.js';
 import { openAi } from './openai.js';
 import type { VendorError, VendorProtocol, VendorRefusal, VendorRequest, VendorTurn } from './vendor.js';
 
-const PROTOCOLS = { openai: openAi, anthropic } satisfies Record<string, VendorProtocol>;
+const PROTOCOLS = { openai: openAi, anthropic } satisfies Record<
+  Exclude<ModelProvider, 'self_hosted'>,
+  VendorProtocol
+>;
 
 /** Vendors whose protocols are spoken here. */
 export type VendorName = keyof typeof PROTOCOLS;

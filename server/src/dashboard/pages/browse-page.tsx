@@ -164,14 +164,12 @@ function countWords(total: number, words: string | undefined): string {
 
 /** The address of a page of a search, without members at their default. */
 function addressOf(query: BrowseQuery): string {
-  const { q, category, rental_model, sort, offset } = query;
+  const { limit: _, sort, offset, ...filters } = query;
   const named = Object.entries({
-    q,
-    category,
-    rental_model,
+    ...filters,
     sort: sort === 'relevance' ? undefined : sort,
-    offset: offset === 0 ? undefined : String(offset),
-  }).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    offset: offset === 0 ? undefined : offset,
+  }).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
   const text = new URLSearchParams(named).toString();
   return text === '' ? '/' : `/?${text}`;
 }

@@ -42,6 +42,27 @@ async function keptTables(): Promise<unknown> {
   return rows[0]?.kept;
 }
 
+it('the random changes below are of every column that search reads', async () => {
+  const { rows } = await sql<{ column_name: string }>`
+    select column_name::text from information_schema.view_column_usage
+    where view_name = 'searchable_listings' and table_name = 'listings' order by column_name`.execute(
+    database.db,
+  );
+  const changed = [
+    'category',
+    'description',
+    'failing_since',
+    'hidden_since',
+    'price_lamports',
+    'rating_sum',
+  ];
+  const others = ['rental_model', 'review_count', 'status', 'title'];
+  // The first two never change on sale.
+  expect(rows.map((row) => row.column_name)).toEqual(
+    ['id', 'published_at', ...changed, ...others].toSorted(),
+  );
+});
+
 it('the tables of search equal a rebuild, after random changes of many listings in one statement', async () => {
   const { db } = database;
   const below = numbers(11);

@@ -69,6 +69,15 @@ test('the settings of the chart are variables that the server reads [OPS-82]', (
   expect(Object.keys(config).filter((name) => !(name in environment.shape))).toEqual([]);
 });
 
+test('the chart takes every sandbox driver but Deno alone', () => {
+  const { properties } = JSON.parse(readText(`${CHART}/values.schema.json`)) as {
+    properties: { sandbox: { properties: { driver: { enum: string[] } } } };
+  };
+  const weak: string[] = ['auto', 'deno'];
+  const drivers = environment.shape.SANDBOX_DRIVER.unwrap().options.filter((name) => !weak.includes(name));
+  expect(properties.sandbox.properties.driver.enum.toSorted()).toEqual(drivers.toSorted());
+});
+
 test('the chart names the release of its repository', () => {
   const { version, appVersion } = parse(readText(`${CHART}/Chart.yaml`)) as Record<string, string>;
   const { version: release } = JSON.parse(readText('server/package.json')) as { version: string };

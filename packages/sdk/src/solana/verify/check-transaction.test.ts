@@ -1,4 +1,4 @@
-import type { TransactionRequest } from '@agent-rental/contract';
+import { TRANSACTION_SCOPES, type TransactionRequest } from '@agent-rental/contract';
 import {
   closeListing,
   consumeQuery,
@@ -26,6 +26,7 @@ import {
   type PublicKey,
 } from '@solana/web3.js';
 import { describe, expect, test } from 'vitest';
+import * as solana from '../index.js';
 import {
   checkProposal,
   inspectProposal,
@@ -94,6 +95,16 @@ function placeOf(instructionName: string, account: string): number {
   const found = MARKETPLACE_IDL.instructions.find(({ name }) => name === instructionName);
   return found?.accounts.findIndex(({ name }) => name === account) ?? -1;
 }
+
+test('there is an honest proposal of every action', () => {
+  const proposed = new Set(Object.values(HONEST).map(({ request }) => request.action));
+  expect([...proposed].toSorted()).toEqual(Object.keys(TRANSACTION_SCOPES).toSorted());
+});
+
+test('there is a function for every action', () => {
+  const functions = Object.keys(TRANSACTION_SCOPES).map((name) => (name === 'topup' ? 'topUp' : name));
+  expect(functions.filter((name) => !(name in solana))).toEqual([]);
+});
 
 const transfer = (lamports: number) =>
   SystemProgram.transfer({ fromPubkey: buyer, toPubkey: stranger.publicKey, lamports });
