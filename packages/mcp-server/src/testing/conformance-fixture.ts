@@ -271,12 +271,7 @@ function fixtureTools(secret: Uint8Array): Record<string, FixtureTool> {
           ? ['step1', 'Step 1: What is your name?', 'name']
           : ['step2', 'Step 2: What is your favorite color?', 'color'];
       return inputRequired({
-        inputRequests: {
-          [key]: inputRequired.elicit({
-            message,
-            requestedSchema: form(field, 'string'),
-          }),
-        },
+        inputRequests: { [key]: inputRequired.elicit({ message, requestedSchema: form(field, 'string') }) },
         requestState: await codec.mint({ step: step + 1 }),
       });
     },

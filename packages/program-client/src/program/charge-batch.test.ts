@@ -160,9 +160,7 @@ describe('consume_queries', () => {
       expectRefusal(chain.send(by(authority)), 'Unauthorized');
     }
     const shared = (at: number, change: Partial<(typeof batch.keys)[number]>) =>
-      changed(batch, {
-        keys: batch.keys.map((key, index) => (index === at ? { ...key, ...change } : key)),
-      });
+      changed(batch, { keys: batch.keys.map((key, index) => (index === at ? { ...key, ...change } : key)) });
     expectRefusal(chain.send(shared(0, { isSigner: false })), 'AccountNotSigner');
     expectRefusal(chain.send(shared(3, { isWritable: false })), 'ConstraintMut');
     expectRefusal(chain.send(shared(4, { pubkey: chain.wallet() })), 'ConstraintHasOne');
@@ -191,9 +189,7 @@ describe('consume_queries', () => {
     // Indexes of the second charge's accounts.
     const [credentialAt, balanceAt] = [7, 8];
     const withAccount = (at: number, change: Partial<(typeof batch.keys)[number]>) =>
-      changed(batch, {
-        keys: batch.keys.map((key, index) => (index === at ? { ...key, ...change } : key)),
-      });
+      changed(batch, { keys: batch.keys.map((key, index) => (index === at ? { ...key, ...change } : key)) });
     const stranger = (at: PublicKey, change: object = {}) => {
       const copy = chain.wallet();
       const account = chain.account(at);

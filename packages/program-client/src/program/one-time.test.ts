@@ -11,12 +11,7 @@ describe('purchase_one_time', () => {
   function setup() {
     const market = new Market();
     const listingId = market.list('one_time');
-    const input = {
-      buyer: market.buyer,
-      listingId,
-      treasury: market.treasury,
-      maxPriceLamports: PRICE,
-    };
+    const input = { buyer: market.buyer, listingId, treasury: market.treasury, maxPriceLamports: PRICE };
     return { market, listingId, input, chain: market.chain };
   }
 

@@ -47,12 +47,7 @@ describe('per-query balances', () => {
     expect(events).toEqual([
       {
         name: 'PerQueryPurchased',
-        data: {
-          listing: at.listing,
-          buyer: market.buyer,
-          depositLamports: DEPOSIT,
-          maxPriceLamports: PRICE,
-        },
+        data: { listing: at.listing, buyer: market.buyer, depositLamports: DEPOSIT, maxPriceLamports: PRICE },
       },
     ]);
   });

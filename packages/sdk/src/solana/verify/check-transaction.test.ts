@@ -303,11 +303,7 @@ describe('a hostile proposal is refused', () => {
   test('to publish on other terms than those named', () => {
     const { instructions } = honest('publish');
     const request = (price_lamports: number, rental_model: 'one_time' | 'subscription') =>
-      ({
-        action: 'publish',
-        listing_id: listingId,
-        listing: { rental_model, price_lamports },
-      }) as const;
+      ({ action: 'publish', listing_id: listingId, listing: { rental_model, price_lamports } }) as const;
     expect(reasonOf(proposalOf(instructions), request(5_000_000, 'one_time'))).toBeUndefined();
     expect(reasonOf(proposalOf(instructions), request(5_000_001, 'one_time'))).toBe('argument');
     expect(reasonOf(proposalOf(instructions), request(5_000_000, 'subscription'))).toBe('argument');
@@ -463,10 +459,7 @@ describe('a price', () => {
 
 /** A proposal with its priority fee in the quote. */
 function withFee({ transaction, quote }: ReturnType<typeof proposalOf>, lamports: number) {
-  return {
-    transaction,
-    quote: { ...quote, network_fee_lamports: quote.network_fee_lamports + lamports },
-  };
+  return { transaction, quote: { ...quote, network_fee_lamports: quote.network_fee_lamports + lamports } };
 }
 
 /** A proposal with one more account that no instruction uses. */
