@@ -28,18 +28,10 @@ function setup() {
   const market = new Market();
   const list = (price: bigint, rentalModel: 'one_time' | 'subscription') => {
     const listingId = `p-${price}`;
-    market.chain.succeed(
-      createListing({
-        creator: market.creator,
-        authority: market.authority,
-        listingId,
-        rentalModel,
-        priceLamports: price,
-        minDepositLamports: 0n,
-        metadataUri: '',
-      }),
-    );
-    market.chain.fund(market.creator, 10n ** 9n);
+    const { creator, authority } = market;
+    const terms = { rentalModel, priceLamports: price, minDepositLamports: 0n, metadataUri: '' };
+    market.chain.succeed(createListing({ creator, authority, listingId, ...terms }));
+    market.chain.fund(creator, 10n ** 9n);
     return listingId;
   };
   const buyer = market.chain.wallet(2n ** 62n);
@@ -55,9 +47,8 @@ describe('the program’s arithmetic, against bigint', () => {
       market.updateProtocol({ feeBps });
       const listingId = list(price, 'one_time');
       const before = chain.lamports(market.treasury);
-      chain.succeed(
-        purchaseOneTime({ buyer, listingId, treasury: market.treasury, maxPriceLamports: price }),
-      );
+      const { treasury } = market;
+      chain.succeed(purchaseOneTime({ buyer, listingId, treasury, maxPriceLamports: price }));
       const fee = protocolFeeLamports(price, feeBps);
       expect(fee).toBe((price * BigInt(feeBps)) / 10_000n);
       expect(chain.lamports(market.treasury) - before).toBe(fee);
