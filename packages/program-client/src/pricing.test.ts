@@ -39,7 +39,7 @@ function setup() {
 }
 
 describe('the program’s arithmetic, against bigint', () => {
-  it('takes the exact floor as fee, for every price and any basis points', () => {
+  it('takes the exact floor as fee, for every price and any basis points [PRG-7]', () => {
     const { market, list, buyer, chain } = setup();
     const random = pseudoRandom(11);
     for (const [index, price] of prices().entries()) {
@@ -56,7 +56,7 @@ describe('the program’s arithmetic, against bigint', () => {
     }
   });
 
-  it('takes the exact floor as the price of a window', () => {
+  it('takes the exact floor as the price of a window [PRG-20]', () => {
     const { market, list, chain } = setup();
     for (const [index, price] of prices().entries()) {
       const durationSeconds = SUBSCRIPTION_DURATIONS_SECONDS[index % 3] ?? 0n;
@@ -70,4 +70,16 @@ describe('the program’s arithmetic, against bigint', () => {
       expect(market.escrow(listingId).earningsLamports).toBe(cost - protocolFeeLamports(cost, 250));
     }
   });
+});
+
+it('the client’s prices are refused for values that the program would refuse', () => {
+  for (const [lamports, feeBps] of [
+    [1n, 1_001],
+    [1n, 0.5],
+    [-1n, 1],
+  ] as const)
+    expect(() => protocolFeeLamports(lamports, feeBps)).toThrow(RangeError);
+  expect(subscriptionPriceLamports(1_001n, 7_776_000)).toBe(3_003n);
+  expect(() => subscriptionPriceLamports(1n, 2_592_001)).toThrow(RangeError);
+  expect(() => subscriptionPriceLamports(-1n, 2_592_000)).toThrow(RangeError);
 });

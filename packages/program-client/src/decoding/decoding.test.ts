@@ -29,10 +29,8 @@ import {
   MAX_METADATA_URI_BYTES,
   MAX_PRICE_LAMPORTS,
   MIN_PRICE_LAMPORTS,
-  protocolFeeLamports,
   PREVIOUS_PRICE_SECONDS,
   SUBSCRIPTION_PERIOD_SECONDS,
-  subscriptionPriceLamports,
 } from '../pricing.js';
 import {
   PAUSE_UNIT_SECONDS,
@@ -360,25 +358,5 @@ describe('decodeProgramError', () => {
     expect(names.split(' ').map((_, index) => PROGRAM_ERRORS.get(6_000 + index)?.name)).toEqual(
       names.split(' '),
     );
-  });
-});
-
-describe('prices', () => {
-  it('are the program’s, to the lamport', () => {
-    expect(protocolFeeLamports(999n, 250)).toBe(24n);
-    expect(protocolFeeLamports(MAX_PRICE_LAMPORTS, 1_000)).toBe(MAX_PRICE_LAMPORTS / 10n);
-    expect(subscriptionPriceLamports(1_001n, 31_536_000n)).toBe(12_178n);
-    expect(subscriptionPriceLamports(1_001n, 7_776_000)).toBe(3_003n);
-  });
-
-  it('refuse values that the program would refuse', () => {
-    for (const [lamports, feeBps] of [
-      [1n, 1_001],
-      [1n, 0.5],
-      [-1n, 1],
-    ] as const)
-      expect(() => protocolFeeLamports(lamports, feeBps)).toThrow(RangeError);
-    expect(() => subscriptionPriceLamports(1n, 2_592_001)).toThrow(RangeError);
-    expect(() => subscriptionPriceLamports(-1n, 2_592_000)).toThrow(RangeError);
   });
 });

@@ -126,16 +126,4 @@ describe('purchase_one_time', () => {
     chain.succeed(purchaseOneTime({ ...input, buyer: market.creator }));
     expect(market.escrow(listingId).earningsLamports).toBe(2n * (PRICE - fee));
   });
-
-  it('takes no fee at 0 basis points, and a tenth at most [PRG-7]', () => {
-    for (const feeBps of [0, 1_000]) {
-      const fee = (PRICE * BigInt(feeBps)) / 10_000n;
-      const { market, listingId, input, chain } = setup();
-      market.updateProtocol({ feeBps });
-      const before = chain.lamports(market.treasury);
-      chain.succeed(purchaseOneTime(input));
-      expect(chain.lamports(market.treasury)).toBe(before + fee);
-      expect(market.escrow(listingId).earningsLamports).toBe(PRICE - fee);
-    }
-  });
 });

@@ -156,16 +156,4 @@ describe('subscriptions', () => {
     expectRefusal(chain.send(renewSubscription(input)), 'ProtocolPaused');
     expectRefusal(chain.send(purchaseSubscription({ ...input, buyer: chain.wallet() })), 'ProtocolPaused');
   });
-
-  it('costs the exact floor up to the highest price [PRG-20]', () => {
-    const { market, chain, input } = setup();
-    for (const price of [1_000n, 999_999_999_999_999n, 10n ** 15n]) {
-      const listingId = market.list('subscription', price);
-      const buyer = chain.wallet(10n ** 17n);
-      const durationSeconds = 31_536_000n;
-      chain.succeed(purchaseSubscription({ ...input, buyer, listingId, durationSeconds }));
-      const cost = (price * durationSeconds) / MONTH;
-      expect(market.escrow(listingId).earningsLamports).toBe(cost - (cost * 250n) / 10_000n);
-    }
-  });
 });
