@@ -91,17 +91,8 @@ export function afterRetries(
   if (last instanceof ConnectionError) {
     return new ConnectionError(`${last.message} ${earlier}`, { cause: first, runId: first.runId });
   }
-  const { code, status, requestId, onChainError, policyRule, requiredScopes, approval, retryAfterSeconds } =
-    last;
   return new ApiError({
-    code,
-    status,
-    requestId,
-    onChainError,
-    policyRule,
-    requiredScopes,
-    approval,
-    retryAfterSeconds,
+    ...last,
     message: `${last.message} ${earlier}`,
     reason: `${last.reason} ${earlier}`,
     runId: first.runId,

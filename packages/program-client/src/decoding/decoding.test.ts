@@ -286,7 +286,7 @@ describe('decodeEvents', () => {
     expect(decodeEvents(around(stranger))).toEqual([]);
     expect(decodeEvents(around(PROGRAM))).toHaveLength(1);
     const inner = [`Program ${stranger} invoke [2]`, line, `Program ${stranger} success`];
-    expect(decodeEvents([...around(PROGRAM).toSpliced(1, 0, ...inner)])).toHaveLength(1);
+    expect(decodeEvents(around(PROGRAM).toSpliced(1, 0, ...inner))).toHaveLength(1);
   });
 
   it('takes cut, odd and unknown data for no event', () => {

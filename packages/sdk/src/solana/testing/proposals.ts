@@ -36,7 +36,8 @@ type Terms<T> = T extends TransactionRequest ? Omit<T, 'listing_id'> : never;
 
 /** A request about the listing, and the proposed instructions. */
 function proposed(terms: Terms<TransactionRequest>, ...instructions: TransactionInstruction[]) {
-  return { request: { ...terms, listing_id: listingId } as TransactionRequest, instructions };
+  const request: TransactionRequest = { ...terms, listing_id: listingId };
+  return { request, instructions };
 }
 
 const rental = { buyer, listingId, treasury, maxPriceLamports: 5_000_000n };
