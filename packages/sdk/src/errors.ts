@@ -91,10 +91,11 @@ export function afterRetries(
   if (last instanceof ConnectionError) {
     return new ConnectionError(`${last.message} ${earlier}`, { cause: first, runId: first.runId });
   }
+  const { message, reason, ...fields } = last;
   return new ApiError({
-    ...last,
-    message: `${last.message} ${earlier}`,
-    reason: `${last.reason} ${earlier}`,
+    ...fields,
+    message: `${message} ${earlier}`,
+    reason: `${reason} ${earlier}`,
     runId: first.runId,
   });
 }
