@@ -7,47 +7,49 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
-import { MCP_CLIENTS, type McpClient, type Server } from './testing/mcp-clients.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { MCP_CLIENTS } from './testing/mcp-clients.js';
+import { connect as connectTo, message, OPENING } from './testing/opened.js';
 
 const BIN = fileURLToPath(new URL('../dist/bin.js', import.meta.url));
 
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
-
 async function listen(standIn: StandIn): Promise<string> {
   const served = await standIn.listen();
-  closing.push(served.close);
+  onTestFinished(served.close);
   return served.baseUrl;
 }
 
-async function connect(name: string, env: Record<string, string>): Promise<McpClient> {
-  const server: Server = { command: process.execPath, args: [BIN], env };
-  const client = await MCP_CLIENTS[name]!(server);
-  closing.push(client.close);
-  return client;
+const connect = (name: string, env: Record<string, string>) =>
+  connectTo(name, { command: process.execPath, args: [BIN], env });
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'agent rental '));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+/** The path of a wallet file in the form of the Solana tools: 32 bytes of seed, 32 of public key. */
+async function walletFile(): Promise<string> {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const seed = privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-32);
+  const keypair = [...seed, ...publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)];
+  const path = join(await newFolder(), 'wallet.json');
+  await writeFile(path, JSON.stringify(keypair));
+  return path;
 }
 
 function start(args: string[], env: Record<string, string>): ChildProcess {
   const child = spawn(process.execPath, [BIN, ...args], { env, stdio: 'pipe' });
-  closing.push(async () => {
+  onTestFinished(() => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
   });
   return child;
 }
 
-async function run(
-  args: string[],
-  env: Record<string, string>,
-): Promise<{ code: number; out: string; err: string }> {
+async function run(args: string[], env: Record<string, string>) {
   const child = start(args, env);
-  const [out, err, [code]] = await Promise.all([
-    text(child.stdout!),
-    text(child.stderr!),
-    once(child, 'close'),
-  ]);
+  const outputs = [text(child.stdout!), text(child.stderr!)] as const;
+  const [out, err, [code]] = await Promise.all([...outputs, once(child, 'close')]);
   return { code: code as number, out, err };
 }
 
@@ -73,26 +75,18 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over stdio with %s', (name) => {
 
 describe('agent-rental-mcp', () => {
   it('logs in with a wallet file', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'agent rental '));
-    closing.push(() => rm(folder, { recursive: true }));
-    const path = join(folder, 'wallet.json');
-    await writeFile(path, JSON.stringify(keypair()));
     const env = {
       AGENT_RENTAL_URL: await listen(createStandIn([{ id: 'echo-aaaaaa' }])),
-      AGENT_RENTAL_WALLET: path,
+      AGENT_RENTAL_WALLET: await walletFile(),
     };
     const client = await connect('SDK v1 (2025-11-25)', env);
     expect((await client.listTools()).tools).toHaveLength(9);
   });
 
   it('signs in only to the configured domain [ID-54]', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'agent rental '));
-    closing.push(() => rm(folder, { recursive: true }));
-    const path = join(folder, 'wallet.json');
-    await writeFile(path, JSON.stringify(keypair()));
     const child = start([], {
       AGENT_RENTAL_URL: await listen(createStandIn([{ id: 'echo-aaaaaa' }])),
-      AGENT_RENTAL_WALLET: path,
+      AGENT_RENTAL_WALLET: await walletFile(),
       AGENT_RENTAL_DOMAIN: 'market.example',
     });
     const [line] = (await once(child.stderr!, 'data')) as [Buffer];
@@ -102,14 +96,12 @@ describe('agent-rental-mcp', () => {
   });
 
   it('remembers the spends of an API key over a restart', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'agent rental '));
-    closing.push(() => rm(folder, { recursive: true }));
     const listing = { id: 'echo-aaaaaa', rental_model: 'per_query', price_lamports: 1_000_000 } as const;
     const env = {
       AGENT_RENTAL_URL: await listen(createStandIn([listing])),
       AGENT_RENTAL_API_KEY: STAND_IN_API_KEY,
       AGENT_RENTAL_MAX_DAY_SOL: '0.0015',
-      AGENT_RENTAL_SPENDING_DIR: folder,
+      AGENT_RENTAL_SPENDING_DIR: await newFolder(),
     };
     const call = async () => {
       const client = await connect('SDK v1 (2025-11-25)', env);
@@ -148,21 +140,13 @@ describe('agent-rental-mcp', () => {
     const baseUrl = await listen(createStandIn([{ id: 'slow-aaaaaa', run: agent.run }]));
     const child = start([], { AGENT_RENTAL_URL: baseUrl, AGENT_RENTAL_API_KEY: STAND_IN_API_KEY });
     const ended = once(child, 'close');
-    for (const message of [
-      {
-        id: 1,
-        method: 'initialize',
-        params: {
-          protocolVersion: '2025-06-18',
-          capabilities: {},
-          clientInfo: { name: 'raw', version: '1' },
-        },
-      },
-      { method: 'notifications/initialized' },
-      { id: 2, method: 'tools/call', params: { name: 'slow_aaaaaa', arguments: { task: 't' } } },
-    ]) {
-      child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-    }
+    const params = { name: 'slow_aaaaaa', arguments: { task: 't' } };
+    for (const line of [
+      message('initialize', OPENING, 1),
+      message('notifications/initialized', undefined),
+      message('tools/call', params, 2),
+    ])
+      child.stdin?.write(`${line}\n`);
     await agent.started;
     child.stdin?.end();
     await agent.aborted;
@@ -195,22 +179,11 @@ describe('agent-rental-mcp', () => {
     expect(err).toContain(message);
   });
 
-  it('explains itself', async () => {
-    expect(await run(['--help'], {})).toMatchObject({
-      code: 0,
-      out: expect.stringContaining('AGENT_RENTAL_WALLET'),
-    });
-    expect(await run(['--version'], {})).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
-    });
-    expect(await run(['--nonsense'], {})).toMatchObject({ code: 2, err: expect.stringContaining('--help') });
+  it.each([
+    ['--help', 0, { out: expect.stringContaining('AGENT_RENTAL_WALLET') as string }],
+    ['--version', 0, { out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string }],
+    ['--nonsense', 2, { err: expect.stringContaining('--help') as string }],
+  ])('explains itself: %s', async (argument, code, said) => {
+    expect(await run([argument], {})).toMatchObject({ code, ...said });
   });
 });
-
-/** A keypair in the form of the Solana tools: 32 bytes of seed, 32 of public key. */
-function keypair(): number[] {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-  const seed = privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-32);
-  return [...seed, ...publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)];
-}

@@ -1,5 +1,5 @@
 import { createClient } from '@agent-rental/sdk';
-import { createStandIn, STAND_IN_API_KEY, type StandIn } from '@agent-rental/stand-in';
+import { answeringAgent, clientOptions, createStandIn, type StandIn } from '@agent-rental/stand-in';
 import { rentedToolset, type ToolsetOptions } from '@agent-rental/tools';
 import { Client as ClientV2, InMemoryTransport } from '@modelcontextprotocol/client';
 import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
@@ -18,12 +18,7 @@ async function connect(
   { tools = {}, ...options }: Partial<RentalServerOptions> & { tools?: ToolsetOptions } = {},
   capabilities: { elicitation?: { url?: Record<string, never> } } = {},
 ) {
-  const client = createClient({
-    baseUrl: 'http://market.invalid',
-    apiKey: STAND_IN_API_KEY,
-    fetch: standIn.fetch,
-    retries: 0,
-  });
+  const client = createClient(clientOptions(standIn));
   const server = createRentalServer({ client, toolset: rentedToolset(client, tools), ...options });
   const [here, there] = InMemoryTransport.createLinkedPair();
   const mcp = new ClientV2({ name: 'test', version: '1' }, { capabilities });
@@ -34,15 +29,7 @@ async function connect(
 }
 
 const agentThatSays = (output: string | Record<string, string>) =>
-  createStandIn([
-    {
-      id: 'agent-aaaaaa',
-      run: async function* () {
-        yield 'working';
-        return { output };
-      },
-    },
-  ]);
+  createStandIn([{ id: 'agent-aaaaaa', run: answeringAgent(output) }]);
 const call = { name: 'agent_aaaaaa', arguments: { task: 't' } };
 const NOTE = { type: 'text', text: expect.stringContaining('[agent-rental] Run run_1 completed.') as string };
 
@@ -58,12 +45,10 @@ describe('an output with files', () => {
     const client = await connect(agentThatSays({ title: 'Sums', table: csv }));
     const { content, structuredContent } = await client.callTool(call);
     const uri = 'agent-rental://runs/run_1#file-1';
-    expect(structuredContent).toMatchObject({
-      output: { title: 'Sums', table: uri },
-      run: { run_id: 'run_1' },
-    });
+    const output = { title: 'Sums', table: uri };
+    expect(structuredContent).toMatchObject({ output, run: { run_id: 'run_1' } });
     expect(content).toEqual([
-      { type: 'text', text: JSON.stringify({ title: 'Sums', table: uri }) },
+      { type: 'text', text: JSON.stringify(output) },
       { type: 'resource', resource: { uri, mimeType: 'text/csv', text: 'a,b' } },
       NOTE,
     ]);
@@ -89,10 +74,8 @@ describe('resources', () => {
       mimeType: 'application/json',
       text: expect.stringContaining('"agent_id":"agent-aaaaaa"'),
     });
-    expect(await read('agent-rental://runs/run_1')).toMatchObject({
-      mimeType: 'text/plain',
-      text: 'the answer',
-    });
+    const plain = { mimeType: 'text/plain', text: 'the answer' };
+    expect(await read('agent-rental://runs/run_1')).toMatchObject(plain);
     expect(await read('agent-rental://runs/run_1/receipt')).toMatchObject({
       text: expect.stringContaining('"run_id":"run_1"'),
     });
@@ -112,9 +95,8 @@ describe('resources', () => {
     const { content } = await client.callTool(call);
     const link = content.find((block) => block.type === 'resource_link');
     expect(link).toMatchObject({ uri: 'agent-rental://runs/run_1' });
-    expect((await client.readResource({ uri: 'agent-rental://runs/run_1' })).contents[0]).toMatchObject({
-      text: long,
-    });
+    const { contents } = await client.readResource({ uri: 'agent-rental://runs/run_1' });
+    expect(contents[0]).toMatchObject({ text: long });
   });
 });
 

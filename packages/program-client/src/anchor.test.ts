@@ -48,6 +48,11 @@ function providerOf(market: Market) {
 // Anchor is CommonJS, and `BN` is not among the names that an ES import finds in it.
 const require = createRequire(import.meta.url);
 
+/** One of Anchor's readers of accounts. */
+interface AccountType {
+  fetch(at: PublicKey): Promise<Record<string, unknown>>;
+}
+
 /** Users are on both names of the same client. */
 const clients = ['@anchor-lang/core', '@coral-xyz/anchor'].map(
   (name) => [name, require(name) as typeof Anchor] as const,
@@ -61,22 +66,21 @@ describe.each(clients)(
       const program = new Program<Anchor.Idl>(idl, providerOf(market));
       const method = (name: string, ...args: unknown[]) => {
         const build = program.methods[name];
-        if (build === undefined) {
-          throw new Error(`No method ${name}`);
-        }
+        if (build === undefined) throw new Error(`No method ${name}`);
         return build(...args);
       };
-      const fetch = (type: string, address: PublicKey): Promise<Record<string, unknown>> =>
-        (
-          program.account as unknown as Record<
-            string,
-            { fetch(at: PublicKey): Promise<Record<string, unknown>> }
-          >
-        )[type]?.fetch(address) ?? Promise.reject(new Error(`No account type ${type}`));
+      const accounts = program.account as unknown as Record<string, AccountType>;
+      const fetch = (type: string, address: PublicKey) =>
+        accounts[type]?.fetch(address) ?? Promise.reject(new Error(`No account type ${type}`));
       return { market, program, method, fetch };
     }
 
     const big = (value: bigint) => new BN(value.toString());
+    const RUN = [...new Uint8Array(16).fill(9)];
+
+    /** The error that Anchor reads in a refusal. */
+    const failureOf = (sent: Promise<unknown>): Promise<unknown> =>
+      sent.catch((error: unknown) => (error instanceof AnchorError ? error.error : error));
 
     it('lists, rents and charges, resolving the addresses that have seeds', async () => {
       const { market, method, fetch } = setup();
@@ -94,7 +98,7 @@ describe.each(clients)(
       await method('purchasePerQuery', big(DEPOSIT), big(PRICE))
         .accounts({ buyer, listing: at.listing })
         .rpc();
-      await method('consumeQuery', big(1n), [...new Uint8Array(16).fill(9)], big(PRICE))
+      await method('consumeQuery', big(1n), RUN, big(PRICE))
         .accounts({ authority, buyer, listing: at.listing })
         .rpc();
       const balance = await fetch('perQueryBalance', at.balance);
@@ -120,18 +124,11 @@ describe.each(clients)(
       const { listing } = market.addresses(id);
       const purchase = (price: bigint) =>
         method('purchaseOneTime', big(price)).accounts({ buyer: market.buyer, listing });
-      const failureOf = async (sent: Promise<unknown>): Promise<unknown> => {
-        try {
-          return await sent;
-        } catch (error) {
-          return error instanceof AnchorError ? error.error.errorCode : error;
-        }
-      };
-      expect(await failureOf(purchase(1n).rpc())).toEqual({ code: 'PriceAboveLimit', number: 6101 });
-      expect(await failureOf(purchase(PRICE).accountsPartial({ escrow: listing }).rpc())).toEqual({
-        code: 'AccountDiscriminatorMismatch',
-        number: 3002,
-      });
+      const errorCode = { code: 'PriceAboveLimit', number: 6101 };
+      expect(await failureOf(purchase(1n).rpc())).toMatchObject({ errorCode });
+      const wrong = purchase(PRICE).accountsPartial({ escrow: listing });
+      const wrongCode = { code: 'AccountDiscriminatorMismatch', number: 3002 };
+      expect(await failureOf(wrong.rpc())).toMatchObject({ errorCode: wrongCode });
     });
 
     it('reads the price history of a listing, and the error and the event of a charge at it [PRG-12, PRG-10]', async () => {
@@ -142,18 +139,9 @@ describe.each(clients)(
       const { listing } = market.addresses(id);
       market.updateListing(id, { priceLamports: PRICE / 2n });
       const charge = (price: bigint) =>
-        method('consumeQuery', big(1n), [...new Uint8Array(16).fill(9)], big(price)).accounts({
-          authority,
-          buyer,
-          listing,
-        });
-      let refused: unknown;
-      try {
-        await charge(PRICE - 1n).rpc();
-      } catch (error) {
-        refused = error instanceof AnchorError ? error.error.errorCode : error;
-      }
-      expect(refused).toEqual({ code: 'PriceChanged', number: 6104 });
+        method('consumeQuery', big(1n), RUN, big(price)).accounts({ authority, buyer, listing });
+      const errorCode = { code: 'PriceChanged', number: 6104 };
+      expect(await failureOf(charge(PRICE - 1n).rpc())).toMatchObject({ errorCode });
       const { logs } = market.chain.succeed(await charge(PRICE).instruction());
       const [event] = [...new EventParser(program.programId, new BorshCoder(program.idl)).parseLogs(logs)];
       expect([event?.name, String(event?.data.priceLamports)]).toEqual(['queryConsumed', String(PRICE)]);
@@ -185,18 +173,9 @@ describe.each(clients)(
       const id = market.list('per_query');
       market.rent(id);
       const { authority, buyer } = market;
-      const charge = method('consumeQuery', big(1n), [...new Uint8Array(16).fill(9)]).accounts({
-        authority,
-        buyer,
-        listing: market.addresses(id).listing,
-      });
-      let refused: unknown;
-      try {
-        await charge.rpc();
-      } catch (error) {
-        refused = error instanceof AnchorError ? error.error : error;
-      }
-      expect(refused).toMatchObject({
+      const { listing } = market.addresses(id);
+      const charge = method('consumeQuery', big(1n), RUN).accounts({ authority, buyer, listing });
+      expect(await failureOf(charge.rpc())).toMatchObject({
         errorCode: { code: 'InstructionDidNotDeserialize', number: 102 },
         errorMessage: 'The program could not deserialize the given instruction',
       });

@@ -28,18 +28,10 @@ function setup() {
   const market = new Market();
   const list = (price: bigint, rentalModel: 'one_time' | 'subscription') => {
     const listingId = `p-${price}`;
-    market.chain.succeed(
-      createListing({
-        creator: market.creator,
-        authority: market.authority,
-        listingId,
-        rentalModel,
-        priceLamports: price,
-        minDepositLamports: 0n,
-        metadataUri: '',
-      }),
-    );
-    market.chain.fund(market.creator, 10n ** 9n);
+    const { creator, authority } = market;
+    const terms = { rentalModel, priceLamports: price, minDepositLamports: 0n, metadataUri: '' };
+    market.chain.succeed(createListing({ creator, authority, listingId, ...terms }));
+    market.chain.fund(creator, 10n ** 9n);
     return listingId;
   };
   const buyer = market.chain.wallet(2n ** 62n);
@@ -47,7 +39,7 @@ function setup() {
 }
 
 describe('the program’s arithmetic, against bigint', () => {
-  it('takes the exact floor as fee, for every price and any basis points', () => {
+  it('takes the exact floor as fee, for every price and any basis points [PRG-7]', () => {
     const { market, list, buyer, chain } = setup();
     const random = pseudoRandom(11);
     for (const [index, price] of prices().entries()) {
@@ -55,9 +47,8 @@ describe('the program’s arithmetic, against bigint', () => {
       market.updateProtocol({ feeBps });
       const listingId = list(price, 'one_time');
       const before = chain.lamports(market.treasury);
-      chain.succeed(
-        purchaseOneTime({ buyer, listingId, treasury: market.treasury, maxPriceLamports: price }),
-      );
+      const { treasury } = market;
+      chain.succeed(purchaseOneTime({ buyer, listingId, treasury, maxPriceLamports: price }));
       const fee = protocolFeeLamports(price, feeBps);
       expect(fee).toBe((price * BigInt(feeBps)) / 10_000n);
       expect(chain.lamports(market.treasury) - before).toBe(fee);
@@ -65,7 +56,7 @@ describe('the program’s arithmetic, against bigint', () => {
     }
   });
 
-  it('takes the exact floor as the price of a window', () => {
+  it('takes the exact floor as the price of a window [PRG-20]', () => {
     const { market, list, chain } = setup();
     for (const [index, price] of prices().entries()) {
       const durationSeconds = SUBSCRIPTION_DURATIONS_SECONDS[index % 3] ?? 0n;
@@ -79,4 +70,16 @@ describe('the program’s arithmetic, against bigint', () => {
       expect(market.escrow(listingId).earningsLamports).toBe(cost - protocolFeeLamports(cost, 250));
     }
   });
+});
+
+it('the client’s prices are refused for values that the program would refuse', () => {
+  for (const [lamports, feeBps] of [
+    [1n, 1_001],
+    [1n, 0.5],
+    [-1n, 1],
+  ] as const)
+    expect(() => protocolFeeLamports(lamports, feeBps)).toThrow(RangeError);
+  expect(subscriptionPriceLamports(1_001n, 7_776_000)).toBe(3_003n);
+  expect(() => subscriptionPriceLamports(1n, 2_592_001)).toThrow(RangeError);
+  expect(() => subscriptionPriceLamports(-1n, 2_592_000)).toThrow(RangeError);
 });

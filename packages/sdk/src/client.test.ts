@@ -3,7 +3,7 @@ import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
 import { describe, expect, test, vi } from 'vitest';
-import { ConnectionError, createClient, isApiError } from './index.js';
+import { ConnectionError, createClient, isApiError, type ClientOptions } from './index.js';
 import { keypairSigner } from './solana/index.js';
 import { offer } from './testing/sign-in-offer.js';
 
@@ -26,8 +26,8 @@ const json = (status: number, value: unknown, headers: Record<string, string> = 
 const failure = (status: number, code: string, headers: Record<string, string> = {}) =>
   json(status, { error: { code, message: 'no', status, request_id: 'req_1' } }, headers);
 
-/** A fetch that returns the answers in turn and records its requests. */
-function scripted(...answers: (Response | Error)[]) {
+/** A client whose requests have these answers in turn, and the requests. */
+function scripted(answers: (Response | Error)[], options: Partial<ClientOptions> = { apiKey: 'k' }) {
   const requests: { init: RequestInit }[] = [];
   const doFetch: typeof fetch = async (_input, init) => {
     requests.push({ init: init ?? {} });
@@ -35,7 +35,7 @@ function scripted(...answers: (Response | Error)[]) {
     if (answer instanceof Response) return answer;
     throw answer ?? new Error('no more answers');
   };
-  return { fetch: doFetch, requests };
+  return { client: createClient({ baseUrl, fetch: doFetch, ...options }), requests };
 }
 
 const header = (request: { init: RequestInit } | undefined, name: string) =>
@@ -90,13 +90,12 @@ describe('an abandoned run', () => {
 
 describe('a run', () => {
   test('is tried again under the same idempotency key, so that it is paid once [SDK-1, ERR-31]', async () => {
-    const http = scripted(
+    const http = scripted([
       failure(503, 'service_unavailable', { 'retry-after': '0' }),
       new TypeError('socket hang up'),
       json(200, finished),
-    );
-    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
-    expect(await client.execute(body)).toEqual(finished);
+    ]);
+    expect(await http.client.execute(body)).toEqual(finished);
     const keys = http.requests.map((request) => header(request, 'idempotency-key'));
     expect(keys).toHaveLength(3);
     expect(new Set(keys).size).toBe(1);
@@ -104,18 +103,16 @@ describe('a run', () => {
   });
 
   test('has another key for every call', async () => {
-    const http = scripted(json(200, finished), json(200, finished));
-    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
-    await client.execute(body);
-    await client.execute(body);
+    const http = scripted([json(200, finished), json(200, finished)]);
+    await http.client.execute(body);
+    await http.client.execute(body);
     const [first, second] = http.requests.map((request) => header(request, 'idempotency-key'));
     expect(first).not.toBe(second);
   });
 
   test('that is refused is not retried [SDK-1]', async () => {
-    const http = scripted(failure(403, 'insufficient_balance'));
-    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
-    const error: unknown = await client.execute(body).catch((thrown: unknown) => thrown);
+    const http = scripted([failure(403, 'insufficient_balance')]);
+    const error: unknown = await http.client.execute(body).catch((thrown: unknown) => thrown);
     expect(isApiError(error) && [error.code, error.status, error.requestId]).toEqual([
       'insufficient_balance',
       403,
@@ -134,9 +131,8 @@ describe('a run', () => {
     };
     const reason = 'It was not reached. Your next run of it is free.';
     const error = { code: 'service_unavailable', status: 503, ...started, reason };
-    const http = scripted(json(503, { error }, { 'retry-after': '0' }), last);
-    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch, retries: 1 });
-    const thrown: unknown = await client.execute(body).catch((each: unknown) => each);
+    const http = scripted([json(503, { error }, { 'retry-after': '0' }), last], { apiKey: 'k', retries: 1 });
+    const thrown: unknown = await http.client.execute(body).catch((each: unknown) => each);
     expect(thrown).toMatchObject({
       runId: 'run-1',
       message: expect.stringContaining(`The first try began run run-1: ${reason}`) as string,
@@ -146,10 +142,9 @@ describe('a run', () => {
   });
 
   test('is given up when aborted while it waits to try again [SDK-1]', async () => {
-    const http = scripted(failure(503, 'service_unavailable', { 'retry-after': '60' }));
-    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
+    const http = scripted([failure(503, 'service_unavailable', { 'retry-after': '60' })]);
     const controller = new AbortController();
-    const run = client.execute(body, { signal: controller.signal });
+    const run = http.client.execute(body, { signal: controller.signal });
     await vi.waitFor(() => expect(http.requests).toHaveLength(1), { timeout: 15_000 });
     controller.abort(new Error('enough'));
     await expect(run).rejects.toThrow('enough');
@@ -165,58 +160,50 @@ const brokenOff = (text: string) =>
 
 describe('an answer', () => {
   test('that breaks off is asked for again, under the same key [SDK-1]', async () => {
-    const http = scripted(new Response(brokenOff('{"run_id":'), { status: 200 }), json(200, finished));
-    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
-    expect(await client.execute(body)).toEqual(finished);
+    const http = scripted([new Response(brokenOff('{"run_id":'), { status: 200 }), json(200, finished)]);
+    expect(await http.client.execute(body)).toEqual(finished);
     const keys = http.requests.map((request) => header(request, 'idempotency-key'));
     expect(keys[0]).toBe(keys[1]);
   });
 
   test('in another shape than the contract says is a connection error', async () => {
-    const http = scripted(json(200, { hello: 'captive portal' }));
-    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch, retries: 0 });
-    await expect(client.execute(body)).rejects.toBeInstanceOf(ConnectionError);
+    const http = scripted([json(200, { hello: 'captive portal' })], { apiKey: 'k', retries: 0 });
+    await expect(http.client.execute(body)).rejects.toBeInstanceOf(ConnectionError);
   });
 
   test('that asks to come back after more than a minute is handed on', async () => {
-    const http = scripted(failure(429, 'rate_limit_exceeded', { 'retry-after': '3600' }));
-    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
-    const error: unknown = await client.execute(body).catch((thrown: unknown) => thrown);
+    const http = scripted([failure(429, 'rate_limit_exceeded', { 'retry-after': '3600' })]);
+    const error: unknown = await http.client.execute(body).catch((thrown: unknown) => thrown);
     expect(isApiError(error) && error.retryAfterSeconds).toBe(3600);
   });
 
   test.each([429, 500, 503] as const)('of %i is retried if a retry is safe [SDK-1]', async (status) => {
     const code = { 429: 'rate_limit_exceeded', 500: 'internal_error', 503: 'service_unavailable' }[status];
     const again = { 'retry-after': '0' };
-    const reading = scripted(failure(status, code, again), json(200, { credentials: [], total: 0 }));
-    await createClient({ baseUrl, apiKey: 'k', fetch: reading.fetch }).listCredentials();
+    const reading = scripted([failure(status, code, again), json(200, { credentials: [], total: 0 })]);
+    await reading.client.listCredentials();
     expect(reading.requests).toHaveLength(2);
-    const creating = scripted(failure(status, code, again));
-    const creation = createClient({ baseUrl, apiKey: 'k', fetch: creating.fetch }).createApiKey({
-      label: 'l',
-      challenge: 'c',
-      signature: 's',
-    });
+    const creating = scripted([failure(status, code, again)]);
+    const creation = creating.client.createApiKey({ label: 'l', challenge: 'c', signature: 's' });
     await expect(creation).rejects.toMatchObject({ status });
     expect(creating.requests).toHaveLength(1);
   });
 });
 
 describe('a stream', () => {
-  const stream = (text: string) =>
+  const stream = (text: BodyInit) =>
     new Response(text, { status: 200, headers: { 'content-type': 'text/event-stream' } });
 
   test('yields deltas, skips comments, and ends after done [SDK-3]', async () => {
     const done = { run_id: 'r', status: 'completed', cost_lamports: 0, duration_ms: 1, output: 'ab' };
-    const http = scripted(
+    const http = scripted([
       stream(
         'event: output\ndata: {"delta":"a"}\n\n: still running\n\nevent: output\ndata: {"delta":"b"}\n\n' +
           `event: done\ndata: ${JSON.stringify(done)}\n\nevent: output\ndata: {"delta":"never"}\n\n`,
       ),
-    );
-    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
+    ]);
     const events: unknown[] = [];
-    for await (const event of client.executeStream(body)) events.push(event);
+    for await (const event of http.client.executeStream(body)) events.push(event);
     expect(events).toEqual([
       { event: 'output', data: { delta: 'a' } },
       { event: 'output', data: { delta: 'b' } },
@@ -224,34 +211,21 @@ describe('a stream', () => {
     ]);
   });
 
-  test('that breaks off before done is an error, never a short answer [SDK-3]', async () => {
-    const http = scripted(stream('event: output\ndata: {"delta":"a"}\n\n'));
-    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
-    const reading = (async () => {
-      for await (const event of client.executeStream(body)) expect(event.event).toBe('output');
-    })();
-    await expect(reading).rejects.toBeInstanceOf(ConnectionError);
-  });
-});
-
-describe('a stream that is cut', () => {
-  const stream = (text: BodyInit) =>
-    new Response(text, { status: 200, headers: { 'content-type': 'text/event-stream' } });
-  const read = async (http: { fetch: typeof fetch }, signal?: AbortSignal) => {
-    const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch });
-    for await (const event of client.executeStream(body, { signal })) expect(event.event).toBe('output');
+  const read = async (http: ReturnType<typeof scripted>, signal?: AbortSignal) => {
+    for await (const event of http.client.executeStream(body, { signal })) expect(event.event).toBe('output');
   };
 
   test.each([
+    ['before done', 'event: output\ndata: {"delta":"a"}\n\n'],
     ['by the network', brokenOff('event: output\ndata: {"delta":"a"}\n\n')],
     ['short in the middle of an event', 'event: output\ndata: {"del\n\n'],
-  ])('%s is a connection error [SDK-3]', async (_, text) => {
-    await expect(read(scripted(stream(text)))).rejects.toBeInstanceOf(ConnectionError);
+  ])('that is cut %s is a connection error, never a short answer [SDK-3]', async (_, text) => {
+    await expect(read(scripted([stream(text)]))).rejects.toBeInstanceOf(ConnectionError);
   });
 
-  test('by its reader ends with the reason of the abort', async () => {
+  test('that is cut by its reader ends with the reason of the abort', async () => {
     const controller = new AbortController();
-    const http = scripted(
+    const http = scripted([
       stream(
         new ReadableStream({
           pull: (unread) => {
@@ -260,13 +234,14 @@ describe('a stream that is cut', () => {
           },
         }),
       ),
-    );
+    ]);
     await expect(read(http, controller.signal)).rejects.toThrow('enough');
   });
 });
 
 describe('a wallet', () => {
   const wallet = Keypair.generate();
+  const options = { signer: keypairSigner(wallet) };
   const inAnHour = () => Math.floor(Date.now() / 1000) + 3600;
   const challenge = () =>
     json(200, offer({ domain: 'marketplace.example', wallet: wallet.publicKey.toBase58() }));
@@ -274,9 +249,8 @@ describe('a wallet', () => {
   const none = () => json(200, { credentials: [], total: 0 });
 
   test('logs in once for concurrent requests, with a signature over a sign-in message [SDK-1]', async () => {
-    const http = scripted(challenge(), token('one'), none(), none());
-    const client = createClient({ baseUrl, signer: keypairSigner(wallet), fetch: http.fetch });
-    await Promise.all([client.listCredentials(), client.listCredentials()]);
+    const http = scripted([challenge(), token('one'), none(), none()], options);
+    await Promise.all([http.client.listCredentials(), http.client.listCredentials()]);
     expect(http.requests).toHaveLength(4);
     const sent = JSON.parse(http.requests[1]?.init.body as string) as Record<string, string>;
     expect(sent).toMatchObject({
@@ -292,15 +266,10 @@ describe('a wallet', () => {
 
   test('logs in again, silently, when its token has expired [SDK-1]', async () => {
     const http = scripted(
-      challenge(),
-      token('one'),
-      failure(401, 'jwt_expired'),
-      challenge(),
-      token('two'),
-      none(),
+      [challenge(), token('one'), failure(401, 'jwt_expired'), challenge(), token('two'), none()],
+      options,
     );
-    const client = createClient({ baseUrl, signer: keypairSigner(wallet), fetch: http.fetch });
-    await client.listCredentials();
+    await http.client.listCredentials();
     expect(header(http.requests.at(-1), 'authorization')).toBe('Bearer two');
   });
 });
@@ -308,9 +277,8 @@ describe('a wallet', () => {
 test('a wallet that refuses to sign is heard, and asked once', async () => {
   const signMessage = vi.fn(() => Promise.reject(new Error('The user said no.')));
   const signer = { address: Keypair.generate().publicKey.toBase58(), signMessage };
-  const http = scripted(json(200, offer({ domain: 'marketplace.example', wallet: signer.address })));
-  const client = createClient({ baseUrl, signer, fetch: http.fetch });
-  await expect(client.listCredentials()).rejects.toThrow('The user said no.');
+  const offered = json(200, offer({ domain: 'marketplace.example', wallet: signer.address }));
+  await expect(scripted([offered], { signer }).client.listCredentials()).rejects.toThrow('The user said no.');
   expect(signMessage).toHaveBeenCalledTimes(1);
 });
 
@@ -326,15 +294,18 @@ test('an API key in a browser is warned about', () => {
 });
 
 test('an answer of another server is a connection error', async () => {
-  const http = scripted(new Response('<html>', { status: 502 }), new Response('<html>', { status: 502 }));
-  const client = createClient({ baseUrl, apiKey: 'k', fetch: http.fetch, retries: 1 });
-  await expect(client.listCredentials()).rejects.toBeInstanceOf(ConnectionError);
+  const html = [1, 2].map(() => new Response('<html>', { status: 502 }));
+  await expect(scripted(html, { apiKey: 'k', retries: 1 }).client.listCredentials()).rejects.toBeInstanceOf(
+    ConnectionError,
+  );
 });
 
 test('a login that cannot reach the marketplace is a connection error, and is tried again', async () => {
-  const http = scripted(new TypeError('fetch failed'), new TypeError('fetch failed'));
   const signer = keypairSigner(Keypair.generate());
-  const client = createClient({ baseUrl, signer, fetch: http.fetch, retries: 1 });
-  await expect(client.listCredentials()).rejects.toBeInstanceOf(ConnectionError);
+  const http = scripted([new TypeError('fetch failed'), new TypeError('fetch failed')], {
+    signer,
+    retries: 1,
+  });
+  await expect(http.client.listCredentials()).rejects.toBeInstanceOf(ConnectionError);
   expect(http.requests).toHaveLength(2);
 });

@@ -101,7 +101,10 @@ interface WaitOptions extends CallOptions {
   waitSeconds?: number | undefined;
 }
 
-type Query<O extends { query?: z.ZodType }> = z.input<NonNullable<O['query']>>;
+type Operations = typeof operations;
+type Query<O extends keyof Operations> = Operations[O] extends { query: infer Q } ? z.input<Q> : never;
+type Body<O extends keyof Operations> = Operations[O] extends { body: infer B } ? z.input<B> : never;
+type Answer<O extends keyof Operations> = z.output<Operations[O]['response']>;
 
 /** The marketplace's API, for renters and creators. Every method throws `ApiError` or `ConnectionError`. */
 export interface RentalClient {
@@ -112,102 +115,74 @@ export interface RentalClient {
   readonly programId?: string | undefined;
   /** The service's chain and program, as the service names them. */
   getNetwork(options?: CallOptions): Promise<Network>;
-  searchListings(
-    query?: Query<typeof operations.searchListings>,
-    options?: CallOptions,
-  ): Promise<ListingPage>;
+  searchListings(query?: Query<'searchListings'>, options?: CallOptions): Promise<ListingPage>;
   /** A listing in its latest version, or in an earlier one. */
   getListing(id: string, options?: CallOptions & { version?: number | undefined }): Promise<Listing>;
   /** Reviews a listing that the caller has run; a second review replaces the first. */
-  createReview(
-    listingId: string,
-    body: z.input<typeof operations.createReview.body>,
-    options?: CallOptions,
-  ): Promise<Review>;
+  createReview(listingId: string, body: Body<'createReview'>, options?: CallOptions): Promise<Review>;
   listReviews(
     listingId: string,
-    query?: Query<typeof operations.listReviews>,
+    query?: Query<'listReviews'>,
     options?: CallOptions,
   ): Promise<{ reviews: Review[]; total: number; limit: number; offset: number }>;
   /** Sets the caller's name as a creator; null restores the shortened wallet address. */
-  updateCreator(body: z.input<typeof operations.updateCreator.body>, options?: CallOptions): Promise<Creator>;
+  updateCreator(body: Body<'updateCreator'>, options?: CallOptions): Promise<Creator>;
   /** A page of the caller's rentals. Pass `next_cursor` of a page as `cursor` to get the next page. */
-  listCredentials(
-    query?: Query<typeof operations.listCredentials>,
-    options?: CallOptions,
-  ): Promise<CredentialPage>;
+  listCredentials(query?: Query<'listCredentials'>, options?: CallOptions): Promise<CredentialPage>;
   verifyCredential(listingId: string, options?: CallOptions): Promise<CredentialVerification>;
   /**
    * Pins a version for the runs of a rental: for the whole wallet, or with an API key for that key only. Null removes the
    * pin, and runs use the latest version again.
    */
   pinVersion(listingId: string, version: number | null, options?: CallOptions): Promise<PinnedVersion>;
-  registerAgent(
-    body: z.input<typeof operations.registerAgent.body>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof operations.registerAgent.response>>;
+  registerAgent(body: Body<'registerAgent'>, options?: CallOptions): Promise<Answer<'registerAgent'>>;
   /**
    * Changes fields of an own agent's manifest; null removes a field. The new version runs after its job has completed. A
    * change to the destination of renters' data needs a confirmation: see `updateAgent` of `@agent-rental/sdk/solana`.
    */
   updateAgent(
     listingId: string,
-    changes: z.input<typeof operations.updateAgent.body>,
+    changes: Body<'updateAgent'>,
     options?: ConfirmedOptions,
-  ): Promise<z.output<typeof operations.updateAgent.response>>;
+  ): Promise<Answer<'updateAgent'>>;
   /** Makes an earlier version of an own agent its next version. Needs the same confirmation as `updateAgent`. */
   rollbackAgent(
     listingId: string,
     version: number,
     options?: ConfirmedOptions,
-  ): Promise<z.output<typeof operations.rollbackAgent.response>>;
+  ): Promise<Answer<'rollbackAgent'>>;
   /** Deletes an own agent that was never published. */
-  deleteAgent(
-    listingId: string,
-    options?: CallOptions,
-  ): Promise<z.output<typeof operations.deleteAgent.response>>;
+  deleteAgent(listingId: string, options?: CallOptions): Promise<Answer<'deleteAgent'>>;
   /** Replaces the model vendor's key of an own listing. No answer ever shows it. Needs a confirmation. */
   setModelKey(
     listingId: string,
     modelKey: string,
     options?: ConfirmedOptions,
-  ): Promise<z.output<typeof operations.setModelKey.response>>;
+  ): Promise<Answer<'setModelKey'>>;
   /**
    * Replaces the webhook secret of an own connected agent. Only this answer shows the new secret. Needs a confirmation.
    */
-  rotateWebhookSecret(
-    listingId: string,
-    options?: ConfirmedOptions,
-  ): Promise<z.output<typeof operations.rotateWebhookSecret.response>>;
+  rotateWebhookSecret(listingId: string, options?: ConfirmedOptions): Promise<Answer<'rotateWebhookSecret'>>;
   /** The earnings of the caller's listings, in lamports and SOL. */
-  getEarnings(query?: Query<typeof operations.getEarnings>, options?: CallOptions): Promise<Earnings>;
+  getEarnings(query?: Query<'getEarnings'>, options?: CallOptions): Promise<Earnings>;
   /** The caller's own agents, with drafts, and whether the service can reach each of them. */
-  listAgents(
-    query?: Query<typeof operations.listAgents>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof operations.listAgents.response>>;
+  listAgents(query?: Query<'listAgents'>, options?: CallOptions): Promise<Answer<'listAgents'>>;
   /** Runs of an own listing, newest first, with status and failure reason, without inputs and outputs. */
   listAgentRuns(
     listingId: string,
-    query?: Query<typeof operations.listAgentRuns>,
+    query?: Query<'listAgentRuns'>,
     options?: CallOptions,
-  ): Promise<z.output<typeof operations.listAgentRuns.response>>;
+  ): Promise<Answer<'listAgentRuns'>>;
   /** Statistics of an own listing for 24 hours, 7 or 30 days: results and durations of runs, and refused requests. */
   getAgentStats(
     listingId: string,
-    query?: Query<typeof operations.getAgentStats>,
+    query?: Query<'getAgentStats'>,
     options?: CallOptions,
   ): Promise<AgentStats>;
   getJob(jobId: string, options?: CallOptions): Promise<Job>;
-  createApiKey(
-    body: z.input<typeof operations.createApiKey.body>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof operations.createApiKey.response>>;
+  createApiKey(body: Body<'createApiKey'>, options?: CallOptions): Promise<Answer<'createApiKey'>>;
   /** Connects an app after its OAuth request. Use `connectApp` of `@agent-rental/sdk/solana`, which makes the signature. */
-  connectApp(
-    body: z.input<typeof operations.connectApp.body>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof operations.connectApp.response>>;
+  connectApp(body: Body<'connectApp'>, options?: CallOptions): Promise<Answer<'connectApp'>>;
   /** The wallet's valid keys and connected apps, newest first. Needs a wallet's login, like all key management. */
   listApiKeys(options?: CallOptions): Promise<{ api_keys: ApiKey[] }>;
   /** Ends a key, or disconnects an app: its next request is refused. */
@@ -219,18 +194,12 @@ export interface RentalClient {
   /** Answers a question. A yes needs the wallet's signature: see `approveSpending` of `@agent-rental/sdk/solana`. */
   answerApproval(
     approvalId: string,
-    body: z.input<typeof operations.answerApproval.body>,
+    body: Body<'answerApproval'>,
     options?: CallOptions,
   ): Promise<SpendingApproval>;
-  getChallenge(
-    wallet: string,
-    options?: CallOptions,
-  ): Promise<z.output<typeof operations.getChallenge.response>>;
+  getChallenge(wallet: string, options?: CallOptions): Promise<Answer<'getChallenge'>>;
   createTransaction(request: TransactionRequest, options?: CallOptions): Promise<TransactionProposal>;
-  submitTransaction(
-    transaction: string,
-    options?: CallOptions,
-  ): Promise<z.output<typeof operations.submitTransaction.response>>;
+  submitTransaction(transaction: string, options?: CallOptions): Promise<Answer<'submitTransaction'>>;
   /** Runs a task and waits for its end. A `failed` run is a value, not an error. Aborting `signal` cancels the run. */
   execute(body: ExecuteBody, options?: ExecuteOptions): Promise<Run>;
   /**
@@ -248,10 +217,7 @@ export interface RentalClient {
   /** Waits for the end of a run, without a timeout. */
   waitForRun(runId: string, options?: CallOptions): Promise<EndedRun>;
   /** The caller's active rentals as function definitions, for models without an adapter. */
-  listTools(
-    query?: Query<typeof operations.listTools>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof operations.listTools.response>>;
+  listTools(query?: Query<'listTools'>, options?: CallOptions): Promise<Answer<'listTools'>>;
   /**
    * Uploads a file as input of runs, by its `input_uri`. With the media type `application/json` the agent gets the JSON
    * value, with any other type the text. Private to the wallet, at most 8 MiB, kept for 24 hours.
@@ -263,18 +229,12 @@ export interface RentalClient {
   getFile(fileId: string, options?: CallOptions): Promise<StoredFile>;
   deleteFile(fileId: string, options?: CallOptions): Promise<void>;
   /** The caller's runs, newest first. */
-  listRuns(
-    query?: Query<typeof operations.listRuns>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof operations.listRuns.response>>;
+  listRuns(query?: Query<'listRuns'>, options?: CallOptions): Promise<Answer<'listRuns'>>;
   /**
    * The receipt of a run, signed by the service. Receipts outlive the results of runs. `include: 'transaction'` adds the
    * evidence for the on-chain verification, for callers without an RPC endpoint.
    */
-  getReceipt(
-    runId: string,
-    options?: CallOptions & Query<typeof operations.getReceipt>,
-  ): Promise<SignedReceipt>;
+  getReceipt(runId: string, options?: CallOptions & Query<'getReceipt'>): Promise<SignedReceipt>;
   /** Stops a run and returns its result. */
   cancelRun(runId: string, options?: CallOptions): Promise<Cancellation>;
   /** Stops the run of an idempotency key. The service refuses later requests with the key, without a charge. */
@@ -361,11 +321,7 @@ export function createClient(options: ClientOptions): RentalClient {
       return schema.parse(await response.json());
     });
   const getRun = (run_id: string, { waitSeconds, signal }: WaitOptions = {}): Promise<RunState> =>
-    call(operations.getRun, {
-      params: { run_id },
-      ...waiting(waitSeconds),
-      signal,
-    });
+    call(operations.getRun, { params: { run_id }, ...waiting(waitSeconds), signal });
 
   return {
     baseUrl,
@@ -394,12 +350,7 @@ export function createClient(options: ClientOptions): RentalClient {
         ({ listing_id: told }) => told,
       ),
     pinVersion: (listing_id, version, given = {}) =>
-      call(operations.pinVersion, {
-        params: { listing_id },
-        body: { version },
-        repeatable: true,
-        ...given,
-      }),
+      call(operations.pinVersion, { params: { listing_id }, body: { version }, repeatable: true, ...given }),
     registerAgent: (body, given = {}) => call(operations.registerAgent, { body, ...given }),
     updateAgent: (listing_id, body, given = {}) =>
       call(operations.updateAgent, { params: { listing_id }, body, ...confirmed(given) }),

@@ -91,19 +91,11 @@ export function afterRetries(
   if (last instanceof ConnectionError) {
     return new ConnectionError(`${last.message} ${earlier}`, { cause: first, runId: first.runId });
   }
-  const { code, status, requestId, onChainError, policyRule, requiredScopes, approval, retryAfterSeconds } =
-    last;
+  const { message, reason, ...fields } = last;
   return new ApiError({
-    code,
-    status,
-    requestId,
-    onChainError,
-    policyRule,
-    requiredScopes,
-    approval,
-    retryAfterSeconds,
-    message: `${last.message} ${earlier}`,
-    reason: `${last.reason} ${earlier}`,
+    ...fields,
+    message: `${message} ${earlier}`,
+    reason: `${reason} ${earlier}`,
     runId: first.runId,
   });
 }

@@ -11,10 +11,25 @@ import { offer } from './testing/sign-in-offer.js';
 const wallet = Keypair.generate().publicKey.toBase58();
 const SITE = { domain: 'market.example', wallet };
 const HOUR_SECONDS = 3_600;
+const inAnHour = () => Math.floor(Date.now() / 1000) + HOUR_SECONDS;
+const baseUrl = 'https://market.example';
 
-afterEach(() => {
-  vi.useRealTimers();
-});
+afterEach(() => void vi.useRealTimers());
+
+/** A service with this offer of a login. A test may answer requests in its place. */
+function serviceOf(
+  offered: unknown,
+  answer: (path: string, init?: RequestInit) => Response | undefined | Promise<undefined> = () => undefined,
+): typeof fetch {
+  return async (input, init) => {
+    const { pathname } = new URL(input as string);
+    const given = await answer(pathname, init);
+    if (given) return given;
+    if (pathname === '/v1/auth/challenge') return Response.json(offered);
+    if (pathname === '/v1/auth/token') return Response.json({ token: 't', expires_at: inAnHour() });
+    return Response.json({ credentials: [], total: 0 });
+  };
+}
 
 /** The text that a wallet signs for a service's offer; undefined if the wallet is not asked. */
 async function signedFor(
@@ -23,22 +38,15 @@ async function signedFor(
 ): Promise<{ text: string | undefined; error: unknown }> {
   const texts: string[] = [];
   const client = createClient({
-    baseUrl: 'https://market.example',
+    baseUrl,
     retries: 2,
+    fetch: serviceOf(offered),
     signer: {
       address: wallet,
       signMessage: async (message) => {
         texts.push(new TextDecoder().decode(message));
         return new Uint8Array(64).fill(1);
       },
-    },
-    fetch: async (input) => {
-      const { pathname } = new URL(input as string);
-      if (pathname === '/v1/auth/challenge') return Response.json(offered);
-      if (pathname === '/v1/auth/token') {
-        return Response.json({ token: 't', expires_at: Math.floor(Date.now() / 1000) + HOUR_SECONDS });
-      }
-      return Response.json({ credentials: [], total: 0 });
     },
     ...options,
   });
@@ -63,19 +71,9 @@ describe('a wallet that logs in', () => {
   it('does so for others, too, when the call that began the login is aborted [SDK-1]', async () => {
     let answer: () => void = () => undefined;
     const answered = new Promise<void>((resolve) => (answer = resolve));
-    const client = createClient({
-      baseUrl: 'https://market.example',
-      signer: { address: wallet, signMessage: async () => new Uint8Array(64).fill(1) },
-      fetch: async (input) => {
-        const { pathname } = new URL(input as string);
-        await answered;
-        if (pathname === '/v1/auth/challenge') return Response.json(good());
-        if (pathname === '/v1/auth/token') {
-          return Response.json({ token: 't', expires_at: Math.floor(Date.now() / 1000) + HOUR_SECONDS });
-        }
-        return Response.json({ credentials: [], total: 0 });
-      },
-    });
+    const signer = { address: wallet, signMessage: async () => new Uint8Array(64).fill(1) };
+    const late = serviceOf(good(), () => answered.then(() => undefined));
+    const client = createClient({ baseUrl, signer, fetch: late });
     const controller = new AbortController();
     const aborted = client.listCredentials({}, { signal: controller.signal });
     const other = client.listCredentials();
@@ -88,10 +86,8 @@ describe('a wallet that logs in', () => {
   it('signs a message for its site, address, challenge and time, in its own words [ID-54]', async () => {
     const offered = good();
     const { sign_in } = offered;
-    const { text, error } = await signedFor({
-      ...offered,
-      sign_in: { ...sign_in, statement: 'I give everything away.' },
-    });
+    const statement = 'I give everything away.';
+    const { text, error } = await signedFor({ ...offered, sign_in: { ...sign_in, statement } });
     expect(error).toBeUndefined();
     expect(text).toBe(
       [
@@ -203,7 +199,7 @@ describe('a kept login', () => {
   const kept = (changes: Partial<KeptLogin> = {}): KeptLogin => ({
     wallet,
     token: 'kept',
-    expires_at: Math.floor(Date.now() / 1000) + HOUR_SECONDS,
+    expires_at: inAnHour(),
     ...changes,
   });
 
@@ -212,46 +208,29 @@ describe('a kept login', () => {
     let stored = login;
     let signatures = 0;
     const bearers: (string | null)[] = [];
-    const client = createClient({
-      baseUrl: 'https://market.example',
-      signer: {
-        address: wallet,
-        signMessage: async () => {
-          signatures += 1;
-          return new Uint8Array(64).fill(1);
-        },
-      },
-      loginStore: { read: () => stored, write: (next) => (stored = next) },
-      fetch: async (input, init) => {
-        const { pathname } = new URL(input as string);
-        if (pathname === '/v1/auth/challenge') return Response.json(good());
-        if (pathname === '/v1/auth/token') return Response.json({ ...kept(), token: 'new' });
-        const bearer = new Headers(init?.headers).get('authorization');
-        bearers.push(bearer);
-        if (expired.some((token) => bearer === `Bearer ${token}`)) {
-          const error = {
-            code: 'jwt_expired',
-            message: 'The token has expired.',
-            status: 401,
-            request_id: 'r',
-          };
-          return Response.json({ error }, { status: 401 });
-        }
-        return Response.json({ credentials: [], total: 0 });
-      },
+    const signMessage = async () => {
+      signatures += 1;
+      return new Uint8Array(64).fill(1);
+    };
+    const fetch = serviceOf(good(), (path, init) => {
+      if (path === '/v1/auth/token') return Response.json({ ...kept(), token: 'new' });
+      if (path === '/v1/auth/challenge') return undefined;
+      const bearer = new Headers(init?.headers).get('authorization');
+      bearers.push(bearer);
+      if (!expired.some((token) => bearer === `Bearer ${token}`)) return undefined;
+      const error = { code: 'jwt_expired', message: 'The token has expired.', status: 401, request_id: 'r' };
+      return Response.json({ error }, { status: 401 });
     });
+    const loginStore = { read: () => stored, write: (next: KeptLogin) => (stored = next) };
+    const client = createClient({ baseUrl, signer: { address: wallet, signMessage }, loginStore, fetch });
     await client.listCredentials();
     return { bearers, signatures, stored };
   }
 
-  it('is used by the next client without a signature [SVC-21]', async () => {
-    expect(await callWith(kept())).toMatchObject({ bearers: ['Bearer kept'], signatures: 0 });
-  });
-
   it.each([
     ['there is none', undefined],
     ['it is of another wallet', kept({ wallet: Keypair.generate().publicKey.toBase58() })],
-    ['it is about to end', kept({ expires_at: Math.floor(Date.now() / 1000) + 59 })],
+    ['it is about to end', kept({ expires_at: inAnHour() - HOUR_SECONDS + 59 })],
   ])('is made again, and kept, if %s [SVC-21]', async (_, login) => {
     expect(await callWith(login)).toMatchObject({
       bearers: ['Bearer new'],
@@ -260,7 +239,8 @@ describe('a kept login', () => {
     });
   });
 
-  it('is made again if the service reports its end [SVC-21]', async () => {
+  it('is used by the next client without a signature, until the service reports its end [SVC-21]', async () => {
+    expect(await callWith(kept())).toMatchObject({ bearers: ['Bearer kept'], signatures: 0 });
     expect(await callWith(kept(), ['kept'])).toMatchObject({
       bearers: ['Bearer kept', 'Bearer new'],
       signatures: 1,
@@ -276,19 +256,13 @@ describe('a wallet that offers Sign In With Solana', () => {
     const signIn = vi.fn(async () => ({ message, signature: new Uint8Array(64).fill(2) }));
     const signMessage = vi.fn(async () => new Uint8Array(64));
     const sent: unknown[] = [];
-    const fetch: typeof globalThis.fetch = async (input, init) => {
-      const { pathname } = new URL(input as string);
-      if (pathname === '/v1/auth/challenge') {
-        return Response.json({ ...offered, sign_in: { ...offered.sign_in, statement: 'I give it all.' } });
-      }
-      if (pathname === '/v1/auth/token') {
-        sent.push(JSON.parse(init?.body as string));
-        return Response.json({ token: 't', expires_at: Math.floor(Date.now() / 1000) + HOUR_SECONDS });
-      }
-      return Response.json({ credentials: [], total: 0 });
-    };
+    const other = { ...offered, sign_in: { ...offered.sign_in, statement: 'I give it all.' } };
+    const fetch = serviceOf(other, (path, init) => {
+      if (path === '/v1/auth/token') sent.push(JSON.parse(init?.body as string));
+      return undefined;
+    });
     const signer = { address: wallet, signMessage, signIn };
-    await createClient({ baseUrl: 'https://market.example', signer, fetch }).listCredentials();
+    await createClient({ baseUrl, signer, fetch }).listCredentials();
     expect(signIn).toHaveBeenCalledExactlyOnceWith(offered.sign_in);
     expect(signMessage).not.toHaveBeenCalled();
     expect(sent).toMatchObject([{ sign_in_message: new TextDecoder().decode(message) }]);

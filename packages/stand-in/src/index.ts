@@ -1,9 +1,10 @@
+export { answeringAgent } from './answering-agent.js';
 export { hangingAgent } from './hanging-agent.js';
 export type { HangingAgent } from './hanging-agent.js';
 export { listenNode } from './listen-node.js';
 export { STAND_IN_LAMPORTS } from './payments.js';
 export { STAND_IN_WALLET, standInWallet, type StandInWallet } from './stand-in-wallet.js';
-export { createStandIn, STAND_IN_API_KEY } from './stand-in.js';
+export { clientOptions, createStandIn, STAND_IN_API_KEY } from './stand-in.js';
 export type { StandInAgent, StandInListing, StandInOutcome } from './listing.js';
 export type { StandIn, StandInRequest } from './stand-in.js';
 export type { Outflow, Tampering } from './tampering.js';

@@ -20,6 +20,10 @@ import { STAND_IN_WALLET } from './stand-in-wallet.js';
 /** The API key that the stand-in takes. */
 export const STAND_IN_API_KEY = 'ark_dev_stand_in';
 
+/** Options of a client that asks a stand-in and repeats no request. */
+export const clientOptions = ({ fetch }: Pick<StandIn, 'fetch'>) =>
+  ({ baseUrl: 'http://market.invalid', apiKey: STAND_IN_API_KEY, fetch, retries: 0 }) as const;
+
 /** A request that came in. */
 export interface StandInRequest {
   readonly method: string;

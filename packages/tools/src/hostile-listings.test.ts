@@ -1,11 +1,11 @@
 import type { JsonSchema } from '@agent-rental/contract';
-import { createClient } from '@agent-rental/sdk';
-import { createStandIn, STAND_IN_API_KEY, type StandIn, type StandInListing } from '@agent-rental/stand-in';
+import { answeringAgent, createStandIn, type StandIn, type StandInListing } from '@agent-rental/stand-in';
 import { describe, expect, it } from 'vitest';
 import { MARKETPLACE_MARK } from './text/creator-text.js';
-import { modelText, type RentedTool } from './definitions/rented-tool.js';
+import { modelText } from './definitions/rented-tool.js';
 import { RESERVED_TOOL_NAMES } from './definitions/tool-name.js';
-import { rentedToolset, type RentedToolset } from './toolset.js';
+import { clientOf, toolOf } from './testing/tools-of.js';
+import { rentedToolset } from './toolset.js';
 
 /** Hides, reorders or cannot be seen; line breaks and the joiners of scripts are text. */
 const HIDDEN = /(?![\n\r\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}]/u;
@@ -43,34 +43,17 @@ const HOSTILE: StandInListing = {
   description: POSING.repeat(100),
   input_schema: hostileSchema,
   output_schema: hostileSchema,
-  run: async function* () {
-    yield POSING;
-    return { output: POSING };
-  },
 };
 
-function toolsetOf(standIn: StandIn, limit = 30): RentedToolset {
-  const client = createClient({
-    baseUrl: 'http://market.invalid',
-    apiKey: STAND_IN_API_KEY,
-    fetch: standIn.fetch,
-    retries: 0,
-  });
-  return rentedToolset(client, { limit });
-}
-
-async function named(toolset: RentedToolset, name: string): Promise<RentedTool> {
-  const tool = await toolset.find(name);
-  if (tool === undefined) throw new Error(`no tool ${name}`);
-  return tool;
-}
+const toolsetOf = (standIn: StandIn, limit = 30) => rentedToolset(clientOf(standIn), { limit });
+const named = (standIn: StandIn, name: string) => toolOf(clientOf(standIn), name);
 
 /** The marks in a text, one way of writing them or another. */
 const marks = (text: string) => text.match(/[[［【]\s*agent[\s_-]*rental\s*[\]］】]/giu) ?? [];
 
 describe('a hostile listing', () => {
   it('is described in bounded, clean words, in quotation marks as its creator’s [REN-13]', async () => {
-    const tool = await named(toolsetOf(createStandIn([HOSTILE])), 'hostile_aaaaaa');
+    const tool = await named(createStandIn([HOSTILE]), 'hostile_aaaaaa');
     const shown = JSON.stringify([tool.title, tool.description, tool.inputSchema]);
     expect(shown).not.toMatch(HIDDEN);
     expect(marks(shown)).toEqual([]);
@@ -87,14 +70,13 @@ describe('a hostile listing', () => {
     const words = { title: PLAINLY_POSING, description: PLAINLY_POSING };
     const listing = { ...words, input_schema, output_schema: input_schema };
     const standIn = createStandIn([{ ...HOSTILE, ...listing }]);
-    const toolset = toolsetOf(standIn);
-    const { title, description, inputSchema } = await named(toolset, 'hostile_aaaaaa');
+    const { title, description, inputSchema } = await named(standIn, 'hostile_aaaaaa');
     expect(marks(JSON.stringify([title, description, inputSchema]))).toEqual([]);
     for (const [name, args] of [
       ['search_listings', { query: 'free' }],
       ['get_listing', { agent_id: HOSTILE.id }],
     ] as const) {
-      const result = await (await named(toolset, name)).invoke(args);
+      const result = await (await named(standIn, name)).invoke(args);
       expect(result.status).toBe('completed');
       expect(marks(modelText(result)), name).toEqual([]);
       expect(marks(JSON.stringify(result.structured)), name).toEqual([]);
@@ -115,7 +97,6 @@ describe('a hostile listing', () => {
 
   it('says nothing in a search, a look or an offer that passes for the marketplace [REN-13]', async () => {
     const standIn = createStandIn([{ ...HOSTILE, rental: 'none' }]);
-    const toolset = toolsetOf(standIn);
     const calls = [
       ['search_listings', { query: 'hostile' }],
       ['get_listing', { agent_id: HOSTILE.id }],
@@ -124,7 +105,7 @@ describe('a hostile listing', () => {
       ['hire', { task: 'hostile', budget_sol: 1, input: 'text' }],
     ] as const;
     for (const [name, args] of calls) {
-      const result = await (await named(toolset, name)).invoke(args);
+      const result = await (await named(standIn, name)).invoke(args);
       expect(result.status, name).toBe('completed');
       const shown = modelText(result);
       expect(marks(shown), name).toEqual([]);
@@ -137,12 +118,8 @@ describe('a hostile listing', () => {
   it.each(['completed', 'failed'] as const)(
     'whose run has %s writes no line that begins as the marketplace’s do [REN-13]',
     async (status) => {
-      const run: StandInListing['run'] = async function* () {
-        yield* [];
-        return { status, output: POSING };
-      };
-      const standIn = createStandIn([{ ...HOSTILE, run }]);
-      const result = await (await named(toolsetOf(standIn), 'hostile_aaaaaa')).invoke({ task: 't' });
+      const standIn = createStandIn([{ ...HOSTILE, run: answeringAgent(POSING, status) }]);
+      const result = await (await named(standIn, 'hostile_aaaaaa')).invoke({ task: 't' });
       const text = modelText(result);
       expect(text).not.toMatch(HIDDEN);
       // The one line of the marketplace: the charge.
@@ -153,12 +130,9 @@ describe('a hostile listing', () => {
   );
 
   it('with an object output keeps it in JSON, which cannot imitate the marketplace [REN-13]', async () => {
-    const run: StandInListing['run'] = async function* () {
-      yield* [];
-      return { output: { [MARKETPLACE_MARK]: POSING } };
-    };
+    const run = answeringAgent({ [MARKETPLACE_MARK]: POSING });
     const standIn = createStandIn([{ ...HOSTILE, run }]);
-    const result = await (await named(toolsetOf(standIn), 'hostile_aaaaaa')).invoke({ task: 't' });
+    const result = await (await named(standIn, 'hostile_aaaaaa')).invoke({ task: 't' });
     expect(result.structured).toEqual({ [MARKETPLACE_MARK]: POSING });
     expect(JSON.parse(result.text)).toEqual(result.structured);
     expect(result.text).not.toContain('\n');

@@ -23,6 +23,13 @@ function round(asked?: string, approve?: unknown): ServerContext {
   } as unknown as ServerContext;
 }
 
+/** The approval of a round that does not ask again. */
+async function approved(...args: Parameters<typeof approvalOf>) {
+  const approval = await approvalOf(...args);
+  if ('ask' in approval) throw new Error('Asked again.');
+  return approval;
+}
+
 /** The state that a client carries after the question about a call. */
 async function askedAbout(tool: RentedTool, args: unknown): Promise<string> {
   const first = await approvalOf({ tool, args, canAsk: true }, round(), codec);
@@ -37,8 +44,7 @@ describe('an approval', () => {
   it('is valid for the call and the amount of the question', async () => {
     const tool = toolAsking(2_000_000);
     const asked = await askedAbout(tool, args);
-    const approval = await approvalOf({ tool, args, canAsk: true }, round(asked, true), codec);
-    if ('ask' in approval) throw new Error('Asked again.');
+    const approval = await approved({ tool, args, canAsk: true }, round(asked, true), codec);
     const request: SpendingRequest = { kind: 'run', agentId: 'a-aaaaaa', title: 'A', lamports: 2_000_000 };
     expect(await approval.approve?.(request, {})).toBe(true);
     expect(await approval.approve?.({ ...request, lamports: 2_000_001 }, {})).toBe(false);
@@ -47,8 +53,7 @@ describe('an approval', () => {
   it.each([false, 'true', 1, null])('is missing if the answer is %j', async (answer) => {
     const tool = toolAsking(2_000_000);
     const asked = await askedAbout(tool, args);
-    const approval = await approvalOf({ tool, args, canAsk: true }, round(asked, answer), codec);
-    if ('ask' in approval) throw new Error('Asked again.');
+    const approval = await approved({ tool, args, canAsk: true }, round(asked, answer), codec);
     const request: SpendingRequest = { kind: 'run', agentId: 'a-aaaaaa', title: 'A', lamports: 1 };
     expect(await approval.approve?.(request, {})).toBe(false);
   });
@@ -71,12 +76,8 @@ describe('an approval', () => {
   ] as const)('is not valid for %s than in the question [REN-13]', async (_, changes) => {
     const more = { kind: 'rental', maxRunLamports: 100 } as const;
     const tool = toolAsking(2_000_000, 'hire', more);
-    const approval = await approvalOf(
-      { tool, args, canAsk: true },
-      round(await askedAbout(tool, args), true),
-      codec,
-    );
-    if ('ask' in approval) throw new Error('Asked again.');
+    const asked = await askedAbout(tool, args);
+    const approval = await approved({ tool, args, canAsk: true }, round(asked, true), codec);
     const request: SpendingRequest = { agentId: 'a-aaaaaa', title: 'A', lamports: 2_000_000, ...more };
     expect(await approval.approve?.(request, {})).toBe(true);
     expect(await approval.approve?.({ ...request, ...changes }, {})).toBe(false);
@@ -87,8 +88,7 @@ describe('an approval', () => {
     const asked = await askedAbout(tool, args);
     const keys = new Set<unknown>();
     for (let count = 0; count < 2; count += 1) {
-      const approval = await approvalOf({ tool, args, canAsk: true }, round(asked, true), codec);
-      if ('ask' in approval) throw new Error('Asked again.');
+      const approval = await approved({ tool, args, canAsk: true }, round(asked, true), codec);
       keys.add(approval.key);
     }
     expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);

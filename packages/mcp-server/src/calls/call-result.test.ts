@@ -40,23 +40,14 @@ it('takes twenty files out of an output, and leaves the others in place', () => 
 
 it('tells a host that shows structured content alone of the run, beside the output [ADP-15]', () => {
   const facts = { status: 'completed', text: '{"a":1}', structured: { a: 1 } } as const;
-  const paid = toCallResult({
-    ...facts,
-    runId: 'run_1',
-    costLamports: 5,
-    note: '[agent-rental] Charged 5 lamports.',
-  });
+  const note = '[agent-rental] Charged 5 lamports.';
+  const paid = toCallResult({ ...facts, runId: 'run_1', costLamports: 5, note });
   expect(paid.structuredContent).toEqual({
     output: { a: 1 },
-    run: { run_id: 'run_1', cost_lamports: 5, charged: true, note: '[agent-rental] Charged 5 lamports.' },
+    run: { run_id: 'run_1', cost_lamports: 5, charged: true, note },
   });
   expect(paid.content[0]).toEqual({ type: 'text', text: '{"a":1}' });
-  const joined = toCallResult({
-    ...facts,
-    runId: 'run_1',
-    costLamports: 0,
-    note: '[agent-rental] Nothing was charged.',
-  });
+  const joined = toCallResult({ ...facts, runId: 'run_1', costLamports: 0, note });
   expect(joined.structuredContent).toMatchObject({ run: { cost_lamports: 0, charged: false } });
   // Content that is not a run's output does not change.
   expect(toCallResult(facts).structuredContent).toEqual({ a: 1 });

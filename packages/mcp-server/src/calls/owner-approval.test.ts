@@ -14,12 +14,7 @@ const refused: ToolResult = {
   text: 'It waits.',
   error: {
     code: 'approval_required',
-    ownerApproval: {
-      id: 'q-1',
-      url: PAGE_URL,
-      expiresAt: '2026-01-05T11:00:00.000Z',
-      reason: 'It has to be approved.',
-    },
+    ownerApproval: { id: 'q-1', url: PAGE_URL, expiresAt: '2026-01-05T11:00:00.000Z', reason: 'It has to.' },
   },
 };
 

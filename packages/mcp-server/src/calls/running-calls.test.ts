@@ -7,14 +7,8 @@ describe('RunningCalls', () => {
   it('cancels only the addressed call', () => {
     const calls = new RunningCalls();
     const { signal } = calls.begin(address);
-    for (const change of [
-      { callerId: 'other' },
-      { sessionId: 'other' },
-      { requestId: 8 },
-      { requestId: '7' },
-    ]) {
-      calls.cancel({ ...address, ...change });
-    }
+    const others = [{ callerId: 'other' }, { sessionId: 'other' }, { requestId: 8 }, { requestId: '7' }];
+    for (const change of others) calls.cancel({ ...address, ...change });
     expect(signal.aborted).toBe(false);
     calls.cancel(address);
     expect(signal.aborted).toBe(true);

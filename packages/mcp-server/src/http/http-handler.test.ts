@@ -1,29 +1,10 @@
-import { createStandIn, hangingAgent, type StandInAgent } from '@agent-rental/stand-in';
+import { answeringAgent, createStandIn, hangingAgent, type StandInAgent } from '@agent-rental/stand-in';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
-import { MCP_CLIENTS, type McpClient, type Server } from '../testing/mcp-clients.js';
-import { serveMcp } from '../testing/serve-mcp.js';
-
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
-
-async function serve(
-  ...args: Parameters<typeof serveMcp>
-): Promise<Server & Awaited<ReturnType<typeof serveMcp>>> {
-  const served = await serveMcp(...args);
-  closing.push(served.close);
-  return served;
-}
-
-async function connect(name: string, server: Server): Promise<McpClient> {
-  const client = await MCP_CLIENTS[name]!(server);
-  closing.push(client.close);
-  return client;
-}
+import { describe, expect, it } from 'vitest';
+import { MCP_CLIENTS } from '../testing/mcp-clients.js';
+import { connect, HEADERS, message, OPENING, post, serve } from '../testing/opened.js';
 
 describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
   it('tells how to search, rent and run, and lists the tools', async () => {
@@ -60,24 +41,16 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     const server = await serve(createStandIn([{ id: 'echo-aaaaaa' }]));
     const client = await connect(name, server);
     const output = { task: 'sum', input: { text: 'x' } };
-    const result = await client.callTool('echo_aaaaaa', {
-      agent_id: 'echo-aaaaaa',
-      task: 'sum',
-      input: { text: 'x' },
-    });
+    const result = await client.callTool('echo_aaaaaa', { agent_id: 'echo-aaaaaa', ...output });
+    const note = '[agent-rental] Run run_1 completed. Charged 2000000 lamports (0.002 SOL).';
     expect(result.content).toEqual([
       { type: 'text', text: JSON.stringify(output) },
-      { type: 'text', text: '[agent-rental] Run run_1 completed. Charged 2000000 lamports (0.002 SOL).' },
+      { type: 'text', text: note },
     ]);
     // Some hosts show only this to their models. The output itself follows the creator's schema.
     expect(result.structuredContent).toEqual({
       output,
-      run: {
-        run_id: 'run_1',
-        cost_lamports: 2_000_000,
-        charged: true,
-        note: '[agent-rental] Run run_1 completed. Charged 2000000 lamports (0.002 SOL).',
-      },
+      run: { run_id: 'run_1', cost_lamports: 2_000_000, charged: true, note },
     });
     expect(result.isError).toBeFalsy();
     expect(result).toMatchObject({
@@ -90,24 +63,16 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     const client = await connect(name, await serve(standIn));
     await client.listTools();
     standIn.add({ id: 'late-aaaaaa' });
-    expect(await client.callTool('run_agent', { agent_id: 'late-aaaaaa', task: 't' })).toMatchObject({
-      structuredContent: { output: { task: 't' } },
-    });
-    expect(await client.callTool('late_aaaaaa', { task: 't' })).toMatchObject({
-      structuredContent: { output: { task: 't' } },
-    });
+    const args = { agent_id: 'late-aaaaaa', task: 't' };
+    const answer = { structuredContent: { output: { task: 't' } } };
+    for (const tool of ['run_agent', 'late_aaaaaa'])
+      expect(await client.callTool(tool, args)).toMatchObject(answer);
   });
 
   it('reports failures as results and unknown tools as errors', async () => {
     const standIn = createStandIn([
       { id: 'free-aaaaaa', rental: 'none' },
-      {
-        id: 'fails-aaaaaa',
-        run: async function* () {
-          yield '';
-          return { status: 'failed', output: 'No table found.' };
-        },
-      },
+      { id: 'fails-aaaaaa', run: answeringAgent('No table found.', 'failed') },
     ]);
     const client = await connect(name, await serve(standIn));
     const refused = await client.callTool('run_agent', { agent_id: 'free-aaaaaa', task: 't' });
@@ -216,22 +181,6 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
 });
 
 describe('MCP over bare HTTP', () => {
-  const headers = {
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    authorization: 'Bearer raw',
-  };
-  const post = (url: URL, body: string, more: Record<string, string> = {}) =>
-    fetch(url, { method: 'POST', headers: { ...headers, ...more }, body });
-  const message = (method: string, params: unknown, id?: number) =>
-    JSON.stringify({ jsonrpc: '2.0', method, params, ...(id === undefined ? {} : { id }) });
-
-  const opening = {
-    protocolVersion: '2025-06-18',
-    capabilities: {},
-    clientInfo: { name: 'raw', version: '1' },
-  };
-
   it.each([
     ['{"jsonrpc"', 400, -32_700],
     ['', 400, -32_700],
@@ -252,9 +201,9 @@ describe('MCP over bare HTTP', () => {
     [{ host: 'evil.example' }, 403],
   ])('answers only allowed hosts and origins (%j)', async (given, status) => {
     const { url } = await serve(createStandIn(), { allowedHosts: ['127.0.0.1'] });
-    const body = message('initialize', opening, 1);
+    const body = message('initialize', OPENING, 1);
     // `fetch` sets the host itself, so use `request`.
-    const asking = request(url, { method: 'POST', headers: { ...headers, ...given } }).end(body);
+    const asking = request(url, { method: 'POST', headers: { ...HEADERS, ...given } }).end(body);
     const [response] = (await once(asking, 'response')) as [IncomingMessage];
     response.resume();
     expect(response.statusCode).toBe(status);
@@ -262,13 +211,13 @@ describe('MCP over bare HTTP', () => {
 
   it('gives 2025-era clients a session that no server ever forgets', async () => {
     const { url } = await serve(createStandIn());
-    const opened = await post(url, message('initialize', opening, 1));
+    const opened = await post(url, message('initialize', OPENING, 1));
     expect(opened.headers.get('mcp-session-id')).toMatch(/^[\w-]+\.[\w-]{43}$/);
     await opened.text();
     const foreign = await post(url, message('tools/list', {}, 2), { 'mcp-session-id': 'of-another-server' });
     expect(foreign.status).toBe(200);
     expect(await foreign.text()).toContain('search_listings');
-    expect((await fetch(url, { headers })).status).toBe(405);
+    expect((await fetch(url, { headers: HEADERS })).status).toBe(405);
   });
 
   it("does not let a caller cancel another's call", async () => {
@@ -276,11 +225,8 @@ describe('MCP over bare HTTP', () => {
     const { url } = await serve(createStandIn([{ id: 'slow-aaaaaa', run: agent.run }]));
     const session = { 'mcp-session-id': 'shared' };
     const cancel = message('notifications/cancelled', { requestId: 7 });
-    const calling = post(
-      url,
-      message('tools/call', { name: 'slow_aaaaaa', arguments: { task: 't' } }, 7),
-      session,
-    );
+    const call = message('tools/call', { name: 'slow_aaaaaa', arguments: { task: 't' } }, 7);
+    const calling = post(url, call, session);
     await agent.started;
     expect((await post(url, cancel, { ...session, authorization: 'Bearer other' })).status).toBe(202);
     expect((await post(url, cancel, { 'mcp-session-id': 'another' })).status).toBe(202);
@@ -297,7 +243,7 @@ describe('MCP over bare HTTP', () => {
     const { url } = await serve(createStandIn([{ id: 'slow-aaaaaa', run: agent.run }]));
     const controller = new AbortController();
     const body = message('tools/call', { name: 'slow_aaaaaa', arguments: { task: 't' } }, 7);
-    const calling = fetch(url, { method: 'POST', headers, body, signal: controller.signal });
+    const calling = fetch(url, { method: 'POST', headers: HEADERS, body, signal: controller.signal });
     const outcome = calling.then((response) => response.text()).catch((error: unknown) => error);
     await agent.started;
     controller.abort();

@@ -6,28 +6,12 @@ import {
   type StandIn,
 } from '@agent-rental/stand-in';
 import { randomBytes } from 'node:crypto';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RentalMcpHandlerOptions } from './http-handler.js';
-import { MCP_CLIENTS, type McpClient, type Server } from '../testing/mcp-clients.js';
+import { MCP_CLIENTS } from '../testing/mcp-clients.js';
 import { memoryBus } from '../testing/memory-bus.js';
+import { connect, HEADERS, message, OPENING, post, serve } from '../testing/opened.js';
 import { serveMcp } from '../testing/serve-mcp.js';
-
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
-
-async function connect(name: string, server: Server): Promise<McpClient> {
-  const client = await MCP_CLIENTS[name]!(server);
-  closing.push(client.close);
-  return client;
-}
-
-async function serve(standIn: StandIn, options: RentalMcpHandlerOptions = {}) {
-  const served = await serveMcp(standIn, options);
-  closing.push(served.close);
-  return served;
-}
 
 const isCall = (body: unknown) => typeof body === 'string' && body.includes('"tools/call"');
 
@@ -74,29 +58,13 @@ describe.each(LEGACY)('several replicas with %s', (name) => {
 });
 
 describe('a session', () => {
-  const headers = {
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    authorization: 'Bearer raw',
-  };
   const open = async (url: URL): Promise<string> => {
-    const params = {
-      protocolVersion: '2025-06-18',
-      capabilities: {},
-      clientInfo: { name: 'raw', version: '1' },
-    };
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
-    const response = await fetch(url, { method: 'POST', headers, body });
+    const response = await post(url, message('initialize', OPENING, 1));
     await response.text();
     return response.headers.get('mcp-session-id') ?? '';
   };
   const list = async (url: URL, session: string): Promise<number> => {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} });
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { ...headers, 'mcp-session-id': session },
-      body,
-    });
+    const response = await post(url, message('tools/list', {}, 2), { 'mcp-session-id': session });
     await response.text();
     return response.status;
   };
@@ -113,7 +81,7 @@ describe('a session', () => {
   it('ends on every replica when its client ends it', async () => {
     const { calls, rest } = await twoReplicas(createStandIn());
     const [session, other] = [await open(calls.url), await open(calls.url)];
-    const end = { method: 'DELETE', headers: { ...headers, 'mcp-session-id': session } };
+    const end = { method: 'DELETE', headers: { ...HEADERS, 'mcp-session-id': session } };
     expect((await fetch(calls.url, end)).status).toBe(204);
     expect(await list(rest.url, session)).toBe(404);
     expect(await list(rest.url, other)).toBe(200);
@@ -122,24 +90,18 @@ describe('a session', () => {
   it('tells nothing about another caller’s client', async () => {
     const { url } = await serve(createStandIn());
     const session = await open(url);
-    expect(await list(url, `${session}x`)).toBe(200);
-    expect(
-      await list(
-        url,
-        session.replace(/^./, (first) => (first === 'A' ? 'B' : 'A')),
-      ),
-    ).toBe(200);
+    const changed = session.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'));
+    for (const other of [`${session}x`, changed]) expect(await list(url, other)).toBe(200);
   });
 });
 
 describe.each(Object.keys(MCP_CLIENTS))('a connection that breaks, with %s', (name) => {
   const call = { task: 't' };
 
-  async function through(cut: (request: { method: string; body: string }) => Cut | undefined) {
+  /** Breaks each connection of a call at this place. */
+  async function through(cut: Cut) {
     let finish = (): void => undefined;
-    const gate = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
+    const gate = new Promise<void>((resolve) => (finish = resolve));
     let runs = 0;
     const standIn = createStandIn([
       {
@@ -155,8 +117,8 @@ describe.each(Object.keys(MCP_CLIENTS))('a connection that breaks, with %s', (na
     ]);
     const shared = { secret: randomBytes(32) };
     const [first, second] = [await serve(standIn, shared), await serve(standIn, shared)];
-    const proxy = await openCuttingProxy(first.url.origin, cut);
-    closing.push(proxy.close);
+    const proxy = await openCuttingProxy(first.url.origin, ({ body }) => (isCall(body) ? cut : undefined));
+    onTestFinished(proxy.close);
     // A repeated request arrives at another replica.
     const routed: typeof fetch = (_url, init) => {
       const again = init?.method === 'GET' && new Headers(init.headers).has('last-event-id');
@@ -167,9 +129,7 @@ describe.each(Object.keys(MCP_CLIENTS))('a connection that breaks, with %s', (na
   }
 
   it('while the agent works: the client still gets its answer, paid once [ADP-9]', async () => {
-    const { client, standIn, proxy, finish } = await through(({ body }) =>
-      isCall(body) ? 'begin' : undefined,
-    );
+    const { client, standIn, proxy, finish } = await through('begin');
     const calling = client.callTool('slow_aaaaaa', call);
     while (proxy.cuts === 0) await new Promise((resolve) => setImmediate(resolve));
     finish();
@@ -178,17 +138,16 @@ describe.each(Object.keys(MCP_CLIENTS))('a connection that breaks, with %s', (na
   });
 
   it('on the answer itself: the same, and an equal call gets that answer; another run is paid with new_run [ADP-9]', async () => {
-    const { client, standIn, proxy, finish } = await through(({ body }) =>
-      isCall(body) ? 'end' : undefined,
-    );
+    const { client, standIn, proxy, finish } = await through('end');
     finish();
-    expect((await client.callTool('slow_aaaaaa', call)).content[0]?.text).toBe('answer 1');
-    expect(standIn.charged).toBe(2_000_000);
-    expect((await client.callTool('slow_aaaaaa', call)).content[0]?.text).toBe('answer 1');
-    expect(standIn.charged).toBe(2_000_000);
-    const another = { ...call, new_run: true };
-    expect((await client.callTool('slow_aaaaaa', another)).content[0]?.text).toBe('answer 2');
-    expect(standIn.charged).toBe(4_000_000);
+    for (const [args, answer, charged] of [
+      [call, 'answer 1', 2_000_000],
+      [call, 'answer 1', 2_000_000],
+      [{ ...call, new_run: true }, 'answer 2', 4_000_000],
+    ] as const) {
+      expect((await client.callTool('slow_aaaaaa', args)).content[0]?.text).toBe(answer);
+      expect(standIn.charged).toBe(charged);
+    }
     expect(proxy.cuts).toBe(3);
   });
 });

@@ -61,12 +61,9 @@ describe('the id of a stream’s event', () => {
 });
 
 describe('a signed token', () => {
-  it('is read as it was written', () => {
-    expect(signer.read('purpose', signer.write('purpose', { a: [1, 'ä'] }))).toEqual({ a: [1, 'ä'] });
-  });
-
   it('is nothing for another purpose, under another secret, or changed', () => {
-    const token = signer.write('purpose', { caller: 'alice' });
+    const token = signer.write('purpose', { caller: 'ålice' });
+    expect(signer.read('purpose', token)).toEqual({ caller: 'ålice' });
     const [payload = '', signature = ''] = token.split('.');
     const [other = ''] = signer.write('purpose', { caller: 'mallory' }).split('.');
     expect(signer.read('another', token)).toBeUndefined();

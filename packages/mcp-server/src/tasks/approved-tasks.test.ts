@@ -1,4 +1,4 @@
-import { createStandIn, STAND_IN_API_KEY } from '@agent-rental/stand-in';
+import { clientOptions, createStandIn } from '@agent-rental/stand-in';
 import { createClient } from '@agent-rental/sdk';
 import { memoryLedger, rentedToolset } from '@agent-rental/tools';
 import type { ServerContext } from '@modelcontextprotocol/server';
@@ -19,11 +19,7 @@ function wallet() {
   const ledger = memoryLedger();
   const ids = new TaskIds(createTokenSigner(randomBytes(32)), '');
   const newProcess = () => {
-    const client = createClient({
-      baseUrl: 'http://market.invalid',
-      apiKey: STAND_IN_API_KEY,
-      fetch: standIn.fetch,
-    });
+    const client = createClient(clientOptions(standIn));
     const toolset = rentedToolset(client, { policy: { askAboveLamports: 1n }, ledger });
     const asking = new AskingTasks();
     const tasks = new Tasks({ ids, client, toolset, asking, waitMs: 5_000 });
@@ -32,8 +28,7 @@ function wallet() {
       end: () => asking.cancelAll(),
       begin: async () => {
         const tool = await toolset.find('a_aaaaaa');
-        const created = await tasks.ofQuestion(tool!, { task: 't' });
-        return created!;
+        return (await tasks.ofQuestion(tool!, { task: 't' }))!;
       },
       status: async (taskId: string) => (await tasks.get(taskId, context)).status,
     };

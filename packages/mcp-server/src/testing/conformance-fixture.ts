@@ -3,7 +3,7 @@
  * work. A few other tools do work that no rented agent does, such as a question to the client's model. Names and texts are
  * the suite's.
  */
-import type { StandInAgent, StandInListing } from '@agent-rental/stand-in';
+import { answeringAgent, type StandInAgent, type StandInListing } from '@agent-rental/stand-in';
 import {
   acceptedContent,
   createRequestStateCodec,
@@ -32,27 +32,18 @@ const IMAGE = `data:image/png;base64,${PNG}`;
 const embedded = (mediaType: string, text: string) =>
   `data:${mediaType};base64,${Buffer.from(text).toString('base64')}`;
 
-const answers = (output: string | Record<string, string>): StandInAgent =>
-  async function* () {
-    yield 'working';
-    return { output };
-  };
-
 /** The rented agents, by the suite's names of their tools. */
 const PLAIN_AGENTS: Record<string, StandInAgent> = {
-  test_simple_text: answers('This is a simple text response for testing.'),
-  test_image_content: answers(IMAGE),
-  test_audio_content: answers(`data:audio/wav;base64,${WAV}`),
-  test_embedded_resource: answers(embedded('text/plain', 'This is an embedded resource content.')),
-  test_multiple_content_types: answers({
+  test_simple_text: answeringAgent('This is a simple text response for testing.'),
+  test_image_content: answeringAgent(IMAGE),
+  test_audio_content: answeringAgent(`data:audio/wav;base64,${WAV}`),
+  test_embedded_resource: answeringAgent(embedded('text/plain', 'This is an embedded resource content.')),
+  test_multiple_content_types: answeringAgent({
     text: 'Multiple content types test:',
     image: IMAGE,
     data: embedded('application/json', '{"test":"data","value":123}'),
   }),
-  test_error_handling: async function* () {
-    yield '';
-    return { status: 'failed', output: 'This tool intentionally returns an error for testing' };
-  },
+  test_error_handling: answeringAgent('This tool intentionally returns an error for testing', 'failed'),
   test_tool_with_progress: async function* () {
     yield 'first';
     await pause(150);
@@ -118,6 +109,9 @@ const form = (name: string, type: 'string' | 'boolean') => ({
   properties: { [name]: type === 'string' ? { type } : { type } },
   required: [name],
 });
+/** Three values with their titles. */
+const titled = (noun: string) =>
+  ['First', 'Second', 'Third'].map((nth, index) => ({ const: `value${index + 1}`, title: `${nth} ${noun}` }));
 const userName = () =>
   inputRequired.elicit({ message: 'What is your name?', requestedSchema: form('name', 'string') });
 const sampling = (question: string, maxTokens: number) =>
@@ -171,10 +165,9 @@ function fixtureTools(secret: Uint8Array): Record<string, FixtureTool> {
     test_tool_with_logging: log,
     test_logging_tool: log,
     test_sampling: async (context, args) => {
-      const answer = await context.mcpReq.requestSampling({
-        messages: [{ role: 'user', content: { type: 'text', text: JSON.stringify(args['prompt']) } }],
-        maxTokens: 100,
-      });
+      const prompt = { type: 'text' as const, text: JSON.stringify(args['prompt']) };
+      const messages = [{ role: 'user' as const, content: prompt }];
+      const answer = await context.mcpReq.requestSampling({ messages, maxTokens: 100 });
       return text(`LLM response: ${JSON.stringify(answer.content)}`);
     },
     test_elicitation: asked({
@@ -196,30 +189,14 @@ function fixtureTools(secret: Uint8Array): Record<string, FixtureTool> {
       type: 'object',
       properties: {
         untitledSingle: { type: 'string', enum: ['option1', 'option2', 'option3'] },
-        titledSingle: {
-          type: 'string',
-          oneOf: [
-            { const: 'value1', title: 'First Option' },
-            { const: 'value2', title: 'Second Option' },
-            { const: 'value3', title: 'Third Option' },
-          ],
-        },
+        titledSingle: { type: 'string', oneOf: titled('Option') },
         legacyEnum: {
           type: 'string',
           enum: ['opt1', 'opt2', 'opt3'],
           enumNames: ['Option One', 'Option Two', 'Option Three'],
         },
         untitledMulti: { type: 'array', items: { type: 'string', enum: ['option1', 'option2', 'option3'] } },
-        titledMulti: {
-          type: 'array',
-          items: {
-            anyOf: [
-              { const: 'value1', title: 'First Choice' },
-              { const: 'value2', title: 'Second Choice' },
-              { const: 'value3', title: 'Third Choice' },
-            ],
-          },
-        },
+        titledMulti: { type: 'array', items: { anyOf: titled('Choice') } },
       },
     }),
     test_missing_capability: (context) => {
@@ -271,12 +248,7 @@ function fixtureTools(secret: Uint8Array): Record<string, FixtureTool> {
           ? ['step1', 'Step 1: What is your name?', 'name']
           : ['step2', 'Step 2: What is your favorite color?', 'color'];
       return inputRequired({
-        inputRequests: {
-          [key]: inputRequired.elicit({
-            message,
-            requestedSchema: form(field, 'string'),
-          }),
-        },
+        inputRequests: { [key]: inputRequired.elicit({ message, requestedSchema: form(field, 'string') }) },
         requestState: await codec.mint({ step: step + 1 }),
       });
     },

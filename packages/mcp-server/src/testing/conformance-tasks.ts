@@ -13,11 +13,7 @@ const done = (said: string) => ({ result: { content: [{ type: 'text' as const, t
 const question = (message: string) =>
   inputRequired.elicit({
     message,
-    requestedSchema: {
-      type: 'object',
-      properties: { confirm: { type: 'boolean' } },
-      required: ['confirm'],
-    },
+    requestedSchema: { type: 'object', properties: { confirm: { type: 'boolean' } }, required: ['confirm'] },
   });
 
 const WORK: Record<string, AskingWork> = {

@@ -1,5 +1,5 @@
 import { createClient } from '@agent-rental/sdk';
-import { STAND_IN_API_KEY, type StandIn } from '@agent-rental/stand-in';
+import { clientOptions, type StandIn } from '@agent-rental/stand-in';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,12 +16,7 @@ interface ServedMcp {
 /** Mounts the handler like a server, which identifies the caller by its bearer token. */
 export async function serveMcp(standIn: StandIn, options: RentalMcpHandlerOptions = {}): Promise<ServedMcp> {
   const handler = createRentalMcpHandler(options);
-  const client = createClient({
-    baseUrl: 'http://market.invalid',
-    apiKey: STAND_IN_API_KEY,
-    fetch: standIn.fetch,
-    retries: 0,
-  });
+  const client = createClient(clientOptions(standIn));
   const server = createServer((incoming, outgoing) => {
     const id = incoming.headers.authorization ?? 'wallet';
     handler.handle(incoming, outgoing, { client, id }).catch(() => outgoing.destroy());

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LISTING_OFFSETS, type Listing } from './accounts.js';
-import { revokePerQueryAccess } from '../instructions/access.js';
 import {
   canReclaim,
   pausedSeconds,
@@ -59,7 +58,7 @@ function rented() {
   const market = new Market();
   const listingId = market.list('per_query');
   market.rent(listingId);
-  const reclaim = revokePerQueryAccess({ revoker: market.buyer, buyer: market.buyer, listingId });
+  const reclaim = market.revoke(listingId, market.buyer);
   const isAllowed = () => market.chain.simulate(reclaim).error === null;
   return { market, chain: market.chain, listingId, isAllowed };
 }

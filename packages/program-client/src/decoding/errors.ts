@@ -14,53 +14,33 @@ export const PROGRAM_ERRORS: ReadonlyMap<number, ProgramError> = new Map(
 
 /** Anchor's framework codes that the program answers with where its structural checks fail. */
 export const FRAMEWORK_ERRORS: ReadonlyMap<number, ProgramError> = new Map(
-  [
-    { code: 100, name: 'InstructionMissing', message: 'Instruction discriminator not provided' },
-    { code: 101, name: 'InstructionFallbackNotFound', message: 'Fallback functions are not supported' },
-    {
-      code: 102,
-      name: 'InstructionDidNotDeserialize',
-      message: 'The program could not deserialize the given instruction',
-    },
-    { code: 2000, name: 'ConstraintMut', message: 'A mut constraint was violated' },
-    { code: 2001, name: 'ConstraintHasOne', message: 'A has one constraint was violated' },
-    { code: 2005, name: 'ConstraintRentExempt', message: 'A rent exemption constraint was violated' },
-    { code: 2006, name: 'ConstraintSeeds', message: 'A seeds constraint was violated' },
-    {
-      code: 3000,
-      name: 'AccountDiscriminatorAlreadySet',
-      message: 'The account discriminator was already set on this account',
-    },
-    {
-      code: 3002,
-      name: 'AccountDiscriminatorMismatch',
-      message: 'Account discriminator did not match what was expected',
-    },
-    { code: 3003, name: 'AccountDidNotDeserialize', message: 'Failed to deserialize the account' },
-    { code: 3005, name: 'AccountNotEnoughKeys', message: 'Not enough account keys given to the instruction' },
-    {
-      code: 3007,
-      name: 'AccountOwnedByWrongProgram',
-      message: 'The given account is owned by a different program than expected',
-    },
-    { code: 3008, name: 'InvalidProgramId', message: 'Program ID was not as expected' },
-    { code: 3010, name: 'AccountNotSigner', message: 'The given account did not sign' },
-    {
-      code: 3011,
-      name: 'AccountNotSystemOwned',
-      message: 'The given account is not owned by the system program',
-    },
-    {
-      code: 3012,
-      name: 'AccountNotInitialized',
-      message: 'The program expected this account to be already initialized',
-    },
-  ].map((error) => [error.code, error]),
+  (
+    [
+      [100, 'InstructionMissing', 'Instruction discriminator not provided'],
+      [101, 'InstructionFallbackNotFound', 'Fallback functions are not supported'],
+      [102, 'InstructionDidNotDeserialize', 'The program could not deserialize the given instruction'],
+      [2000, 'ConstraintMut', 'A mut constraint was violated'],
+      [2001, 'ConstraintHasOne', 'A has one constraint was violated'],
+      [2005, 'ConstraintRentExempt', 'A rent exemption constraint was violated'],
+      [2006, 'ConstraintSeeds', 'A seeds constraint was violated'],
+      [3000, 'AccountDiscriminatorAlreadySet', 'The account discriminator was already set on this account'],
+      [3002, 'AccountDiscriminatorMismatch', 'Account discriminator did not match what was expected'],
+      [3003, 'AccountDidNotDeserialize', 'Failed to deserialize the account'],
+      [3005, 'AccountNotEnoughKeys', 'Not enough account keys given to the instruction'],
+      [3007, 'AccountOwnedByWrongProgram', 'The given account is owned by a different program than expected'],
+      [3008, 'InvalidProgramId', 'Program ID was not as expected'],
+      [3010, 'AccountNotSigner', 'The given account did not sign'],
+      [3011, 'AccountNotSystemOwned', 'The given account is not owned by the system program'],
+      [3012, 'AccountNotInitialized', 'The program expected this account to be already initialized'],
+    ] as const
+  ).map(([code, name, message]) => [code, { code, name, message }]),
 );
 
 const ANCHOR_LOG =
   /^Program log: AnchorError (?:occurred|caused by account: \w+)\. Error Code: (\w+)\. Error Number: (\d+)\. Error Message: (.*)\.$/;
 const MAX_DEPTH = 6;
+/** Members of failures that have the error inside. */
+const NESTED = ['Custom', 'InstructionError', 'err', 'error', 'value', 'data', 'cause', 'transactionError'];
 
 /**
  * Splits a custom error of `consume_queries` into the error's code and the place of the refused charge. Places count from
@@ -104,16 +84,7 @@ function find(failure: unknown, depth: number): ProgramError | null {
   if (typeof failure !== 'object' || failure === null || depth === 0) {
     return null;
   }
-  for (const key of [
-    'Custom',
-    'InstructionError',
-    'err',
-    'error',
-    'value',
-    'data',
-    'cause',
-    'transactionError',
-  ]) {
+  for (const key of NESTED) {
     if (key in failure) {
       const found = find((failure as Record<string, unknown>)[key], depth - 1);
       if (found !== null) {

@@ -1,6 +1,5 @@
 import type { PublicKey } from '@solana/web3.js';
-import { BorshReader, hasDiscriminator } from './borsh.js';
-import { typeDef } from './borsh.js';
+import { BorshReader, hasDiscriminator, typeDef } from './borsh.js';
 import { MARKETPLACE_IDL } from '../idl.js';
 import { MARKETPLACE_PROGRAM_ID } from '../program-id.js';
 import type { RentalModel } from '../rental-model.js';

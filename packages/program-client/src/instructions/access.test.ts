@@ -1,67 +1,60 @@
 import { TransactionInstruction, type PublicKey } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import { ACCOUNT_SIZES } from '../accounts/accounts.js';
-import { revokeAccess, revokePerQueryAccess, verifyAccess } from './access.js';
-import { closeListing, withdrawEarnings } from './listing.js';
+import { revokeAccess, verifyAccess } from './access.js';
 import { topupBalance } from './rental.js';
 import { RECLAIM_AFTER_PAUSED_SECONDS } from '../accounts/reclaim.js';
 import { expectRefusal } from '../testing/expect-refusal.js';
+import type { RentalModel } from '../rental-model.js';
 import { DEPOSIT, Market, MONTH, PRICE } from '../testing/market.js';
+
+function rented(model: RentalModel) {
+  const market = new Market();
+  const listingId = market.list(model);
+  market.rent(listingId);
+  const { chain, buyer } = market;
+  const revoke = (admin: PublicKey = market.admin, id = listingId) =>
+    revokeAccess({ admin, buyer, listingId: id });
+  return { market, chain, listingId, revoke, at: market.addresses(listingId) };
+}
 
 describe('revoke_access', () => {
   it.each(['one_time', 'subscription'] as const)('ends a %s credential for ever [PRG-13]', (model) => {
-    const market = new Market();
-    const { chain, admin, buyer } = market;
-    const listingId = market.list(model);
-    market.rent(listingId);
+    const { market, chain, listingId, revoke, at } = rented(model);
     expect(market.hasAccess(listingId)).toBe(true);
-    const { events } = chain.succeed(revokeAccess({ admin, buyer, listingId }));
+    const { events } = chain.succeed(revoke());
     expect(market.credential(listingId).valid).toBe(false);
     expect(market.hasAccess(listingId)).toBe(false);
-    expect(events).toEqual([
-      { name: 'AccessRevoked', data: { listing: market.addresses(listingId).listing, buyer } },
-    ]);
-    expectRefusal(chain.send(revokeAccess({ admin, buyer, listingId })), 'CredentialRevoked');
+    expect(events).toEqual([{ name: 'AccessRevoked', data: { listing: at.listing, buyer: market.buyer } }]);
+    expectRefusal(chain.send(revoke()), 'CredentialRevoked');
   });
 
   it('is for the admin alone: no creator revokes a buyer who paid [PRG-13]', () => {
-    const market = new Market();
-    const listingId = market.list('one_time');
-    market.rent(listingId);
-    const { chain, buyer, creator, authority } = market;
-    for (const admin of [creator, authority, buyer, chain.upgradeAuthority]) {
-      expectRefusal(chain.send(revokeAccess({ admin, buyer, listingId })), 'Unauthorized');
+    const { market, chain, revoke } = rented('one_time');
+    for (const other of [market.creator, market.authority, market.buyer, chain.upgradeAuthority]) {
+      expectRefusal(chain.send(revoke(other)), 'Unauthorized');
     }
   });
 
   it('leaves per-query access to its own instruction, and needs a credential', () => {
-    const market = new Market();
-    const { chain, admin, buyer } = market;
-    const listingId = market.list('per_query');
-    expectRefusal(chain.send(revokeAccess({ admin, buyer, listingId })), 'CredentialNotFound');
-    market.rent(listingId);
-    expectRefusal(chain.send(revokeAccess({ admin, buyer, listingId })), 'InvalidAccessType');
+    const { market, chain, listingId, revoke } = rented('per_query');
+    expectRefusal(chain.send(revoke(market.admin, market.list('per_query'))), 'CredentialNotFound');
+    expectRefusal(chain.send(revoke()), 'InvalidAccessType');
     expect(market.hasAccess(listingId)).toBe(true);
   });
 
   it('works while everything is paused, and on a closed listing', () => {
-    const market = new Market();
-    const { chain, admin, buyer, creator } = market;
-    const listingId = market.list('one_time');
-    market.rent(listingId);
-    chain.succeed(withdrawEarnings({ creator, listingId }), closeListing({ creator, listingId }));
+    const { market, chain, listingId, revoke } = rented('one_time');
+    chain.succeed(market.withdraw(listingId), market.close(listingId));
     market.updateProtocol({ paused: true });
-    chain.succeed(revokeAccess({ admin, buyer, listingId }));
+    chain.succeed(revoke());
   });
 });
 
 describe('revoke_per_query_access', () => {
   function setup() {
-    const market = new Market();
-    const listingId = market.list('per_query');
-    market.rent(listingId);
-    const revoke = (revoker: PublicKey) => revokePerQueryAccess({ revoker, buyer: market.buyer, listingId });
-    return { market, listingId, revoke, chain: market.chain, at: market.addresses(listingId) };
+    const { market, ...more } = rented('per_query');
+    return { ...more, market, revoke: (revoker: PublicKey) => market.revoke(more.listingId, revoker) };
   }
 
   it.each(['admin', 'creator'] as const)(
@@ -179,7 +172,7 @@ describe('revoke_per_query_access', () => {
 
   it('gives the buyer of a closed listing everything back, at once [PRG-31]', () => {
     const { market, listingId, revoke, chain, at } = setup();
-    chain.succeed(closeListing({ creator: market.creator, listingId }));
+    chain.succeed(market.close(listingId));
     market.updateProtocol({ paused: true });
     const before = chain.lamports(market.buyer);
     chain.succeed(revoke(market.buyer));
@@ -190,18 +183,11 @@ describe('revoke_per_query_access', () => {
 
   it('needs per-query access', () => {
     const { market, chain } = setup();
-    const { admin, buyer } = market;
     const none = market.list('per_query');
-    expectRefusal(
-      chain.send(revokePerQueryAccess({ revoker: admin, buyer, listingId: none })),
-      'CredentialNotFound',
-    );
+    expectRefusal(chain.send(market.revoke(none, market.admin)), 'CredentialNotFound');
     const oneTime = market.list('one_time');
     market.rent(oneTime);
-    expectRefusal(
-      chain.send(revokePerQueryAccess({ revoker: admin, buyer, listingId: oneTime })),
-      'InvalidAccessType',
-    );
+    expectRefusal(chain.send(market.revoke(oneTime, market.admin)), 'InvalidAccessType');
   });
 });
 
@@ -233,22 +219,17 @@ describe('verify_access', () => {
   });
 
   it('follows a one-time credential through pause and close [PRG-4, PRG-6, PRG-27]', () => {
-    const market = new Market();
-    const { creator } = market;
-    const listingId = market.list('one_time');
-    market.rent(listingId);
+    const { market, listingId } = rented('one_time');
     expect(market.hasAccess(listingId)).toBe(true);
     expect(market.hasAccess(listingId, market.creator)).toBe(false);
     market.updateListing(listingId, { status: 'paused' });
     expect(market.hasAccess(listingId)).toBe(true);
-    market.chain.succeed(withdrawEarnings({ creator, listingId }), closeListing({ creator, listingId }));
+    market.chain.succeed(market.withdraw(listingId), market.close(listingId));
     expect(market.hasAccess(listingId)).toBe(false);
   });
 
   it('follows a subscription to the second of its end [PRG-4]', () => {
-    const market = new Market();
-    const listingId = market.list('subscription');
-    market.rent(listingId);
+    const { market, listingId } = rented('subscription');
     const start = market.chain.now();
     market.chain.setTime(start + MONTH - 1n);
     expect(market.hasAccess(listingId)).toBe(true);
@@ -257,10 +238,7 @@ describe('verify_access', () => {
   });
 
   it('follows a balance: enough for one run, at a price that the buyer agreed to [PRG-4]', () => {
-    const market = new Market();
-    const { chain } = market;
-    const listingId = market.list('per_query');
-    market.rent(listingId);
+    const { market, chain, listingId } = rented('per_query');
     expect(market.hasAccess(listingId)).toBe(true);
     market.updateListing(listingId, { priceLamports: PRICE + 1n, minDepositLamports: PRICE + 1n });
     expect(market.hasAccess(listingId)).toBe(false);

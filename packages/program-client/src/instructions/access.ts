@@ -1,14 +1,7 @@
 import { Buffer } from 'buffer';
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
-import {
-  findAccessCredentialAddress,
-  findEscrowAddress,
-  findListingAddress,
-  findPerQueryBalanceAddress,
-  findProtocolAddress,
-} from '../accounts/addresses.js';
 import { decodeInstruction } from '../decoding/decode-instruction.js';
-import { buildInstruction, type ProgramOption } from './build.js';
+import { buildInstruction, rentalAccounts, type ProgramOption } from './build.js';
 
 interface AccessInput extends ProgramOption {
   /** The buyer whose access it is. */
@@ -48,18 +41,6 @@ export interface RevokePerQueryAccessInput extends AccessInput {
 /** Values of {@link verifyAccess}. */
 export type VerifyAccessInput = AccessInput;
 
-function accountsOf(input: AccessInput) {
-  const listing = findListingAddress(input.listingId, input.programId).address;
-  return {
-    buyer: input.buyer,
-    protocol: findProtocolAddress(input.programId).address,
-    listing,
-    escrow: findEscrowAddress(listing, input.programId).address,
-    access_credential: findAccessCredentialAddress(input.buyer, listing, input.programId).address,
-    per_query_balance: findPerQueryBalanceAddress(input.buyer, listing, input.programId).address,
-  };
-}
-
 /**
  * Charges one run: price minus fee to the escrow, fee to the treasury. Signer: the protocol's authority.
  *
@@ -70,7 +51,7 @@ function accountsOf(input: AccessInput) {
 export function consumeQuery(input: ConsumeQueryInput): TransactionInstruction {
   return buildInstruction(
     'consume_query',
-    { ...accountsOf(input), authority: input.authority, treasury: input.treasury },
+    { ...rentalAccounts(input), authority: input.authority, treasury: input.treasury },
     { sequence: input.sequence, runId: input.runId, priceLamports: input.priceLamports },
     input.programId,
   );
@@ -126,7 +107,12 @@ export function consumeQueries(charges: readonly TransactionInstruction[]): Tran
  * Errors: `CredentialNotFound`, `CredentialRevoked`, `Unauthorized`, `InvalidAccessType` for Per-Task.
  */
 export function revokeAccess(input: RevokeAccessInput): TransactionInstruction {
-  return buildInstruction('revoke_access', { ...accountsOf(input), admin: input.admin }, {}, input.programId);
+  return buildInstruction(
+    'revoke_access',
+    { ...rentalAccounts(input), admin: input.admin },
+    {},
+    input.programId,
+  );
 }
 
 /**
@@ -142,7 +128,7 @@ export function revokeAccess(input: RevokeAccessInput): TransactionInstruction {
 export function revokePerQueryAccess(input: RevokePerQueryAccessInput): TransactionInstruction {
   return buildInstruction(
     'revoke_per_query_access',
-    { ...accountsOf(input), revoker: input.revoker },
+    { ...rentalAccounts(input), revoker: input.revoker },
     {},
     input.programId,
   );
@@ -155,7 +141,7 @@ export function revokePerQueryAccess(input: RevokePerQueryAccessInput): Transact
 export function verifyAccess(input: VerifyAccessInput): TransactionInstruction {
   return buildInstruction(
     'verify_access',
-    accountsOf(input),
+    rentalAccounts(input),
     { buyer: input.buyer, listingId: input.listingId },
     input.programId,
   );

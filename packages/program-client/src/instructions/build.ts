@@ -1,5 +1,12 @@
 import { Buffer } from 'buffer';
 import { TransactionInstruction, type PublicKey } from '@solana/web3.js';
+import {
+  findAccessCredentialAddress,
+  findEscrowAddress,
+  findListingAddress,
+  findPerQueryBalanceAddress,
+  findProtocolAddress,
+} from '../accounts/addresses.js';
 import { encodeFields, type BorshValue } from '../decoding/borsh.js';
 import type { IdlInstruction } from '../idl-types.js';
 import { MARKETPLACE_IDL } from '../idl.js';
@@ -66,4 +73,18 @@ export function buildInstruction(
   });
   const data = Buffer.from([...instruction.discriminator, ...encodeFields(instruction.args, args)]);
   return new TransactionInstruction({ keys, programId, data });
+}
+
+/** The accounts of a buyer's rental under their names in the IDL. */
+export function rentalAccounts(input: ProgramOption & { buyer: PublicKey; listingId: string }) {
+  const { buyer, listingId, programId } = input;
+  const listing = findListingAddress(listingId, programId).address;
+  return {
+    buyer,
+    protocol: findProtocolAddress(programId).address,
+    listing,
+    escrow: findEscrowAddress(listing, programId).address,
+    access_credential: findAccessCredentialAddress(buyer, listing, programId).address,
+    per_query_balance: findPerQueryBalanceAddress(buyer, listing, programId).address,
+  };
 }

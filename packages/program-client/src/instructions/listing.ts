@@ -91,6 +91,11 @@ export interface CloseListingInput extends ProgramOption {
   listingId: string;
 }
 
+function earningAccounts({ creator, listingId, programId }: CloseListingInput) {
+  const listing = findListingAddress(listingId, programId).address;
+  return { creator, listing, escrow: findEscrowAddress(listing, programId).address };
+}
+
 /**
  * Closes a listing for ever. Signer: its creator.
  *
@@ -98,13 +103,7 @@ export interface CloseListingInput extends ProgramOption {
  * subscription's end, `EscrowNotEmpty` while earnings are left.
  */
 export function closeListing(input: CloseListingInput): TransactionInstruction {
-  const listing = findListingAddress(input.listingId, input.programId).address;
-  return buildInstruction(
-    'close_listing',
-    { creator: input.creator, listing, escrow: findEscrowAddress(listing, input.programId).address },
-    {},
-    input.programId,
-  );
+  return buildInstruction('close_listing', earningAccounts(input), {}, input.programId);
 }
 
 /** Values of {@link withdrawEarnings}. */
@@ -123,11 +122,6 @@ export interface WithdrawEarningsInput extends ProgramOption {
  * Errors: `Unauthorized`, `WithdrawalExceedsBalance`, `NothingToWithdraw`.
  */
 export function withdrawEarnings(input: WithdrawEarningsInput): TransactionInstruction {
-  const listing = findListingAddress(input.listingId, input.programId).address;
-  return buildInstruction(
-    'withdraw_earnings',
-    { creator: input.creator, listing, escrow: findEscrowAddress(listing, input.programId).address },
-    { amountLamports: input.amountLamports },
-    input.programId,
-  );
+  const args = { amountLamports: input.amountLamports };
+  return buildInstruction('withdraw_earnings', earningAccounts(input), args, input.programId);
 }

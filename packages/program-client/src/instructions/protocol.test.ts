@@ -2,11 +2,16 @@ import { PublicKey, SystemProgram } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import { findProtocolAddress } from '../accounts/addresses.js';
 import { ACCOUNT_SIZES, decodeProtocol } from '../accounts/accounts.js';
-import { consumeQuery } from './access.js';
 import { initializeProtocol, updateProtocol, type InitializeProtocolInput } from './protocol.js';
 import { fixedAddress, TestChain } from '../testing/chain.js';
 import { expectRefusal } from '../testing/expect-refusal.js';
 import { Market, DEPOSIT, PRICE } from '../testing/market.js';
+
+const OUT_OF_RANGE = [
+  ['FeeTooHigh', { feeBps: 1_001 }],
+  ['PriceTooLow', { minQueryPriceLamports: 999n }],
+  ['ArithmeticOverflow', { minQueryPriceLamports: 10n ** 15n + 1n }],
+] as const;
 
 function setup(chain = new TestChain()) {
   chain.fund(chain.upgradeAuthority, 1_000_000_000n);
@@ -73,10 +78,7 @@ describe('initialize_protocol', () => {
     const authority = chain.upgradeAuthority;
     chain.setUpgradeAuthority(authority, { owner: SystemProgram.programId });
     expectRefusal(chain.send(initializeProtocol(input)), 'AccountOwnedByWrongProgram');
-    const buffer = new Uint8Array(45);
-    buffer[0] = 1;
-    buffer[12] = 1;
-    buffer.set(authority.toBytes(), 13);
+    const buffer = Uint8Array.of(1, ...new Uint8Array(11), 1, ...authority.toBytes());
     chain.setUpgradeAuthority(authority, { data: buffer });
     expectRefusal(chain.send(initializeProtocol(input)), 'AccountDidNotDeserialize');
     chain.setUpgradeAuthority(authority, { data: new Uint8Array(44).fill(3, 0, 1) });
@@ -84,12 +86,9 @@ describe('initialize_protocol', () => {
 
     const other = new TestChain(fixedAddress('elsewhere'));
     const instruction = initializeProtocol(input);
-    const programData = instruction.keys[2];
-    if (programData === undefined) {
-      throw new Error('program_data is the third account');
-    }
     chain.setUpgradeAuthority(authority);
-    programData.pubkey = other.wallet();
+    // The third account is program_data.
+    instruction.keys[2]!.pubkey = other.wallet();
     expectRefusal(chain.send(instruction), 'ConstraintSeeds');
   });
 
@@ -99,11 +98,7 @@ describe('initialize_protocol', () => {
     expectRefusal(chain.send(initializeProtocol(input)), 'AccountDiscriminatorAlreadySet');
   });
 
-  it.each([
-    ['FeeTooHigh', { feeBps: 1_001 }],
-    ['PriceTooLow', { minQueryPriceLamports: 999n }],
-    ['ArithmeticOverflow', { minQueryPriceLamports: 10n ** 15n + 1n }],
-  ])('refuses with %s a value out of range', (name, changes) => {
+  it.each(OUT_OF_RANGE)('refuses with %s a value out of range', (name, changes) => {
     const { chain, input } = setup();
     expectRefusal(chain.send(initializeProtocol({ ...input, ...changes })), name);
   });
@@ -121,20 +116,13 @@ describe('initialize_protocol', () => {
   it('wants a treasury that is a rent-exempt wallet [PRG-15]', () => {
     const { chain, input } = setup();
     const treasury = fixedAddress('elsewhere');
-    chain.setAccount(treasury, {
-      lamports: chain.rent(0) - 1n,
-      data: new Uint8Array(),
-      owner: SystemProgram.programId,
-    });
-    expectRefusal(chain.send(initializeProtocol({ ...input, treasury })), 'ConstraintRentExempt');
-    chain.setAccount(treasury, { lamports: 10n ** 9n, data: new Uint8Array(), owner: chain.programId });
-    expectRefusal(chain.send(initializeProtocol({ ...input, treasury })), 'AccountNotSystemOwned');
-    chain.setAccount(treasury, {
-      lamports: chain.rent(0),
-      data: new Uint8Array(),
-      owner: SystemProgram.programId,
-    });
-    chain.succeed(initializeProtocol({ ...input, treasury }));
+    const sendWith = (lamports: bigint, owner = SystemProgram.programId) => {
+      chain.setAccount(treasury, { lamports, data: new Uint8Array(), owner });
+      return chain.send(initializeProtocol({ ...input, treasury }));
+    };
+    expectRefusal(sendWith(chain.rent(0) - 1n), 'ConstraintRentExempt');
+    expectRefusal(sendWith(10n ** 9n, chain.programId), 'AccountNotSystemOwned');
+    expect(sendWith(chain.rent(0)).error).toBeNull();
   });
 
   it('works on an address that already holds lamports', () => {
@@ -209,25 +197,25 @@ describe('update_protocol', () => {
   });
 
   it('is for the admin alone [PRG-13]', () => {
-    const { chain, programId, authority, creator } = new Market();
+    const { chain, authority, creator } = new Market();
     for (const admin of [authority, creator, chain.upgradeAuthority]) {
-      expectRefusal(chain.send(updateProtocol({ admin, programId, paused: true })), 'Unauthorized');
+      expectRefusal(chain.send(updateProtocol({ admin, paused: true })), 'Unauthorized');
     }
   });
 
   it('hands the admin role over in two steps [PRG-13]', () => {
-    const { chain, programId, admin, ...market } = new Market();
+    const market = new Market();
+    const { chain, admin } = market;
     const heir = chain.wallet();
-    expectRefusal(chain.send(updateProtocol({ admin: heir, programId })), 'Unauthorized');
-    chain.succeed(updateProtocol({ admin, programId, pendingAdmin: heir }));
-    const protocol = () => decodeProtocol(chain.data(findProtocolAddress(programId).address));
-    expect(protocol()).toMatchObject({ admin, pendingAdmin: heir });
-    chain.succeed(updateProtocol({ admin, programId, paused: true }));
-    expect(protocol()).toMatchObject({ admin, pendingAdmin: heir });
-    chain.succeed(updateProtocol({ admin: heir, programId, feeBps: 300 }));
-    expect(protocol()).toMatchObject({ admin: heir, pendingAdmin: null, feeBps: 300, paused: true });
-    expectRefusal(chain.send(updateProtocol({ admin, programId, paused: false })), 'Unauthorized');
-    expect(market.treasury.equals(protocol().treasury)).toBe(true);
+    expectRefusal(chain.send(updateProtocol({ admin: heir })), 'Unauthorized');
+    market.updateProtocol({ pendingAdmin: heir });
+    expect(market.protocol()).toMatchObject({ admin, pendingAdmin: heir });
+    market.updateProtocol({ paused: true });
+    expect(market.protocol()).toMatchObject({ admin, pendingAdmin: heir });
+    const before = market.protocol();
+    chain.succeed(updateProtocol({ admin: heir, feeBps: 300 }));
+    expect(market.protocol()).toEqual({ ...before, admin: heir, pendingAdmin: null, feeBps: 300 });
+    expectRefusal(chain.send(updateProtocol({ admin, paused: false })), 'Unauthorized');
   });
 
   it('withdraws an offered hand-over', () => {
@@ -239,11 +227,7 @@ describe('update_protocol', () => {
     expectRefusal(market.chain.send(updateProtocol({ admin: heir })), 'Unauthorized');
   });
 
-  it.each([
-    ['FeeTooHigh', { feeBps: 1_001 }],
-    ['PriceTooLow', { minQueryPriceLamports: 999n }],
-    ['ArithmeticOverflow', { minQueryPriceLamports: 10n ** 15n + 1n }],
-  ])('refuses with %s a value out of range', (name, changes) => {
+  it.each(OUT_OF_RANGE)('refuses with %s a value out of range', (name, changes) => {
     const { chain, admin } = new Market();
     expectRefusal(chain.send(updateProtocol({ admin, ...changes })), name);
   });
@@ -264,15 +248,7 @@ describe('update_protocol', () => {
     const { chain, authority } = market;
     const next = chain.wallet();
     const charge = (signer: PublicKey, sequence: bigint) =>
-      consumeQuery({
-        authority: signer,
-        buyer: market.buyer,
-        listingId: id,
-        treasury: market.treasury,
-        sequence,
-        runId: new Uint8Array(16),
-        priceLamports: PRICE,
-      });
+      market.charge(id, sequence, { authority: signer });
     expectRefusal(chain.send(charge(next, 1n)), 'Unauthorized');
     market.updateProtocol({ nextAuthority: next });
     chain.succeed(charge(next, 1n));

@@ -1,12 +1,5 @@
 import { SystemProgram, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
-import {
-  findAccessCredentialAddress,
-  findEscrowAddress,
-  findListingAddress,
-  findPerQueryBalanceAddress,
-  findProtocolAddress,
-} from '../accounts/addresses.js';
-import { buildInstruction, type ProgramOption } from './build.js';
+import { buildInstruction, rentalAccounts, type ProgramOption } from './build.js';
 
 interface RentalInput extends ProgramOption {
   /** Rents, signs and pays. */
@@ -42,19 +35,11 @@ export interface TopupBalanceInput extends RentalInput {
   amountLamports: bigint;
 }
 
-function accountsOf(input: RentalInput & { treasury?: PublicKey }) {
-  const listing = findListingAddress(input.listingId, input.programId).address;
-  return {
-    buyer: input.buyer,
-    protocol: findProtocolAddress(input.programId).address,
-    listing,
-    escrow: findEscrowAddress(listing, input.programId).address,
-    access_credential: findAccessCredentialAddress(input.buyer, listing, input.programId).address,
-    per_query_balance: findPerQueryBalanceAddress(input.buyer, listing, input.programId).address,
-    treasury: input.treasury,
-    system_program: SystemProgram.programId,
-  };
-}
+const accountsOf = (input: RentalInput & { treasury?: PublicKey }) => ({
+  ...rentalAccounts(input),
+  treasury: input.treasury,
+  system_program: SystemProgram.programId,
+});
 
 /**
  * Buys a permanent credential: the buyer pays the listing's price and the credential's rent. Signer: the buyer.
@@ -73,10 +58,7 @@ export function purchaseOneTime(input: PurchaseOneTimeInput): TransactionInstruc
  * Errors: as {@link purchaseOneTime}, and `InvalidDuration`.
  */
 export function purchaseSubscription(input: SubscriptionInput): TransactionInstruction {
-  const args = {
-    durationSeconds: BigInt(input.durationSeconds),
-    maxPriceLamports: input.maxPriceLamports,
-  };
+  const args = { durationSeconds: BigInt(input.durationSeconds), maxPriceLamports: input.maxPriceLamports };
   return buildInstruction('purchase_subscription', accountsOf(input), args, input.programId);
 }
 
@@ -97,10 +79,7 @@ export function purchasePerQuery(input: PurchasePerQueryInput): TransactionInstr
  * `InvalidDuration` (also when the new end would not be later than the present one), `PriceAboveLimit`.
  */
 export function renewSubscription(input: SubscriptionInput): TransactionInstruction {
-  const args = {
-    durationSeconds: BigInt(input.durationSeconds),
-    maxPriceLamports: input.maxPriceLamports,
-  };
+  const args = { durationSeconds: BigInt(input.durationSeconds), maxPriceLamports: input.maxPriceLamports };
   return buildInstruction('renew_subscription', accountsOf(input), args, input.programId);
 }
 

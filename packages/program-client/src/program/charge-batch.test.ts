@@ -1,8 +1,7 @@
 import { TransactionInstruction, type PublicKey } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import { splitChargeError } from '../decoding/errors.js';
-import { consumeQueries, consumeQuery, revokePerQueryAccess } from '../instructions/access.js';
-import { closeListing, withdrawEarnings } from '../instructions/listing.js';
+import { consumeQueries, type ConsumeQueryInput } from '../instructions/access.js';
 import type { Outcome } from '../testing/chain.js';
 import { expectRefusal, refusalOf } from '../testing/expect-refusal.js';
 import { DEPOSIT, Market, PRICE } from '../testing/market.js';
@@ -14,16 +13,11 @@ function setup(buyers = 3) {
   const listingId = market.list('per_query');
   const renters = Array.from({ length: buyers }, () => market.chain.wallet());
   for (const renter of renters) market.rent(listingId, renter);
-  const charge = (renter: number, sequence: bigint, priceLamports = PRICE) =>
-    consumeQuery({
-      authority: market.authority,
-      buyer: renters[renter] as PublicKey,
-      listingId,
-      treasury: market.treasury,
-      sequence,
-      runId: new Uint8Array(16).fill(Number(sequence % 251n)),
-      priceLamports,
-    });
+  const charge = (renter: number, sequence: bigint, changes: Partial<ConsumeQueryInput> = {}) => {
+    const runId = new Uint8Array(16).fill(Number(sequence % 251n));
+    const given = { buyer: renters[renter] as PublicKey, runId, priceLamports: PRICE, ...changes };
+    return market.charge(listingId, sequence, given);
+  };
   return { market, chain: market.chain, listingId, renters, charge };
 }
 
@@ -33,12 +27,21 @@ function refusal(outcome: Outcome): [string, number | undefined] {
   return [refusalOf(outcome), typeof error === 'number' ? splitChargeError(error).place : undefined];
 }
 
+type Parts = Partial<Pick<TransactionInstruction, 'keys' | 'data'>>;
+
 /** The same instruction with other accounts or data. */
-function changed(
-  { programId, keys, data }: TransactionInstruction,
-  parts: Partial<Pick<TransactionInstruction, 'keys' | 'data'>>,
-): TransactionInstruction {
+function changed({ programId, keys, data }: TransactionInstruction, parts: Parts): TransactionInstruction {
   return new TransactionInstruction({ programId, keys, data, ...parts });
+}
+
+/** The same instruction with a change to one of its accounts. */
+function withAccount(
+  instruction: TransactionInstruction,
+  at: number,
+  change: Partial<TransactionInstruction['keys'][number]>,
+): TransactionInstruction {
+  const keys = instruction.keys.map((key, index) => (index === at ? { ...key, ...change } : key));
+  return changed(instruction, { keys });
 }
 
 /** Every account that charges write, and the lamports of all accounts that they could write. */
@@ -69,7 +72,8 @@ describe('consume_queries', () => {
       const prices = [PRICE / 2n, PRICE / 2n, PRICE / 2n, PRICE, below(12) === 0 ? 2n * PRICE : PRICE / 2n];
       const wanted = Array.from({ length: 1 + below(8) }, () => {
         const sequence = BigInt(round + below(below(20) === 0 ? 2_000 : 12) - 1);
-        return [below(3), sequence < 0n ? 0n : sequence, prices[below(prices.length)] as bigint] as const;
+        const priceLamports = prices[below(prices.length)] as bigint;
+        return [below(3), sequence < 0n ? 0n : sequence, { priceLamports }] as const;
       });
       const batch = together.chain.send(consumeQueries(wanted.map((one) => together.charge(...one))));
       const singles = apart.chain.send(...wanted.map((one) => apart.charge(...one)));
@@ -104,10 +108,8 @@ describe('consume_queries', () => {
     expect(refusal(again)).toEqual(['RunAlreadyConsumed', 1]);
     // A balance can be spent to the last lamport, and not beyond.
     const all = Array.from({ length: 7 }, (_, index) => charge(0, BigInt(index + 4)));
-    expect(refusal(chain.simulate(consumeQueries([...all, charge(0, 11n)])))).toEqual([
-      'InsufficientBalance',
-      7,
-    ]);
+    const beyond = chain.simulate(consumeQueries([...all, charge(0, 11n)]));
+    expect(refusal(beyond)).toEqual(['InsufficientBalance', 7]);
     chain.succeed(consumeQueries(all));
     expect(market.balance(listingId, renters[0]).balanceLamports).toBe(0n);
   });
@@ -117,13 +119,13 @@ describe('consume_queries', () => {
     const { market, chain, charge, listingId, renters } = given;
     market.updateListing(listingId, { priceLamports: 2n * PRICE, minDepositLamports: 2n * PRICE });
     const [, , revoked] = renters;
-    chain.succeed(revokePerQueryAccess({ revoker: market.admin, buyer: revoked as PublicKey, listingId }));
+    chain.succeed(market.revoke(listingId, market.admin, revoked));
     chain.succeed(charge(1, 5n));
     const before = stateOf(given);
     const cases: [TransactionInstruction, string][] = [
-      [charge(1, 1n, PRICE - 1n), 'PriceChanged'],
+      [charge(1, 1n, { priceLamports: PRICE - 1n }), 'PriceChanged'],
       // The buyer agreed to the previous price, but not to the present one.
-      [charge(1, 1n, 2n * PRICE), 'PriceAboveLimit'],
+      [charge(1, 1n, { priceLamports: 2n * PRICE }), 'PriceAboveLimit'],
       [charge(1, 1_030n), 'SequenceTooFar'],
       [charge(1, 5n), 'RunAlreadyConsumed'],
       [charge(2, 1n), 'CredentialRevoked'],
@@ -146,26 +148,13 @@ describe('consume_queries', () => {
     const charges = [charge(0, 1n), charge(1, 1n)];
     const batch = consumeQueries(charges);
     const by = (authority: PublicKey) =>
-      consumeQueries(
-        charges.map(
-          ({ keys, data, programId }) =>
-            new TransactionInstruction({
-              programId,
-              data,
-              keys: keys.map((key, at) => (at === 0 ? { ...key, pubkey: authority } : key)),
-            }),
-        ),
-      );
+      consumeQueries(charges.map((one) => withAccount(one, 0, { pubkey: authority })));
     for (const authority of [market.admin, market.creator, renters[0] as PublicKey]) {
       expectRefusal(chain.send(by(authority)), 'Unauthorized');
     }
-    const shared = (at: number, change: Partial<(typeof batch.keys)[number]>) =>
-      changed(batch, {
-        keys: batch.keys.map((key, index) => (index === at ? { ...key, ...change } : key)),
-      });
-    expectRefusal(chain.send(shared(0, { isSigner: false })), 'AccountNotSigner');
-    expectRefusal(chain.send(shared(3, { isWritable: false })), 'ConstraintMut');
-    expectRefusal(chain.send(shared(4, { pubkey: chain.wallet() })), 'ConstraintHasOne');
+    expectRefusal(chain.send(withAccount(batch, 0, { isSigner: false })), 'AccountNotSigner');
+    expectRefusal(chain.send(withAccount(batch, 3, { isWritable: false })), 'ConstraintMut');
+    expectRefusal(chain.send(withAccount(batch, 4, { pubkey: chain.wallet() })), 'ConstraintHasOne');
     const next = chain.wallet();
     market.updateProtocol({ nextAuthority: next });
     expect(chain.simulate(by(next)).error).toBeNull();
@@ -174,8 +163,8 @@ describe('consume_queries', () => {
     market.updateListing(listingId, { status: 'paused' });
     chain.succeed(batch);
     market.updateProtocol({ paused: false });
-    chain.succeed(withdrawEarnings({ creator: market.creator, listingId }));
-    chain.succeed(closeListing({ creator: market.creator, listingId }));
+    chain.succeed(market.withdraw(listingId));
+    chain.succeed(market.close(listingId));
     expectRefusal(chain.send(consumeQueries([charge(0, 2n), charge(1, 2n)])), 'ListingNotActive');
   });
 
@@ -190,10 +179,6 @@ describe('consume_queries', () => {
     const batch = consumeQueries([charge(1, 1n), charge(0, 1n)]);
     // Indexes of the second charge's accounts.
     const [credentialAt, balanceAt] = [7, 8];
-    const withAccount = (at: number, change: Partial<(typeof batch.keys)[number]>) =>
-      changed(batch, {
-        keys: batch.keys.map((key, index) => (index === at ? { ...key, ...change } : key)),
-      });
     const stranger = (at: PublicKey, change: object = {}) => {
       const copy = chain.wallet();
       const account = chain.account(at);
@@ -201,25 +186,23 @@ describe('consume_queries', () => {
       return copy;
     };
     const owner = chain.wallet();
-    const cases: [TransactionInstruction, string][] = [
-      [withAccount(credentialAt, { pubkey: there.credential }), 'ConstraintSeeds'],
-      [withAccount(credentialAt, { pubkey: second.credential }), 'ConstraintSeeds'],
-      [withAccount(credentialAt, { pubkey: here.balance }), 'AccountDiscriminatorMismatch'],
-      [withAccount(credentialAt, { pubkey: chain.wallet() }), 'CredentialNotFound'],
-      [
-        withAccount(credentialAt, { pubkey: stranger(here.credential, { owner }) }),
-        'AccountOwnedByWrongProgram',
-      ],
-      [withAccount(balanceAt, { pubkey: there.balance }), 'ConstraintSeeds'],
-      [withAccount(balanceAt, { pubkey: second.balance }), 'ConstraintSeeds'],
-      [withAccount(balanceAt, { pubkey: here.credential }), 'AccountDiscriminatorMismatch'],
-      [withAccount(balanceAt, { pubkey: chain.wallet() }), 'InvalidAccessType'],
-      [withAccount(balanceAt, { pubkey: stranger(here.balance, { owner }) }), 'AccountOwnedByWrongProgram'],
-      [withAccount(balanceAt, { isWritable: false }), 'ConstraintMut'],
-    ];
-    for (const [changed, name] of cases) expect(refusal(chain.simulate(changed))).toEqual([name, 1]);
+    const cases = [
+      [credentialAt, { pubkey: there.credential }, 'ConstraintSeeds'],
+      [credentialAt, { pubkey: second.credential }, 'ConstraintSeeds'],
+      [credentialAt, { pubkey: here.balance }, 'AccountDiscriminatorMismatch'],
+      [credentialAt, { pubkey: chain.wallet() }, 'CredentialNotFound'],
+      [credentialAt, { pubkey: stranger(here.credential, { owner }) }, 'AccountOwnedByWrongProgram'],
+      [balanceAt, { pubkey: there.balance }, 'ConstraintSeeds'],
+      [balanceAt, { pubkey: second.balance }, 'ConstraintSeeds'],
+      [balanceAt, { pubkey: here.credential }, 'AccountDiscriminatorMismatch'],
+      [balanceAt, { pubkey: chain.wallet() }, 'InvalidAccessType'],
+      [balanceAt, { pubkey: stranger(here.balance, { owner }) }, 'AccountOwnedByWrongProgram'],
+      [balanceAt, { isWritable: false }, 'ConstraintMut'],
+    ] as const;
+    for (const [at, change, name] of cases)
+      expect(refusal(chain.simulate(withAccount(batch, at, change)))).toEqual([name, 1]);
     // Both accounts of another listing are refused, too.
-    const foreign = withAccount(credentialAt, { pubkey: there.credential });
+    const foreign = withAccount(batch, credentialAt, { pubkey: there.credential });
     foreign.keys[balanceAt] = { pubkey: there.balance, isSigner: false, isWritable: true };
     expect(refusal(chain.simulate(foreign))).toEqual(['ConstraintSeeds', 1]);
     expect(chain.simulate(batch).error).toBeNull();
@@ -232,10 +215,8 @@ describe('consume_queries', () => {
     for (let length = 8; length < batch.data.length; length += 1) {
       expectRefusal(chain.simulate(withData(batch.data.subarray(0, length))), 'InstructionDidNotDeserialize');
     }
-    expectRefusal(
-      chain.simulate(withData(Buffer.concat([batch.data, Buffer.alloc(1)]))),
-      'InstructionDidNotDeserialize',
-    );
+    const longer = Buffer.concat([batch.data, Buffer.alloc(1)]);
+    expectRefusal(chain.simulate(withData(longer)), 'InstructionDidNotDeserialize');
     for (const count of [0, 1, 3, 2 ** 27, 2 ** 27 + 2, 2 ** 32 - 1]) {
       const data = Buffer.from(batch.data);
       data.writeUInt32LE(count, 8);
@@ -261,24 +242,12 @@ describe('the batch builder', () => {
   it('refuses charges that cannot share an instruction', () => {
     const { market, charge, renters } = setup();
     const other = market.list('per_query');
-    const elsewhere = consumeQuery({
-      authority: market.authority,
-      buyer: renters[0] as PublicKey,
-      listingId: other,
-      treasury: market.treasury,
-      sequence: 1n,
-      runId: new Uint8Array(16),
-      priceLamports: PRICE,
-    });
-    expect(() => consumeQueries([charge(0, 1n), elsewhere])).toThrow(
-      'All charges must have the same listing.',
-    );
-    expect(() => consumeQueries([])).toThrow('There must be at least one charge.');
-    const revoke = revokePerQueryAccess({
-      revoker: market.admin,
-      buyer: renters[0] as PublicKey,
-      listingId: other,
-    });
-    expect(() => consumeQueries([revoke])).toThrow('Each charge must be a consume_query.');
+    const elsewhere = market.charge(other, 1n, { buyer: renters[0] as PublicKey });
+    for (const [charges, message] of [
+      [[charge(0, 1n), elsewhere], 'All charges must have the same listing.'],
+      [[], 'There must be at least one charge.'],
+      [[market.revoke(other, market.admin)], 'Each charge must be a consume_query.'],
+    ] as const)
+      expect(() => consumeQueries([...charges])).toThrow(message);
   });
 });

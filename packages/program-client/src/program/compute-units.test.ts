@@ -111,7 +111,7 @@ describe('compute units', () => {
     // For the previous price, the program reads the clock.
     for (const price of [PRICE, PRICE / 2n]) {
       for (const jump of [1n, 2n, 63n, 64n, 65n, 127n, 128n, 193n, 201n, 1_024n]) {
-        const charge = market.charge(id, 2_434n + jump, market.buyer, price);
+        const charge = market.charge(id, 2_434n + jump, { priceLamports: price });
         units.push(market.chain.simulate(charge).units);
         expect(market.chain.simulate(charge).error).toBeNull();
       }

@@ -13,8 +13,19 @@ import {
   decodePerQueryBalance,
   decodeProtocol,
 } from '../accounts/accounts.js';
-import { consumeQuery, verifyAccess } from '../instructions/access.js';
-import { createListing, updateListing, type UpdateListingInput } from '../instructions/listing.js';
+import {
+  consumeQuery,
+  revokePerQueryAccess,
+  verifyAccess,
+  type ConsumeQueryInput,
+} from '../instructions/access.js';
+import {
+  closeListing,
+  createListing,
+  updateListing,
+  withdrawEarnings,
+  type UpdateListingInput,
+} from '../instructions/listing.js';
 import { initializeProtocol, updateProtocol, type UpdateProtocolInput } from '../instructions/protocol.js';
 import { purchaseOneTime, purchasePerQuery, purchaseSubscription } from '../instructions/rental.js';
 import type { RentalModel } from '../rental-model.js';
@@ -29,34 +40,20 @@ export const MONTH = 2_592_000n;
 
 /** A chain with an initialised protocol, and shorthands for the first steps of most tests. */
 export class Market {
-  readonly chain: TestChain;
-  readonly programId: PublicKey;
-  readonly admin: PublicKey;
-  readonly authority: PublicKey;
-  readonly treasury: PublicKey;
-  readonly creator: PublicKey;
-  readonly buyer: PublicKey;
+  readonly chain = new TestChain();
+  readonly admin = this.chain.wallet();
+  readonly authority = this.chain.wallet();
+  readonly treasury = this.chain.wallet();
+  readonly creator = this.chain.wallet();
+  readonly buyer = this.chain.wallet();
   #listings = 0;
   #runs = 0;
 
-  constructor(chain: TestChain = new TestChain()) {
-    this.chain = chain;
-    this.programId = chain.programId;
-    this.admin = chain.wallet();
-    this.authority = chain.wallet();
-    this.treasury = chain.wallet();
-    this.creator = chain.wallet();
-    this.buyer = chain.wallet();
-    chain.fund(chain.upgradeAuthority, 1_000_000_000n);
-    chain.succeed(
-      initializeProtocol({
-        upgradeAuthority: chain.upgradeAuthority,
-        admin: this.admin,
-        authority: this.authority,
-        treasury: this.treasury,
-        programId: this.programId,
-      }),
-    );
+  constructor() {
+    const { chain, admin, authority, treasury } = this;
+    const { upgradeAuthority } = chain;
+    chain.fund(upgradeAuthority, 1_000_000_000n);
+    chain.succeed(initializeProtocol({ upgradeAuthority, admin, authority, treasury }));
   }
 
   /** Creates a listing and gives its id. */
@@ -71,7 +68,6 @@ export class Market {
         priceLamports,
         minDepositLamports: priceLamports,
         metadataUri: 'ipfs://bafyexample',
-        programId: this.programId,
       }),
     );
     return listingId;
@@ -79,13 +75,7 @@ export class Market {
 
   /** Rents a listing by its own model. */
   rent(listingId: string, buyer = this.buyer, durationSeconds = MONTH): Outcome {
-    const common = {
-      buyer,
-      listingId,
-      treasury: this.treasury,
-      maxPriceLamports: 10n ** 18n,
-      programId: this.programId,
-    };
+    const common = { buyer, listingId, treasury: this.treasury, maxPriceLamports: 10n ** 18n };
     const instructions: Record<RentalModel, () => TransactionInstruction> = {
       one_time: () => purchaseOneTime(common),
       subscription: () => purchaseSubscription({ ...common, durationSeconds }),
@@ -95,28 +85,38 @@ export class Market {
   }
 
   /** The instruction that charges one run; sequences count up from 1, and the price is the present one. */
-  charge(
-    listingId: string,
-    sequence?: bigint,
-    buyer = this.buyer,
-    priceLamports = this.listing(listingId).priceLamports,
-  ) {
+  charge(listingId: string, sequence?: bigint, changes: Partial<ConsumeQueryInput> = {}) {
     this.#runs += 1;
     return consumeQuery({
       authority: this.authority,
-      buyer,
+      buyer: this.buyer,
       listingId,
       treasury: this.treasury,
       sequence: sequence ?? BigInt(this.#runs),
       runId: new Uint8Array(16).fill(this.#runs % 256),
-      priceLamports,
-      programId: this.programId,
+      priceLamports: this.listing(listingId).priceLamports,
+      ...changes,
     });
+  }
+
+  /** The instruction that closes a listing. */
+  close(listingId: string, creator = this.creator): TransactionInstruction {
+    return closeListing({ creator, listingId });
+  }
+
+  /** The instruction that withdraws earnings; without an amount all of them. */
+  withdraw(listingId: string, amountLamports?: bigint, creator = this.creator): TransactionInstruction {
+    return withdrawEarnings({ creator, listingId, amountLamports });
+  }
+
+  /** The instruction that ends a buyer's per-query access. */
+  revoke(listingId: string, revoker: PublicKey, buyer = this.buyer): TransactionInstruction {
+    return revokePerQueryAccess({ revoker, buyer, listingId });
   }
 
   /** Runs `verify_access`; fails the test when it does not answer. */
   verify(listingId: string, buyer = this.buyer): Outcome {
-    const outcome = this.chain.simulate(verifyAccess({ buyer, listingId, programId: this.programId }));
+    const outcome = this.chain.simulate(verifyAccess({ buyer, listingId }));
     if (outcome.error !== null || outcome.returnData.length !== 1) {
       throw new Error(`verify_access failed with ${outcome.error}:\n${outcome.logs.join('\n')}`);
     }
@@ -130,29 +130,27 @@ export class Market {
 
   /** Changes the protocol as its admin. */
   updateProtocol(changes: Omit<UpdateProtocolInput, 'admin'>): Outcome {
-    return this.chain.succeed(updateProtocol({ admin: this.admin, programId: this.programId, ...changes }));
+    return this.chain.succeed(updateProtocol({ admin: this.admin, ...changes }));
   }
 
   /** Changes a listing as its creator. */
   updateListing(listingId: string, changes: Omit<UpdateListingInput, 'creator' | 'listingId'>): Outcome {
-    return this.chain.succeed(
-      updateListing({ creator: this.creator, listingId, programId: this.programId, ...changes }),
-    );
+    return this.chain.succeed(updateListing({ creator: this.creator, listingId, ...changes }));
   }
 
   addresses(listingId: string, buyer = this.buyer) {
-    const listing = findListingAddress(listingId, this.programId).address;
+    const listing = findListingAddress(listingId).address;
     return {
-      protocol: findProtocolAddress(this.programId).address,
+      protocol: findProtocolAddress().address,
       listing,
-      escrow: findEscrowAddress(listing, this.programId).address,
-      credential: findAccessCredentialAddress(buyer, listing, this.programId).address,
-      balance: findPerQueryBalanceAddress(buyer, listing, this.programId).address,
+      escrow: findEscrowAddress(listing).address,
+      credential: findAccessCredentialAddress(buyer, listing).address,
+      balance: findPerQueryBalanceAddress(buyer, listing).address,
     };
   }
 
   protocol() {
-    return decodeProtocol(this.chain.data(findProtocolAddress(this.programId).address));
+    return decodeProtocol(this.chain.data(findProtocolAddress().address));
   }
 
   listing(listingId: string) {

@@ -11,27 +11,11 @@ const JSON_SCHEMA = {
   additionalProperties: false,
 };
 
-/** Sends bytes to a handler, with the signature of others where they are given. */
-async function sendBytes(options: Pick<AgentHandlerOptions, 'run'>, sent: string, signed = sent) {
-  const sentAt = new Date();
-  const response = await createAgentHandler({ webhookSecret: SECRET, ...options })(
-    new Request('https://agent.example.com/', {
-      method: 'POST',
-      body: sent,
-      headers: {
-        'webhook-id': 'id',
-        'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
-        'webhook-signature': new Webhook(SECRET).sign('id', sentAt, signed),
-      },
-    }),
-  );
-  return { status: response.status, text: await response.text() };
-}
-
-/** Sends a signed task to a handler, like the marketplace. */
-async function send(
+/** Sends bytes to a handler, like the marketplace. `signed` are the bytes under the signature. */
+async function sendBytes(
   options: Partial<AgentHandlerOptions> & Pick<AgentHandlerOptions, 'run'>,
-  given: { input?: unknown; timeout_seconds?: number; sentAt?: Date; sent?: string } = {},
+  sent: string,
+  { signed = sent, sentAt = new Date() }: { signed?: string; sentAt?: Date } = {},
 ): Promise<{ status: number; text: string; errors: string[] }> {
   const errors: string[] = [];
   const handle = createAgentHandler({
@@ -39,21 +23,24 @@ async function send(
     onError: (error) => errors.push(error instanceof Error ? error.message : String(error)),
     ...options,
   });
-  const { input, timeout_seconds = 60, sentAt = new Date() } = given;
-  const body = JSON.stringify({ run_id: 'run', agent_id: 'agent', task: 'Add.', input, timeout_seconds });
-  const response = await handle(
-    new Request('https://agent.example.com/', {
-      method: 'POST',
-      body: given.sent ?? body,
-      headers: {
-        'webhook-id': 'run',
-        'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
-        'webhook-signature': new Webhook(SECRET).sign('run', sentAt, body),
-      },
-    }),
-  );
+  const headers = {
+    'webhook-id': 'run',
+    'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
+    'webhook-signature': new Webhook(SECRET).sign('run', sentAt, signed),
+  };
+  const request = new Request('https://agent.example.com/', { method: 'POST', body: sent, headers });
+  const response = await handle(request);
   return { status: response.status, text: await response.text(), errors };
 }
+
+const TASK = { run_id: 'run', agent_id: 'agent', task: 'Add.', timeout_seconds: 60 };
+
+/** Sends a signed task to a handler. */
+const send = (
+  options: Parameters<typeof sendBytes>[0],
+  given: { input?: unknown; timeout_seconds?: number } = {},
+  sentAt?: Date,
+) => sendBytes(options, JSON.stringify({ ...TASK, ...given }), sentAt && { sentAt });
 
 describe('the handler of an agent', () => {
   it('says without a signature that the agent is there [SDK-10]', async () => {
@@ -70,16 +57,16 @@ describe('the handler of an agent', () => {
     const run = vi.fn(() => 'never');
     const sent = JSON.stringify({ type: 'handshake', agent_id: 'agent', challenge: 'c' });
     expect(await sendBytes({ run }, sent)).toMatchObject({ status: 200, text: '{"challenge":"c"}' });
-    expect(await sendBytes({ run }, sent, 'another text')).toMatchObject({ status: 401 });
+    expect(await sendBytes({ run }, sent, { signed: 'another text' })).toMatchObject({ status: 401 });
     expect(run).not.toHaveBeenCalled();
   });
 
   it('works for nothing but the bytes that were signed, lately [SDK-10]', async () => {
     const run = vi.fn(() => 'done');
     expect((await send({ run })).status).toBe(200);
-    const changed = JSON.stringify({ run_id: 'run', agent_id: 'agent', task: 'Steal.', timeout_seconds: 60 });
-    expect((await send({ run }, { sent: changed })).status).toBe(401);
-    expect((await send({ run }, { sentAt: new Date(Date.now() - 600_000) })).status).toBe(401);
+    const changed = JSON.stringify({ ...TASK, task: 'Steal.' });
+    expect((await sendBytes({ run }, changed, { signed: JSON.stringify(TASK) })).status).toBe(401);
+    expect((await send({ run }, {}, new Date(Date.now() - 600_000))).status).toBe(401);
     expect(run).toHaveBeenCalledTimes(1);
   });
 

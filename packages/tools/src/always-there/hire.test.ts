@@ -1,54 +1,32 @@
-import { createClient } from '@agent-rental/sdk';
-import {
-  createStandIn,
-  STAND_IN_API_KEY,
-  standInWallet,
-  type StandIn,
-  type StandInListing,
-} from '@agent-rental/stand-in';
+import { createStandIn, standInWallet, type StandIn, type StandInListing } from '@agent-rental/stand-in';
 import { describe, expect, it } from 'vitest';
 import type { RentedTool } from '../definitions/rented-tool.js';
 import { payingWallet } from '../renting/paying-wallet.js';
-import { rentedToolset, type ToolsetOptions } from '../toolset.js';
+import { clientOf, toolsOf } from '../testing/tools-of.js';
+import type { ToolsetOptions } from '../toolset.js';
 import { misfitOf } from './hire/fits-input.js';
 
 /** The stand-in's deposit, the rent of the accounts and the network's fee. */
 const TOTAL = 13_888_680;
 
-const AGENTS: StandInListing[] = [
-  {
-    id: 'invoices-aaaaaa',
-    title: 'Invoice reader',
-    description: 'Reads totals of an invoice.',
-    rental: 'none',
-  },
-  {
-    id: 'contracts-aaaaaa',
-    title: 'Contract dates',
-    description: 'Deadlines in a contract.',
-    rental: 'none',
-  },
-  { id: 'poems-aaaaaa', title: 'Poet', description: 'Writes poems.', rental: 'none' },
+const AGENTS = [
+  { id: 'invoices-aaaaaa', title: 'Invoice reader', description: 'Reads totals of an invoice.' },
+  { id: 'contracts-aaaaaa', title: 'Contract dates', description: 'Deadlines in a contract.' },
+  { id: 'poems-aaaaaa', title: 'Poet', description: 'Writes poems.' },
 ];
 
 function hiring(
   standIn: StandIn,
   options: ToolsetOptions = { wallet: payingWallet(standInWallet()), policy: {} },
 ) {
-  const client = createClient({
-    baseUrl: 'http://market.invalid',
-    apiKey: STAND_IN_API_KEY,
-    fetch: standIn.fetch,
-    retries: 0,
-  });
-  const tool = rentedToolset(client, options).alwaysThere.find(({ name }) => name === 'hire');
-  if (tool === undefined) throw new Error('no tool hire');
+  const tool = toolsOf(clientOf(standIn), options).named('hire');
   const hire = (args: object, more?: Parameters<RentedTool['invoke']>[1]) =>
     tool.invoke({ budget_sol: 1, ...args }, more);
   return { hire, tool };
 }
 
-const market = (): StandIn => createStandIn(AGENTS.map((listing) => ({ ...listing })));
+const unrented = (listing: StandInListing): StandIn => createStandIn([{ ...listing, rental: 'none' }]);
+const market = (): StandIn => createStandIn(AGENTS.map((listing) => ({ ...listing, rental: 'none' })));
 
 describe('hire', () => {
   it('goes from a sentence to the paid answer and its receipt in one call [ADP-7]', async () => {
@@ -92,35 +70,26 @@ describe('hire', () => {
       needed_lamports: TOTAL,
     });
     expect(standIn).toMatchObject({ paid: 0, charged: 0 });
-    const paths = standIn.requests.map(({ path }) => path);
-    expect(paths.filter((path) => /execute|submit/.test(path))).toEqual([]);
+    expect(standIn.requests.filter(({ path }) => /execute|submit/.test(path))).toEqual([]);
   });
 
   it('pays no lamport above its budget [ADP-7]', async () => {
     const standIn = market();
     const { hire } = hiring(standIn);
     const short = await hire({ task: 'contract', budget_sol: 0.013888679 });
-    expect(short.structured).toMatchObject({
-      hired: false,
-      passed_over: [
-        { agent_id: 'contracts-aaaaaa', reason: expect.stringContaining('above the budget') as string },
-      ],
-    });
+    const reason = expect.stringContaining('above the budget') as string;
+    const passed_over = [{ agent_id: 'contracts-aaaaaa', reason }];
+    expect(short.structured).toMatchObject({ hired: false, passed_over });
     expect(standIn.paid).toBe(0);
     expect((await hire({ task: 'contract', budget_sol: 0.01388868 })).status).toBe('completed');
   });
 
   it('covers a run from an earlier deposit, if only its price needs agreement [ADP-7]', async () => {
     const standIn = createStandIn([{ id: 'sums-aaaaaa', title: 'Sums', rental: 'low_balance' }]);
-    const credential = {
-      listing_id: 'sums-aaaaaa',
-      status: 'low_balance',
-      valid: false,
-      on_chain_verified: true,
-    };
+    const state = { listing_id: 'sums-aaaaaa', status: 'low_balance', valid: false, on_chain_verified: true };
     const fetch: typeof globalThis.fetch = async (input, init) =>
       new URL(new Request(input, init).url).pathname === '/v1/credentials/sums-aaaaaa' && standIn.paid === 0
-        ? Response.json({ ...credential, balance_lamports: 5_000_000 })
+        ? Response.json({ ...state, balance_lamports: 5_000_000 })
         : standIn.fetch(input, init);
     const { hire } = hiring({ ...standIn, fetch });
     const needed = 2_000_000 + 5_000;
@@ -157,7 +126,7 @@ describe('hire', () => {
 
   it('rents no agent that does not take the input, and shows its schema', async () => {
     const input_schema = { type: 'object', properties: { csv: { type: 'string' } }, required: ['csv'] };
-    const standIn = createStandIn([{ id: 'sums-aaaaaa', title: 'Sums', rental: 'none', input_schema }]);
+    const standIn = unrented({ id: 'sums-aaaaaa', title: 'Sums', input_schema });
     const { hire } = hiring(standIn);
     for (const input of [undefined, { text: 'x' }]) {
       const result = await hire({ task: 'Sums', input });
@@ -173,11 +142,8 @@ describe('hire', () => {
   it('gives text to an agent that takes text', async () => {
     const standIn = createStandIn([{ id: 'echo-aaaaaa', title: 'Echo', input_schema: { type: 'string' } }]);
     const { hire } = hiring(standIn);
-    expect((await hire({ task: 'Echo', input: { text: 'x' } })).structured).toEqual({
-      task: 'Echo',
-      input: 'x',
-    });
-    expect((await hire({ task: 'Echo' })).structured).toEqual({ task: 'Echo', input: null });
+    const given = async (input?: object) => (await hire({ task: 'Echo', input })).structured?.['input'];
+    expect([await given({ text: 'x' }), await given()]).toEqual(['x', null]);
   });
 
   it('without a wallet runs rented agents, and names the payment page for others [ADP-7]', async () => {
@@ -199,8 +165,8 @@ describe('hire', () => {
     expect((await hire({ task: 'contract', agent_id: 'poems-aaaaaa' })).agentId).toBe('poems-aaaaaa');
     const none = await hire({ task: 'zebra' });
     expect(none.structured).toMatchObject({ hired: false, passed_over: [] });
-    expect((await hire({ task: 'x', budget_sol: 'much' })).error?.code).toBe('invalid_request');
-    expect((await hire({ task: 'x', budget_sol: -1 })).error?.code).toBe('invalid_request');
+    for (const budget_sol of ['much', -1])
+      expect((await hire({ task: 'x', budget_sol })).error?.code).toBe('invalid_request');
   });
 
   it('whose payment or answer is lost pays once, called again [REN-6]', async () => {

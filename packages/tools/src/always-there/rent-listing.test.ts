@@ -1,9 +1,7 @@
 import type { JsonObject } from '@agent-rental/contract';
-import { createClient } from '@agent-rental/sdk';
 import {
   createStandIn,
   hangingAgent,
-  STAND_IN_API_KEY,
   STAND_IN_LAMPORTS,
   standInWallet,
   type StandIn,
@@ -13,7 +11,8 @@ import type { RentedTool, ToolResult } from '../definitions/rented-tool.js';
 import { payingWallet } from '../renting/paying-wallet.js';
 import { memoryLedger } from '../spending/ledger.js';
 import type { SpendingRequest } from '../spending/policy.js';
-import { rentedToolset, type ToolsetOptions } from '../toolset.js';
+import { clientOf, toolsOf as toolsOfClient } from '../testing/tools-of.js';
+import type { ToolsetOptions } from '../toolset.js';
 
 const ID = 'echo-aaaaaa';
 /** The stand-in's deposit, the rent of the accounts and the network's fee. */
@@ -23,19 +22,8 @@ const TOTAL =
   STAND_IN_LAMPORTS.balanceRent +
   STAND_IN_LAMPORTS.networkFee;
 
-function toolsOf(standIn: StandIn, options: ToolsetOptions = {}) {
-  const client = createClient({
-    baseUrl: 'http://market.invalid',
-    apiKey: STAND_IN_API_KEY,
-    fetch: standIn.fetch,
-    retries: 0,
-  });
-  const toolset = rentedToolset(client, options);
-  const named = (name: string): RentedTool => {
-    const tool = toolset.alwaysThere.find((one) => one.name === name);
-    if (tool === undefined) throw new Error(`no tool ${name}`);
-    return tool;
-  };
+function toolsOf(standIn: Pick<StandIn, 'fetch'>, options: ToolsetOptions = {}) {
+  const { toolset, named } = toolsOfClient(clientOf(standIn), options);
   return {
     toolset,
     rent: (args: object, more?: Parameters<RentedTool['invoke']>[1]) =>
@@ -50,6 +38,10 @@ const withWallet = (policy: ToolsetOptions['policy'] = {}): ToolsetOptions => ({
   wallet: payingWallet(standInWallet()),
   policy,
 });
+
+const unrented = () => createStandIn([{ id: ID, rental: 'none' }]);
+const emptied = () => createStandIn([{ id: ID, rental: 'low_balance' }]);
+const proposals = ({ requests }: StandIn) => requests.filter(({ path }) => path === '/v1/transactions');
 
 const structured = (result: ToolResult): JsonObject => result.structured ?? {};
 
@@ -73,7 +65,7 @@ describe('rent_listing without a wallet', () => {
   });
 
   it('gives the transaction on request, takes it back signed, and the agent works at once [ADP-7, REN-2]', async () => {
-    const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+    const standIn = unrented();
     const { rent, run } = toolsOf(standIn);
     const offer = structured(await rent({ transaction: true, deposit_lamports: 20_000_000 }));
     const { transaction } = offer as { transaction: { transaction: string } };
@@ -89,7 +81,7 @@ describe('rent_listing without a wallet', () => {
   it.each([{}, { transaction: true }])(
     'offers no transaction that takes more than its price: %j [REN-13]',
     async (args) => {
-      const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+      const standIn = unrented();
       const fetch: typeof globalThis.fetch = async (input, init) => {
         const response = await standIn.fetch(input, init);
         if (!new Request(input, init).url.endsWith('/v1/transactions')) return response;
@@ -103,7 +95,7 @@ describe('rent_listing without a wallet', () => {
   );
 
   it('pays nothing with a wallet that has no policy to pay inside of', async () => {
-    const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+    const standIn = unrented();
     const { rent } = toolsOf(standIn, { wallet: payingWallet(standInWallet()) });
     expect(structured(await rent({}))).toHaveProperty('rent_url');
     expect(standIn.paid).toBe(0);
@@ -112,7 +104,7 @@ describe('rent_listing without a wallet', () => {
 
 describe('rent_listing with a wallet', () => {
   it('pays, and the agent works at once through run_agent and its own tool [REN-2, ADP-7]', async () => {
-    const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+    const standIn = unrented();
     const rented: string[] = [];
     const { rent, run, toolset } = toolsOf(standIn, { ...withWallet(), onRented: (id) => rented.push(id) });
     await toolset.list();
@@ -136,49 +128,37 @@ describe('rent_listing with a wallet', () => {
     });
     expect(active.paid).toBe(0);
 
-    const low = createStandIn([{ id: ID, rental: 'low_balance' }]);
+    const low = emptied();
     await toolsOf(low, withWallet()).rent({ deposit_lamports: 3_000_000 });
     expect(low.paid).toBe(3_000_000);
 
     const ended = createStandIn([{ id: ID, rental: 'expired', rental_model: 'subscription' }]);
     await toolsOf(ended, withWallet()).rent({ duration_days: 90 });
-    const asked = ended.requests.filter(({ path }) => path === '/v1/transactions');
-    expect(asked.at(-1)?.body).toMatchObject({ action: 'renew', duration_seconds: 7_776_000 });
-  });
-
-  it('signs nothing above the quote that the policy was asked about [REN-4]', async () => {
-    const standIn = createStandIn([{ id: ID, rental: 'none' }]);
-    await toolsOf(standIn, withWallet()).rent({});
-    const [, signed] = standIn.requests.filter(({ path }) => path === '/v1/transactions');
-    expect(signed?.body).toMatchObject({ max_price_lamports: 2_000_000, deposit_lamports: 10_000_000 });
+    expect(proposals(ended).at(-1)?.body).toMatchObject({ action: 'renew', duration_seconds: 7_776_000 });
   });
 
   it.each([
-    { rental: 'none', rental_model: 'one_time' },
-    { rental: 'none', rental_model: 'subscription' },
-    { rental: 'expired', rental_model: 'subscription' },
-    { rental: 'low_balance', rental_model: 'per_query' },
-  ] as const)('agrees to no price above the quote: %j [REN-4]', async (listing) => {
+    [{ rental: 'none', rental_model: 'one_time' }, {}],
+    [{ rental: 'none', rental_model: 'subscription' }, {}],
+    [{ rental: 'none', rental_model: 'per_query' }, { deposit_lamports: 10_000_000 }],
+    [{ rental: 'expired', rental_model: 'subscription' }, {}],
+    [{ rental: 'low_balance', rental_model: 'per_query' }, {}],
+  ] as const)('agrees to no price above the quote: %j [REN-4]', async (listing, more) => {
     const standIn = createStandIn([{ id: ID, ...listing }]);
     await toolsOf(standIn, withWallet()).rent({});
-    const [, signed] = standIn.requests.filter(({ path }) => path === '/v1/transactions');
-    expect(signed?.body).toMatchObject({ max_price_lamports: 2_000_000 });
+    expect(proposals(standIn)[1]?.body).toMatchObject({ max_price_lamports: 2_000_000, ...more });
   });
 
   it('only agrees to a higher price if the balance is sufficient', async () => {
-    const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
+    const standIn = emptied();
     const credential = { listing_id: ID, status: 'low_balance', valid: false, on_chain_verified: true };
     const fetch: typeof globalThis.fetch = async (input, init) =>
       new URL(new Request(input, init).url).pathname === `/v1/credentials/${ID}`
         ? Response.json({ ...credential, balance_lamports: 2_000_000 })
         : standIn.fetch(input, init);
     await toolsOf({ ...standIn, fetch }, withWallet()).rent({});
-    const [, signed] = standIn.requests.filter(({ path }) => path === '/v1/transactions');
-    expect(signed?.body).toMatchObject({
-      action: 'topup',
-      amount_lamports: 0,
-      max_price_lamports: 2_000_000,
-    });
+    const agreed = { action: 'topup', amount_lamports: 0, max_price_lamports: 2_000_000 };
+    expect(proposals(standIn)[1]?.body).toMatchObject(agreed);
   });
 
   it.each([
@@ -187,7 +167,7 @@ describe('rent_listing with a wallet', () => {
     ['maxRunLamports', { maxRunLamports: 1_999_999n }],
     ['listingIds', { listingIds: ['other-aaaaaa'] }],
   ])('is refused by %s, and nothing is signed [REN-4]', async (rule, policy) => {
-    const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+    const standIn = unrented();
     const result = await toolsOf(standIn, withWallet(policy)).rent({});
     expect(result).toMatchObject({ status: 'error', error: { code: 'spending_refused', rule } });
     expect(result.text).toMatch(/^\[agent-rental\] spending_refused: .*Nothing was spent\./);
@@ -222,7 +202,7 @@ describe('rent_listing with a wallet', () => {
   });
 
   it('counts a rental once after many refused payments: only one of them can land [REN-4]', async () => {
-    const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+    const standIn = unrented();
     const { rent } = toolsOf(standIn, withWallet({ maxDayLamports: BigInt(TOTAL) }));
     standIn.refuseNextPayment = 'The wallet holds too little SOL.';
     const refused = await rent({});
@@ -232,7 +212,7 @@ describe('rent_listing with a wallet', () => {
   });
 
   it('counts a signed top-up, also if the marketplace reports a refusal [REN-4, REN-13]', async () => {
-    const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
+    const standIn = emptied();
     const { rent } = toolsOf(standIn, withWallet({ maxDayLamports: 15_000_000n }));
     standIn.refuseNextPayment = 'No.';
     expect((await rent({})).error?.code).toBe('invalid_request');
@@ -242,7 +222,7 @@ describe('rent_listing with a wallet', () => {
   });
 
   it('gives the day back when nothing was signed [REN-4]', async () => {
-    const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
+    const standIn = emptied();
     const signer = standInWallet();
     let isLocked = true;
     const wallet = payingWallet({
@@ -259,7 +239,7 @@ describe('rent_listing with a wallet', () => {
   });
 
   it('signs once for a call that the framework makes again [REN-6, REN-4]', async () => {
-    const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
+    const standIn = emptied();
     const { rent } = toolsOf(standIn, withWallet());
     const again = { call: { scope: 's', toolCallId: 'call_1' } };
     standIn.refuseNextPayment = 'No.';
@@ -271,7 +251,7 @@ describe('rent_listing with a wallet', () => {
   });
 
   it('asks once for a call that repeats meanwhile, and pays once [REN-6, REN-4]', async () => {
-    const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
+    const standIn = emptied();
     const { rent } = toolsOf(standIn, withWallet({ askAboveLamports: 1n }));
     let asked = 0;
     let answer = (_yes: boolean): void => undefined;
@@ -279,9 +259,7 @@ describe('rent_listing with a wallet', () => {
     const more = { call: { scope: 's', toolCallId: 'call_1' }, approve: () => (asked++, question) };
     const both = [rent({}, more), rent({}, more)];
     // Both have their quote, and the question is open.
-    await expect
-      .poll(() => standIn.requests.filter(({ path }) => path === '/v1/transactions'))
-      .toHaveLength(2);
+    await expect.poll(() => proposals(standIn)).toHaveLength(2);
     await expect.poll(() => asked).toBe(1);
     answer(true);
     const results = await Promise.all(both);
@@ -291,7 +269,7 @@ describe('rent_listing with a wallet', () => {
   });
 
   it('pays once for two calls at the same time [REN-6]', async () => {
-    const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
+    const standIn = emptied();
     const { rent } = toolsOf(standIn, withWallet({ maxDayLamports: 30_000_000n }));
     const both = (await Promise.all([rent({}), rent({})])).map(structured);
     expect(both).toContainEqual(expect.objectContaining({ rented: true, already: true }));
@@ -316,7 +294,7 @@ describe('rent_listing with a wallet', () => {
   });
 
   it('whose answer is lost sends the same payment again, and pays once [REN-6]', async () => {
-    const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
+    const standIn = emptied();
     const { rent } = toolsOf(standIn, withWallet({ maxDayLamports: 15_000_000n }));
     standIn.loseNextPayment = true;
     const lost = await rent({});
@@ -327,7 +305,7 @@ describe('rent_listing with a wallet', () => {
   });
 
   it('that never arrived is sent again as it was signed, until its outcome is known [REN-6]', async () => {
-    const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+    const standIn = unrented();
     const sent: unknown[] = [];
     let isCut = true;
     const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -366,7 +344,7 @@ describe('rent_listing with a wallet', () => {
   });
 
   it('never takes or gives a key [ADP-7]', async () => {
-    const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+    const standIn = unrented();
     const { rent, toolset } = toolsOf(standIn, withWallet());
     const schemas = JSON.stringify(toolset.alwaysThere.map((tool) => tool.inputSchema));
     expect(schemas).not.toMatch(/private|secret|keypair|api_key|mnemonic/i);
@@ -391,7 +369,7 @@ describe('a run under a policy', () => {
     ['a lower price', { price_lamports: 1_000 }],
     ['another rental model', { rental_model: 'one_time' }],
   ])('counts at its rental’s agreed price if the marketplace reports %s [REN-13]', async (_, told) => {
-    const standIn = createStandIn([{ id: ID, rental: 'none' }]);
+    const standIn = unrented();
     const ledger = memoryLedger();
     await toolsOf(standIn, { ...withWallet(), ledger }).rent({});
     const policy = { askAboveLamports: BigInt(PRICE - 1) };
@@ -409,24 +387,22 @@ describe('a run under a policy', () => {
   });
 
   it('that never was paid for agrees to no price', async () => {
-    const standIn = createStandIn([{ id: ID, rental: 'low_balance' }]);
+    const standIn = emptied();
     const ledger = memoryLedger();
     const refused = toolsOf(standIn, { ...withWallet({ maxDayLamports: 1n }), ledger });
     expect((await refused.rent({})).error?.code).toBe('spending_refused');
     expect(await ledger.agreedPrices.highest(ID)).toBeUndefined();
   });
 
-  it.each(['run_agent', 'echo_aaaaaa'])(
-    'by %s above its limit is refused before it is sent [REN-4]',
-    async (name) => {
-      const standIn = createStandIn([{ id: ID }]);
-      const { toolset } = toolsOf(standIn, { policy: { maxRunLamports: BigInt(PRICE - 1) } });
-      const tool = await toolset.find(name);
-      const result = await tool?.invoke({ agent_id: ID, task: 't' });
-      expect(result?.error).toEqual({ code: 'spending_refused', rule: 'maxRunLamports' });
-      expect(standIn.charged).toBe(0);
-    },
-  );
+  it('above its limit is refused before it is sent [REN-4]', async () => {
+    const standIn = createStandIn([{ id: ID }]);
+    const { toolset } = toolsOf(standIn, { policy: { maxRunLamports: BigInt(PRICE - 1) } });
+    for (const name of ['run_agent', 'echo_aaaaaa']) {
+      const result = await (await toolset.find(name))?.invoke({ agent_id: ID, task: 't' });
+      expect(result?.error, name).toEqual({ code: 'spending_refused', rule: 'maxRunLamports' });
+    }
+    expect(standIn.charged).toBe(0);
+  });
 
   it('counts charges, and not refusals', async () => {
     const standIn = createStandIn([{ id: ID }]);
@@ -444,61 +420,16 @@ describe('a run under a policy', () => {
     const { run } = toolsOf(standIn, { policy: { maxDayLamports: 0n, askAboveLamports: 0n } });
     expect((await run()).status).toBe('completed');
   });
-
-  it('above the policy’s amount asks first [REN-4]', async () => {
-    const standIn = createStandIn([{ id: ID }]);
-    const { run, named } = toolsOf(standIn, { policy: { askAboveLamports: BigInt(PRICE - 1) } });
-    expect((await run()).error?.code).toBe('approval_required');
-    expect(standIn.charged).toBe(0);
-    expect(await named('run_agent').approvalOf?.({ agent_id: ID, task: 't' })).toMatchObject({
-      kind: 'run',
-      lamports: PRICE,
-    });
-    expect((await run({}, { approve: () => true })).status).toBe('completed');
-  });
 });
 
-describe('paying once', () => {
-  it('the same tool call id in two conversations is two runs, in one it is one [REN-6]', async () => {
-    const standIn = createStandIn([{ id: ID }]);
-    const { run } = toolsOf(standIn);
-    const inScope = (scope: string) => run({}, { call: { scope, toolCallId: 'call_1' } });
-    await inScope('one');
-    await inScope('two');
-    expect(standIn.charged).toBe(4_000_000);
-    await inScope('one');
-    expect(standIn.charged).toBe(4_000_000);
-  });
-
-  it('an aborted call cancels its run by its key [REN-6]', async () => {
-    const standIn = createStandIn([{ id: ID, run: hangingAgent().run }]);
-    const controller = new AbortController();
-    const running = toolsOf(standIn).run(
-      {},
-      {
-        idempotencyKey: 'key-1',
-        signal: controller.signal,
-        onDelta: () => controller.abort(new Error('enough')),
-      },
-    );
-    await expect(running).rejects.toThrow('enough');
-    expect(standIn.cancelledKeys).toEqual(['key-1']);
-  });
-
-  it('after a failed run the model learns that another call charges again [REN-6]', async () => {
-    const standIn = createStandIn([
-      {
-        id: ID,
-        run: async function* () {
-          yield* [];
-          return { status: 'failed', output: 'no' };
-        },
-      },
-    ]);
-    const result = await toolsOf(standIn).run();
-    expect(result.status).toBe('failed');
-    expect(result.text).toContain('Charged 2000000 lamports (0.002 SOL). Calling again charges again.');
-  });
+it('an aborted call cancels its run by its key [REN-6]', async () => {
+  const standIn = createStandIn([{ id: ID, run: hangingAgent().run }]);
+  const controller = new AbortController();
+  const onDelta = () => controller.abort(new Error('enough'));
+  const more = { idempotencyKey: 'key-1', signal: controller.signal, onDelta };
+  const running = toolsOf(standIn).run({}, more);
+  await expect(running).rejects.toThrow('enough');
+  expect(standIn.cancelledKeys).toEqual(['key-1']);
 });
 
 describe('cancel_run', () => {

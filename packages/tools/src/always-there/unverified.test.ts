@@ -1,7 +1,6 @@
-import { createClient } from '@agent-rental/sdk';
-import { createStandIn, STAND_IN_API_KEY } from '@agent-rental/stand-in';
+import { createStandIn } from '@agent-rental/stand-in';
 import { expect, it } from 'vitest';
-import { rentedToolset } from '../toolset.js';
+import { clientOf, toolsOf } from '../testing/tools-of.js';
 
 it('an agent that was published although it was not reached is marked in listings and offers [REG-123]', async () => {
   const since = '2026-01-05T10:00:00.000Z';
@@ -9,15 +8,10 @@ it('an agent that was published although it was not reached is marked in listing
     { id: 'away-aaaaaa', rental: 'none', unverified_since: since },
     { id: 'here-aaaaaa', rental: 'none' },
   ]);
-  const client = createClient({
-    baseUrl: 'http://market.invalid',
-    apiKey: STAND_IN_API_KEY,
-    fetch: standIn.fetch,
-  });
-  const { alwaysThere } = rentedToolset(client, { publicUrl: 'https://market.example' });
+  const { named } = toolsOf(clientOf(standIn), { publicUrl: 'https://market.example' });
   const answerOf = async (name: string, agent_id: string) =>
-    (await alwaysThere.find((tool) => tool.name === name)?.invoke({ agent_id }))?.structured;
-  expect(alwaysThere.find(({ name }) => name === 'get_listing')?.description).toContain('unverified_since');
+    (await named(name).invoke({ agent_id })).structured;
+  expect(named('get_listing').description).toContain('unverified_since');
   expect(await answerOf('get_listing', 'away-aaaaaa')).toMatchObject({ unverified_since: since });
   expect(await answerOf('get_listing', 'here-aaaaaa')).not.toHaveProperty('unverified_since');
   expect(await answerOf('rent_listing', 'away-aaaaaa')).toMatchObject({

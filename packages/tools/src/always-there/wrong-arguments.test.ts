@@ -1,30 +1,21 @@
-import { createClient } from '@agent-rental/sdk';
-import { createStandIn, STAND_IN_API_KEY } from '@agent-rental/stand-in';
+import { ALWAYS_THERE_TOOLS } from '@agent-rental/contract';
+import { createStandIn } from '@agent-rental/stand-in';
 import { describe, expect, it } from 'vitest';
-import { rentedToolset } from '../toolset.js';
+import { clientOf, toolOf } from '../testing/tools-of.js';
 
 const ID = 'echo-aaaaaa';
 
-function market() {
-  const standIn = createStandIn([{ id: ID }]);
-  const client = createClient({
-    baseUrl: 'http://market.invalid',
-    apiKey: STAND_IN_API_KEY,
-    fetch: standIn.fetch,
-    retries: 0,
-  });
-  return { standIn, tools: rentedToolset(client).alwaysThere };
-}
-
+/** The answer of a tool that charges nothing. */
 async function said(name: string, args: unknown): Promise<string> {
-  const { standIn, tools } = market();
-  const result = await tools.find((tool) => tool.name === name)?.invoke(args);
+  const input_schema = { type: 'object', properties: { csv: { type: 'string' } } };
+  const standIn = createStandIn([{ id: ID, input_schema }]);
+  const { text } = await (await toolOf(clientOf(standIn), name)).invoke(args);
   expect(standIn.charged).toBe(0);
-  return result?.text ?? '';
+  return text;
 }
 
 describe('a tool that needs no rental', () => {
-  it.each(market().tools.map((tool) => [tool.name] as const))(
+  it.each(Object.keys(ALWAYS_THERE_TOOLS))(
     '%s refuses an unknown member, and names its members [ADP-15]',
     async (name) => {
       const text = await said(name, { xyzzy: 1 });
@@ -89,17 +80,6 @@ describe('a tool that needs no rental', () => {
 });
 
 it('a run of a rented agent is refused if its input is beside "input" [ADP-15]', async () => {
-  const standIn = createStandIn([
-    { id: ID, input_schema: { type: 'object', properties: { csv: { type: 'string' } } } },
-  ]);
-  const client = createClient({
-    baseUrl: 'http://market.invalid',
-    apiKey: STAND_IN_API_KEY,
-    fetch: standIn.fetch,
-    retries: 0,
-  });
-  const tool = await rentedToolset(client).find('echo_aaaaaa');
-  const result = await tool?.invoke({ task: 't', csv: 'a,b' });
-  expect(result?.text).toContain('"csv" belongs into "input": {"input": {"csv": ...}}.');
-  expect(standIn.charged).toBe(0);
+  const text = await said('echo_aaaaaa', { task: 't', csv: 'a,b' });
+  expect(text).toContain('"csv" belongs into "input": {"input": {"csv": ...}}.');
 });

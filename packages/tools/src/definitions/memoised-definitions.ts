@@ -5,9 +5,8 @@ const MAX_ENTRIES = 2_000;
 const MAX_LENGTH = 4_000;
 
 interface Kept {
-  readonly listing: Omit<DescribedListing, 'input_schema'>;
-  /** As JSON. */
-  readonly inputSchema: string;
+  /** The listing as JSON. */
+  readonly content: string;
   readonly definition: DirectToolDefinition;
 }
 
@@ -25,40 +24,23 @@ let older = recent;
  * @param make called if no definition of this content is memoised
  */
 export async function memoised(
-  { input_schema, ...listing }: DescribedListing,
+  listing: DescribedListing,
   make: () => Promise<DirectToolDefinition>,
 ): Promise<DirectToolDefinition> {
-  const inputSchema = JSON.stringify(input_schema);
-  const known = recent.get(listing.id) ?? older.get(listing.id);
-  const isKnown = known !== undefined && known.inputSchema === inputSchema && isSame(known.listing, listing);
-  const { id, title, description, rental_model, price_lamports, failing_since } = listing;
-  const kept = isKnown
-    ? known
-    : {
-        listing: { id, title, description, rental_model, price_lamports, failing_since },
-        inputSchema,
-        definition: await make(),
-      };
-  if (title.length + description.length + inputSchema.length <= MAX_LENGTH) keep(kept);
+  const { id, title, description, rental_model, price_lamports, failing_since, input_schema } = listing;
+  const told = [title, description, rental_model, price_lamports, failing_since, input_schema];
+  const content = JSON.stringify(told);
+  const known = recent.get(id) ?? older.get(id);
+  const kept = known?.content === content ? known : { content, definition: await make() };
+  if (content.length <= MAX_LENGTH) keep(id, kept);
   return kept.definition;
 }
 
-function keep(kept: Kept): void {
-  const { id } = kept.listing;
+function keep(id: string, kept: Kept): void {
   if (recent.get(id) === kept) return;
   if (recent.size >= MAX_ENTRIES / 2) {
     older = recent;
     recent = new Map();
   }
   recent.set(id, kept);
-}
-
-function isSame(first: Kept['listing'], second: Kept['listing']): boolean {
-  return (
-    first.title === second.title &&
-    first.description === second.description &&
-    first.rental_model === second.rental_model &&
-    first.price_lamports === second.price_lamports &&
-    first.failing_since === second.failing_since
-  );
 }

@@ -1,4 +1,4 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,6 +19,14 @@ async function newFolder(): Promise<string> {
   return join(folder, 'spending');
 }
 
+const RUN = {
+  kind: 'run',
+  listingId: 'a-aaaaaa',
+  lamports: 1n,
+  allowedLamports: 1n,
+  timeMs: 1,
+} as const;
+
 const rental = (lamports: number) => ({ kind: 'rental', agentId: 'a-aaaaaa', title: 'A', lamports }) as const;
 
 /** Whether it may be spent, or the rule that refuses. */
@@ -32,23 +40,32 @@ async function ruleOf(attempt: Promise<unknown>): Promise<unknown> {
   }
 }
 
+/** The code of another process: `spending` over a ledger in the folder, and a rental of `lamports`. */
+const processCode = (policy: string, rest: string): string[] => {
+  const entry = new URL('../../dist/', import.meta.url).href;
+  const code = `
+    const { fileLedger } = await import('${entry}node/file-ledger.js');
+    const { createSpending } = await import('${entry}spending/spending.js');
+    // node -e keeps no script name: the arguments begin at 1.
+    const [, folder, id, lamports] = process.argv;
+    const spending = createSpending({ policy: ${policy}, ledger: fileLedger(folder) });
+    const request = { kind: 'rental', agentId: 'a-aaaaaa', title: 'A', lamports: Number(lamports) };
+    ${rest}`;
+  return ['--input-type=module', '-e', code, '--'];
+};
+
 /** Another process that spends, and is killed before it can record the result. */
 async function spendAndDie(folder: string, id: string, lamports: number): Promise<string> {
-  const entry = new URL('../../dist/', import.meta.url);
-  const code = `
-    const { fileLedger } = await import('${new URL('node/file-ledger.js', entry).href}');
-    const { createSpending } = await import('${new URL('spending/spending.js', entry).href}');
-    const spending = createSpending({ policy: { maxDayLamports: 100n }, ledger: fileLedger(process.argv[1]) });
-    const request = { kind: 'rental', agentId: 'a-aaaaaa', title: 'A', lamports: Number(process.argv[3]) };
-    try {
-      await spending.reserve(process.argv[2], request);
+  const code = processCode(
+    '{ maxDayLamports: 100n }',
+    `try {
+      await spending.reserve(id, request);
       process.stdout.write('spent', () => process.kill(process.pid, 'SIGKILL'));
     } catch (error) {
       process.stdout.write(String(error.rule));
-    }`;
-  const args = ['--input-type=module', '-e', code, '--', folder, id, String(lamports)];
-  // node -e keeps no script name: the arguments begin at 1.
-  const run = promisify(execFile)(process.execPath, args);
+    }`,
+  );
+  const run = promisify(execFile)(process.execPath, [...code, folder, id, String(lamports)]);
   return run.then(
     ({ stdout }) => stdout,
     (error: { stdout: string }) => error.stdout,
@@ -76,14 +93,7 @@ describe('a ledger in a folder', () => {
   it('keeps the same money once, settles it, and forgets older entries than asked for', async () => {
     const folder = await newFolder();
     const ledger = fileLedger(folder);
-    const entry = {
-      id: 'run key/../x',
-      kind: 'run',
-      listingId: 'a-aaaaaa',
-      lamports: 7n,
-      allowedLamports: 7n,
-      timeMs: 5 * DAY_MS,
-    } as const;
+    const entry = { ...RUN, id: 'run key/../x', lamports: 7n, allowedLamports: 7n, timeMs: 5 * DAY_MS };
     expect(await ledger.add(entry)).toBe(true);
     expect(await ledger.add({ ...entry, lamports: 9n })).toBe(false);
     await ledger.settle(entry.id, 3n);
@@ -100,34 +110,23 @@ describe('a ledger in a folder', () => {
 
   it('names nothing of a key in its files', async () => {
     const folder = await newFolder();
-    await fileLedger(folder).add({
-      id: 'ark_dev_secret',
-      kind: 'run',
-      listingId: 'a-aaaaaa',
-      lamports: 1n,
-      allowedLamports: 1n,
-      timeMs: 1,
-    });
+    await fileLedger(folder).add({ ...RUN, id: 'ark_dev_secret' });
     expect((await readdir(folder)).join()).not.toContain('secret');
   });
 });
 
 /** A process that asks a person and never gets an answer; ended by a signal. Resolves once it asks. */
 async function askForEver(folder: string, id: string): Promise<ChildProcess> {
-  const entry = new URL('../../dist/', import.meta.url);
-  const code = `
-    const { fileLedger } = await import('${new URL('node/file-ledger.js', entry).href}');
-    const { createSpending } = await import('${new URL('spending/spending.js', entry).href}');
-    const spending = createSpending({ policy: { askAboveLamports: 1n }, ledger: fileLedger(process.argv[1]) });
-    const request = { kind: 'rental', agentId: 'a-aaaaaa', title: 'A', lamports: 100 };
-    setInterval(() => {}, 1_000);
+  const code = processCode(
+    '{ askAboveLamports: 1n }',
+    `setInterval(() => {}, 1_000);
     const approve = () => new Promise(() => process.stdout.write('asking'));
-    await spending.reserve(process.argv[2], request, { approve });`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', code, '--', folder, id], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+    await spending.reserve(id, request, { approve });`,
+  );
+  const stdio: StdioOptions = ['ignore', 'pipe', 'inherit'];
+  const child = spawn(process.execPath, [...code, folder, id, '100'], { stdio });
   onTestFinished(() => void child.kill('SIGKILL'));
-  await once(child.stdout, 'data');
+  await once(child.stdout!, 'data');
   return child;
 }
 
@@ -244,8 +243,7 @@ describe('spendingFromEnvironment', () => {
       askAboveLamports: 2_000_000_000n,
       listingIds: ['a-aaaaaa', 'b-aaaaaa'],
     });
-    const entry = { id: 'x', kind: 'run', listingId: 'a-aaaaaa', timeMs: 1 } as const;
-    await one?.ledger.add({ ...entry, lamports: 1n, allowedLamports: 1n });
+    await one?.ledger.add({ ...RUN, id: 'x' });
     expect(await one?.ledger.since(0)).toHaveLength(1);
     expect(await other?.ledger.since(0)).toEqual([]);
   });

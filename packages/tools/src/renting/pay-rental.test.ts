@@ -1,9 +1,9 @@
-import { createClient } from '@agent-rental/sdk';
-import { createStandIn, STAND_IN_API_KEY, standInWallet, type StandInListing } from '@agent-rental/stand-in';
+import { createStandIn, standInWallet, type StandInListing } from '@agent-rental/stand-in';
 import { outflowOf, tamperedTransaction, type Outflow } from '@agent-rental/stand-in/tampering';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SpendingPolicy, SpendingRequest } from '../spending/policy.js';
+import { clientOf } from '../testing/tools-of.js';
 import { rentedToolset } from '../toolset.js';
 import { payingWallet } from './paying-wallet.js';
 
@@ -21,6 +21,12 @@ function rarely<T>(value: fc.Arbitrary<T>, weight = 4): fc.Arbitrary<T | undefin
   return fc.oneof({ arbitrary: fc.constant(undefined), weight }, { arbitrary: value, weight: 1 });
 }
 
+/** Some of these values, or no change at all. */
+const changes = <T extends object>(values: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
+  rarely(fc.record(values, { requiredKeys: [] }));
+const rentalModel = fc.constantFrom('one_time', 'subscription', 'per_query');
+const tampering = rarely(fc.constantFrom('priority fee', 'transfer', 'again'));
+
 const policies = fc.record({
   maxDayLamports: rarely(limitUpTo(60_000_000), 2),
   maxListingLamports: rarely(limitUpTo(40_000_000), 2),
@@ -34,7 +40,7 @@ const listings = fc.tuple(...IDS.map((id) => listingWith(id)));
 function listingWith(id: string): fc.Arbitrary<StandInListing> {
   return fc.record({
     id: fc.constant(id),
-    rental_model: fc.constantFrom('one_time', 'subscription', 'per_query'),
+    rental_model: rentalModel,
     price_lamports: fc.integer({ min: 1_000, max: 10_000_000 }),
     min_deposit_lamports: fc.integer({ min: 1_000, max: 20_000_000 }),
     rental: fc.constantFrom('none', 'low_balance', 'expired'),
@@ -43,49 +49,29 @@ function listingWith(id: string): fc.Arbitrary<StandInListing> {
 
 /** Changes on the way, for one call of a tool. */
 const lies = fc.record({
-  listing: rarely(
-    fc.record(
-      {
-        price_lamports: lamports,
-        min_deposit_lamports: lamports,
-        rental_model: fc.constantFrom('one_time', 'subscription', 'per_query'),
-        id: fc.constantFrom(...IDS),
-      },
-      { requiredKeys: [] },
-    ),
-  ),
-  credential: rarely(
-    fc.record(
-      {
-        status: fc.constantFrom('not_found', 'low_balance', 'expired', 'active'),
-        valid: fc.boolean(),
-        balance_lamports: lamports,
-        listing_id: fc.constantFrom(...IDS),
-      },
-      { requiredKeys: [] },
-    ),
-  ),
+  listing: changes({
+    price_lamports: lamports,
+    min_deposit_lamports: lamports,
+    rental_model: rentalModel,
+    id: fc.constantFrom(...IDS),
+  }),
+  credential: changes({
+    status: fc.constantFrom('not_found', 'low_balance', 'expired', 'active'),
+    valid: fc.boolean(),
+    balance_lamports: lamports,
+    listing_id: fc.constantFrom(...IDS),
+  }),
   /** The request to the service in place of the original one. */
-  request: rarely(
-    fc.record(
-      { max_price_lamports: lamports, deposit_lamports: lamports, amount_lamports: lamports },
-      { requiredKeys: [] },
-    ),
-  ),
-  quote: rarely(
-    fc.record(
-      {
-        price_lamports: lamports,
-        max_price_lamports: lamports,
-        rent_lamports: lamports,
-        network_fee_lamports: lamports,
-      },
-      { requiredKeys: [] },
-    ),
-  ),
-  bytes: rarely(fc.constantFrom('priority fee', 'transfer', 'again')),
+  request: changes({ max_price_lamports: lamports, deposit_lamports: lamports, amount_lamports: lamports }),
+  quote: changes({
+    price_lamports: lamports,
+    max_price_lamports: lamports,
+    rent_lamports: lamports,
+    network_fee_lamports: lamports,
+  }),
+  bytes: tampering,
   /** A change of only the transaction to sign, not of the checked one. */
-  laterBytes: rarely(fc.constantFrom('priority fee', 'transfer', 'again')),
+  laterBytes: tampering,
   submitted: fc.constantFrom('told', 'told', 'told refused', 'told too little SOL', 'lost', 'lost before'),
 });
 
@@ -165,12 +151,6 @@ async function play(
 ): Promise<Witness> {
   let lie: Lies | undefined;
   const { fetch: doFetch } = lyingMarket(market, () => lie);
-  const client = createClient({
-    baseUrl: 'http://market.invalid',
-    apiKey: STAND_IN_API_KEY,
-    fetch: doFetch,
-    retries: 0,
-  });
   const witness: Witness = { signed: [], approved: [], hires: [] };
   const signer = standInWallet();
   const wallet = payingWallet({
@@ -180,7 +160,7 @@ async function play(
       return signer.signTransaction(wire);
     },
   });
-  const toolset = rentedToolset(client, { wallet, policy });
+  const toolset = rentedToolset(clientOf({ fetch: doFetch }), { wallet, policy });
   let under: Promise<unknown> = Promise.resolve();
   for (const [index, call] of plan.entries()) {
     if (!call.isAtOnce) await under;

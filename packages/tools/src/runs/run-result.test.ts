@@ -1,38 +1,12 @@
-import type { Run } from '@agent-rental/contract';
-import { createClient } from '@agent-rental/sdk';
 import { describe, expect, it } from 'vitest';
-import { defineTool, type RentedTool } from '../definitions/rented-tool.js';
+import { defineTool } from '../definitions/rented-tool.js';
 import { RESULT_MAX_BYTES } from './run-result.js';
-import {
-  createStandIn,
-  hangingAgent,
-  STAND_IN_API_KEY,
-  type StandIn,
-  type StandInAgent,
-} from '@agent-rental/stand-in';
-import { rentedToolset } from '../toolset.js';
+import { answeringAgent, createStandIn, hangingAgent, type StandIn } from '@agent-rental/stand-in';
+import { clientOf, toolOf as toolOfClient } from '../testing/tools-of.js';
 
 const ID = 'echo-aaaaaa';
 
-async function toolOf(standIn: StandIn, name = 'echo_aaaaaa'): Promise<RentedTool> {
-  const client = createClient({
-    baseUrl: 'http://market.invalid',
-    apiKey: STAND_IN_API_KEY,
-    fetch: standIn.fetch,
-    retries: 0,
-  });
-  const tool = await rentedToolset(client).find(name);
-  if (tool === undefined) throw new Error(`no tool ${name}`);
-  return tool;
-}
-
-function agentSaying(output: Run['output'], status: Run['status'] = 'completed'): StandInAgent {
-  return async function* () {
-    yield 'one ';
-    yield 'two';
-    return { status, output };
-  };
-}
+const toolOf = (standIn: StandIn, name = 'echo_aaaaaa') => toolOfClient(clientOf(standIn), name);
 
 const executed = (standIn: StandIn) =>
   standIn.requests.filter((request) => request.path.startsWith('/v1/execute'));
@@ -72,7 +46,7 @@ describe('a direct tool', () => {
   );
 
   it('gives text as text', async () => {
-    const standIn = createStandIn([{ id: ID, rental_model: 'one_time', run: agentSaying('All fine.') }]);
+    const standIn = createStandIn([{ id: ID, rental_model: 'one_time', run: answeringAgent('All fine.') }]);
     const result = await (await toolOf(standIn)).invoke({ task: 't' });
     expect(result).toMatchObject({
       text: 'All fine.',
@@ -82,7 +56,7 @@ describe('a direct tool', () => {
   });
 
   it('tells the cost of a failed run, and that the next costs again', async () => {
-    const standIn = createStandIn([{ id: ID, run: agentSaying('No table found.', 'failed') }]);
+    const standIn = createStandIn([{ id: ID, run: answeringAgent('No table found.', 'failed') }]);
     const result = await (await toolOf(standIn)).invoke({ task: 't' });
     expect(result.status).toBe('failed');
     expect(result.text).toContain('Charged 2000000 lamports (0.002 SOL). Calling again charges again.');
@@ -91,7 +65,7 @@ describe('a direct tool', () => {
 
   it('cuts a long output and reads on with get_run until nothing is missing', async () => {
     const long = 'ä😀 words '.repeat(12_000);
-    const standIn = createStandIn([{ id: ID, run: agentSaying(long) }]);
+    const standIn = createStandIn([{ id: ID, run: answeringAgent(long) }]);
     const first = await (await toolOf(standIn)).invoke({ task: 't' });
     expect(new TextEncoder().encode(first.text).length).toBeLessThanOrEqual(RESULT_MAX_BYTES);
     expect(first.note).toContain(`Read on with get_run {"run_id": "run_1", "offset": ${first.nextOffset}}`);
@@ -127,11 +101,7 @@ describe('a direct tool', () => {
   ] as const)('keeps the code %s and gives the next step', async (code, advice) => {
     const standIn = createStandIn([{ id: ID }]);
     const tool = await toolOf(standIn);
-    standIn.failNextRun = {
-      code,
-      message: 'As it is.',
-      ...(code === 'rate_limit_exceeded' ? { retryAfterSeconds: 7 } : {}),
-    };
+    standIn.failNextRun = { code, message: 'As it is.', retryAfterSeconds: 7 };
     const result = await tool.invoke({ task: 't' });
     expect(result.error).toMatchObject({ code, requestId: 'req_stand_in' });
     expect(result.text).toContain(`[agent-rental] ${code}: As it is.`);
@@ -139,7 +109,7 @@ describe('a direct tool', () => {
   });
 
   it('pays once when the stream breaks, and still gives the answer', async () => {
-    const standIn = createStandIn([{ id: ID, run: agentSaying({ total: 4 }) }]);
+    const standIn = createStandIn([{ id: ID, run: answeringAgent({ total: 4 }) }]);
     const tool = await toolOf(standIn);
     standIn.cutNextStream = true;
     expect(await tool.invoke({ task: 't' })).toMatchObject({ status: 'completed', structured: { total: 4 } });
@@ -216,16 +186,9 @@ describe('spending', () => {
 
   it('of a run whose price cannot be told has no amount', async () => {
     const standIn = createStandIn([{ id: ID }]);
-    const tool = await toolOf(standIn, 'run_agent');
-    const listings = standIn.fetch;
-    const cut: typeof fetch = async (input, init) =>
-      new Request(input, init).url.includes('/listings/')
-        ? Promise.reject(new Error('down'))
-        : listings(input, init);
-    Object.assign(standIn, { fetch: cut });
-    const offline = await toolOf(standIn, 'run_agent');
+    const client = clientOf(standIn, { getListing: () => Promise.reject(new Error('down')) });
+    const offline = await toolOfClient(client, 'run_agent');
     expect(await offline.spending({ agent_id: ID })).toEqual({ kind: 'run' });
-    expect(await tool.spending({ agent_id: ID })).toEqual({ kind: 'run', lamports: 2_000_000 });
   });
 
   it.each([
@@ -241,13 +204,8 @@ describe('spending', () => {
 
 describe('the tools that look things up', () => {
   it('search, page by page, with cleaned texts', async () => {
-    const standIn = createStandIn(
-      Array.from({ length: 3 }, (_, index) => ({
-        id: `agent-${index}-aaaaaa`,
-        title: `Agent\u202e ${index}`,
-      })),
-    );
-    const tool = await toolOf(standIn, 'search_listings');
+    const agents = [0, 1, 2].map((index) => ({ id: `agent-${index}-aaaaaa`, title: `Agent\u202e ${index}` }));
+    const tool = await toolOf(createStandIn(agents), 'search_listings');
     const page = await tool.invoke({ query: 'Agent', limit: 2 });
     expect(page.structured).toMatchObject({
       total: 3,
@@ -259,28 +217,20 @@ describe('the tools that look things up', () => {
     expect(last.structured).not.toHaveProperty('next_offset');
   });
 
-  it('report a refusal of the service', async () => {
-    const tool = await toolOf(createStandIn(), 'search_listings');
-    expect(await tool.invoke({ category: 'cooking' })).toMatchObject({
-      status: 'error',
-      error: { code: 'invalid_request' },
-    });
-    const getRun = await toolOf(createStandIn(), 'get_run');
-    expect(await getRun.invoke({ run_id: 'run_9' })).toMatchObject({
-      status: 'error',
-      error: { code: 'not_found' },
-    });
+  it.each([
+    ['search_listings', { category: 'cooking' }, 'invalid_request'],
+    ['get_run', { run_id: 'run_9' }, 'not_found'],
+  ])('report a refusal of the service: %s %j', async (name, args, code) => {
+    const tool = await toolOf(createStandIn(), name);
+    expect(await tool.invoke(args)).toMatchObject({ status: 'error', error: { code } });
   });
 
   it('show a listing with its exact schema and the state of the rental', async () => {
     const input_schema = { type: 'object', properties: { a: { type: 'string', pattern: '^x' } } };
     const standIn = createStandIn([{ id: ID, input_schema, rental: 'low_balance' }]);
     const shown = await (await toolOf(standIn, 'get_listing')).invoke({ agent_id: ID });
-    expect(shown.structured).toMatchObject({
-      agent_id: ID,
-      input_schema,
-      rental: { status: 'low_balance', valid: false },
-    });
+    const rental = { status: 'low_balance', valid: false };
+    expect(shown.structured).toMatchObject({ agent_id: ID, input_schema, rental });
   });
 
   it('show a listing whose texts and schemas are as long as may be, within one result', async () => {
@@ -288,9 +238,8 @@ describe('the tools that look things up', () => {
       Array.from({ length: 900 }, (_, i) => [`p${i}`, { type: 'string', description: 'd'.repeat(40) }]),
     );
     const input_schema = { type: 'object', properties };
-    const standIn = createStandIn([
-      { id: ID, input_schema, output_schema: input_schema, description: 'é'.repeat(4_000) },
-    ]);
+    const longest = { id: ID, input_schema, output_schema: input_schema, description: 'é'.repeat(4_000) };
+    const standIn = createStandIn([longest]);
     const shown = await (await toolOf(standIn, 'get_listing')).invoke({ agent_id: ID });
     expect(new TextEncoder().encode(shown.text).length).toBeLessThan(RESULT_MAX_BYTES);
   });

@@ -15,6 +15,8 @@ import { BLOCKHASH, honest, proposalOf, rentOf, wallet } from '../testing/propos
 
 const stranger = Keypair.generate();
 const own = keypairSigner(wallet);
+const budget = ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 });
+const highFee = ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 10_000_000n });
 const transfer = SystemProgram.transfer({
   fromPubkey: wallet.publicKey,
   toPubkey: stranger.publicKey,
@@ -63,26 +65,15 @@ describe('a signer', () => {
     const { sent, submitted, wire } = attempt(own);
     await sent;
     const [bytes = new Uint8Array()] = submitted;
-    const [signed, proposed] = [
-      VersionedTransaction.deserialize(bytes),
-      VersionedTransaction.deserialize(wire),
-    ];
-    expect(signed.message.serialize()).toEqual(proposed.message.serialize());
-    expect(
-      nacl.sign.detached.verify(
-        signed.message.serialize(),
-        signed.signatures[0]!,
-        wallet.publicKey.toBytes(),
-      ),
-    ).toBe(true);
+    const [signed, proposed] = [bytes, wire].map((each) => VersionedTransaction.deserialize(each));
+    const message = signed!.message.serialize();
+    expect(message).toEqual(proposed!.message.serialize());
+    expect(nacl.sign.detached.verify(message, signed!.signatures[0]!, wallet.publicKey.toBytes())).toBe(true);
   });
 
   test('that raises the cost of a transaction needs a new approval [TXN-16]', async () => {
-    const budget = [
-      ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 }),
-      ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 500_000n }),
-    ];
-    const dearer = changing(replacedBy([...budget, ...instructions]));
+    const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 500_000n });
+    const dearer = changing(replacedBy([budget, price, ...instructions]));
     const totals: number[] = [];
     const upTo = (most: number) => ({
       approve: ({ total_lamports: total }: DecodedQuote) => totals.push(total) > 0 && total <= most,
@@ -97,51 +88,31 @@ describe('a signer', () => {
     expect(totals).toEqual([cheap, cheap + 50_000, cheap, cheap + 50_000]);
   });
 
-  test('is asked once if the cost does not rise', async () => {
+  test('may add a compute budget, and is asked once if the cost does not rise', async () => {
     const approve = vi.fn(() => true);
-    const budget = ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 });
-    await attempt(changing(replacedBy([budget, ...instructions])), { approve }).sent;
+    const { sent, submitted } = attempt(changing(replacedBy([budget, ...instructions])), { approve });
+    await sent;
     expect(approve).toHaveBeenCalledOnce();
+    expect(submitted).toHaveLength(1);
   });
 
   test('is not asked when the quote is not the transaction’s [TXN-16]', async () => {
     const signTransaction = vi.fn(own.signTransaction);
     const approve = vi.fn(() => true);
     const lying = serverOf(instructions, { max_price_lamports: 1_000 });
-    await expect(
-      signAndSubmit(lying.client, { ...own, signTransaction }, request, { approve }),
-    ).rejects.toMatchObject({ reason: 'quote' });
+    const sent = signAndSubmit(lying.client, { ...own, signTransaction }, request, { approve });
+    await expect(sent).rejects.toMatchObject({ reason: 'quote' });
     expect(approve).not.toHaveBeenCalled();
     expect(signTransaction).not.toHaveBeenCalled();
-  });
-
-  test('may add a compute budget', async () => {
-    const budget = ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 });
-    const { sent, submitted } = attempt(changing(replacedBy([budget, ...instructions])));
-    await sent;
-    expect(submitted).toHaveLength(1);
   });
 
   test.each([
     ['adds a transfer', changing(replacedBy([...instructions, transfer])), 'program'],
     ['signs something else', changing(replacedBy(honest('pause').instructions)), 'instruction'],
-    [
-      'adds a high fee',
-      changing(
-        replacedBy([
-          ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 10_000_000n }),
-          ...instructions,
-        ]),
-      ),
-      'network_fee',
-    ],
+    ['adds a high fee', changing(replacedBy([highFee, ...instructions])), 'network_fee'],
     ['does not sign', { ...own, signTransaction: async (wire: Uint8Array) => wire }, 'signature'],
     ['answers with noise', { ...own, signTransaction: async () => new Uint8Array(9) }, 'malformed'],
-    [
-      'signs with another key',
-      { ...own, signTransaction: async (wire: Uint8Array) => forged(wire) },
-      'signature',
-    ],
+    ['signs with another key', { ...own, signTransaction: forged }, 'signature'],
   ])('that %s is not sent', async (_, signer, reason) => {
     const { sent, submitted } = attempt(signer);
     await expect(sent).rejects.toMatchObject({ name: 'UntrustedTransactionError', reason });
@@ -151,7 +122,6 @@ describe('a signer', () => {
   test('that changes a transaction which the authority signed too is not sent', async () => {
     const publishing = honest('publish');
     const server = serverOf(publishing.instructions);
-    const budget = ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 });
     const signer = changing((wire) => {
       const proposed = VersionedTransaction.deserialize(wire);
       const changed = VersionedTransaction.deserialize(
@@ -170,9 +140,8 @@ describe('a signer', () => {
     const approve = vi.fn(() => false);
     const hostile = serverOf([...instructions, transfer]);
     const signer = { ...own, signTransaction };
-    await expect(signAndSubmit(hostile.client, signer, request, { approve })).rejects.toMatchObject({
-      reason: 'program',
-    });
+    const refused = signAndSubmit(hostile.client, signer, request, { approve });
+    await expect(refused).rejects.toMatchObject({ reason: 'program' });
     expect(approve).not.toHaveBeenCalled();
     const { sent } = attempt(signer, { approve });
     await expect(sent).rejects.toMatchObject({ reason: 'declined' });
@@ -182,7 +151,7 @@ describe('a signer', () => {
 });
 
 /** A transaction with a signature of another key in the wallet's place. */
-function forged(wire: Uint8Array): Uint8Array {
+async function forged(wire: Uint8Array): Promise<Uint8Array> {
   const transaction = VersionedTransaction.deserialize(wire);
   transaction.signatures[0] = nacl.sign.detached(transaction.message.serialize(), stranger.secretKey);
   return transaction.serialize();
@@ -190,30 +159,17 @@ function forged(wire: Uint8Array): Uint8Array {
 
 describe('a Wallet Standard wallet', () => {
   const account = { address: wallet.publicKey.toBase58(), publicKey: wallet.publicKey.toBytes() };
+  const signTransaction = vi.fn(async ({ transaction }: { transaction: Uint8Array }) => [
+    { signedTransaction: await own.signTransaction(transaction) },
+  ]);
+  const signMessage = async ({ message }: { message: Uint8Array }) => [
+    { signedMessage: message, signature: await own.signMessage(message) },
+  ];
+  const supportedTransactionVersions = ['legacy', 0];
   const features = {
     'standard:connect': {},
-    'solana:signTransaction': {
-      version: '1.0.0',
-      supportedTransactionVersions: ['legacy', 0],
-      signTransaction: vi.fn(async (...inputs: { transaction: Uint8Array }[]) =>
-        Promise.all(
-          inputs.map(async ({ transaction }) => ({
-            signedTransaction: await own.signTransaction(transaction),
-          })),
-        ),
-      ),
-    },
-    'solana:signMessage': {
-      version: '1.0.0',
-      signMessage: vi.fn(async (...inputs: { message: Uint8Array }[]) =>
-        Promise.all(
-          inputs.map(async ({ message }) => ({
-            signedMessage: message,
-            signature: await own.signMessage(message),
-          })),
-        ),
-      ),
-    },
+    'solana:signTransaction': { version: '1.0.0', supportedTransactionVersions, signTransaction },
+    'solana:signMessage': { version: '1.0.0', signMessage },
   };
   const standard = { name: 'Example Wallet', version: '1.0.0', features };
 
@@ -224,7 +180,7 @@ describe('a Wallet Standard wallet', () => {
     const server = serverOf(instructions);
     await signAndSubmit(server.client, signer, request);
     expect(server.submitted).toHaveLength(1);
-    expect(features['solana:signTransaction'].signTransaction).toHaveBeenCalledWith({
+    expect(signTransaction).toHaveBeenCalledWith({
       account,
       chain: 'solana:devnet',
       transaction: server.wire,
@@ -243,10 +199,8 @@ describe('a Wallet Standard wallet', () => {
     const [signedMessage, signature] = [Uint8Array.of(1), new Uint8Array(64)];
     let address = own.address;
     const signIn = async () => [{ account: { address }, signedMessage, signature }];
-    const signer = walletStandardSigner(
-      { ...standard, features: { ...features, 'solana:signIn': { signIn } } },
-      account,
-    );
+    const able = { ...features, 'solana:signIn': { signIn } };
+    const signer = walletStandardSigner({ ...standard, features: able }, account);
     const input = { address: own.address } as Parameters<NonNullable<typeof signer.signIn>>[0];
     await expect(signer.signIn?.(input)).resolves.toEqual({ message: signedMessage, signature });
     address = stranger.publicKey.toBase58();
@@ -254,14 +208,10 @@ describe('a Wallet Standard wallet', () => {
   });
 
   test('that signs another message than it was given is refused', async () => {
-    const prefixed = {
-      ...features,
-      'solana:signMessage': {
-        signMessage: async ({ message }: { message: Uint8Array }) => [
-          { signedMessage: Uint8Array.of(0xff, ...message), signature: new Uint8Array(64) },
-        ],
-      },
-    };
+    const signPrefixed = async ({ message }: { message: Uint8Array }) => [
+      { signedMessage: Uint8Array.of(0xff, ...message), signature: new Uint8Array(64) },
+    ];
+    const prefixed = { ...features, 'solana:signMessage': { signMessage: signPrefixed } };
     const signer = walletStandardSigner({ ...standard, features: prefixed }, account);
     await expect(signer.signMessage(Uint8Array.of(1))).rejects.toThrow('another message');
   });

@@ -32,119 +32,70 @@ export const BLOCKHASH = Keypair.generate().publicKey.toBase58();
 const buyer = wallet.publicKey;
 const creator = wallet.publicKey;
 
+type Terms<T> = T extends TransactionRequest ? Omit<T, 'listing_id'> : never;
+
+/** A request about the listing, and the proposed instructions. */
+function proposed(terms: Terms<TransactionRequest>, ...instructions: TransactionInstruction[]) {
+  const request: TransactionRequest = { ...terms, listing_id: listingId };
+  return { request, instructions };
+}
+
+const rental = { buyer, listingId, treasury, maxPriceLamports: 5_000_000n };
+const prepaid = { buyer, listingId, maxPriceLamports: 1_000_000n };
+const owned = { creator, listingId };
+const max_price_lamports = 5_000_000;
+
 /** Proposals of an honest server, made without the code under test. */
-export const HONEST: Record<string, { request: TransactionRequest; instructions: TransactionInstruction[] }> =
-  {
-    'rent one_time': {
-      request: { action: 'rent', listing_id: listingId, max_price_lamports: 5_000_000 },
-      instructions: [purchaseOneTime({ buyer, listingId, treasury, maxPriceLamports: 5_000_000n })],
-    },
-    'rent subscription': {
-      request: {
-        action: 'rent',
-        listing_id: listingId,
-        duration_seconds: 2_592_000,
-        max_price_lamports: 5_000_000,
-      },
-      instructions: [
-        purchaseSubscription({
-          buyer,
-          listingId,
-          treasury,
-          durationSeconds: 2_592_000,
-          maxPriceLamports: 5_000_000n,
-        }),
-      ],
-    },
-    'rent per_query': {
-      request: { action: 'rent', listing_id: listingId, deposit_lamports: 9_000_000 },
-      instructions: [
-        purchasePerQuery({ buyer, listingId, depositLamports: 9_000_000n, maxPriceLamports: 1_000_000n }),
-      ],
-    },
-    renew: {
-      request: {
-        action: 'renew',
-        listing_id: listingId,
-        duration_seconds: 7_776_000,
-        max_price_lamports: 5_000_000,
-      },
-      instructions: [
-        renewSubscription({
-          buyer,
-          listingId,
-          treasury,
-          durationSeconds: 7_776_000,
-          maxPriceLamports: 5_000_000n,
-        }),
-      ],
-    },
-    topup: {
-      request: { action: 'topup', listing_id: listingId, amount_lamports: 5_000_000 },
-      instructions: [
-        topupBalance({ buyer, listingId, amountLamports: 5_000_000n, maxPriceLamports: 1_000_000n }),
-      ],
-    },
-    reclaim: {
-      request: { action: 'reclaim', listing_id: listingId },
-      instructions: [revokePerQueryAccess({ revoker: buyer, buyer, listingId })],
-    },
-    publish: {
-      request: { action: 'publish', listing_id: listingId },
-      instructions: [
-        createListing({
-          creator,
-          authority: authority.publicKey,
-          listingId,
-          rentalModel: 'one_time',
-          priceLamports: 5_000_000n,
-          minDepositLamports: 0n,
-          metadataUri: 'ipfs://x',
-        }),
-      ],
-    },
-    update: {
-      request: {
-        action: 'update',
-        listing_id: listingId,
-        price_lamports: 7_000_000,
-        metadata_uri: 'ipfs://y',
-      },
-      instructions: [
-        updateListing({ creator, listingId, priceLamports: 7_000_000n, metadataUri: 'ipfs://y' }),
-      ],
-    },
-    pause: {
-      request: { action: 'pause', listing_id: listingId },
-      instructions: [updateListing({ creator, listingId, status: 'paused' })],
-    },
-    resume: {
-      request: { action: 'resume', listing_id: listingId },
-      instructions: [updateListing({ creator, listingId, status: 'active' })],
-    },
-    close: {
-      request: { action: 'close', listing_id: listingId },
-      instructions: [withdrawEarnings({ creator, listingId }), closeListing({ creator, listingId })],
-    },
-    'close without earnings': {
-      request: { action: 'close', listing_id: listingId },
-      instructions: [closeListing({ creator, listingId })],
-    },
-    withdraw: {
-      request: { action: 'withdraw', listing_id: listingId, amount_lamports: 3_000 },
-      instructions: [withdrawEarnings({ creator, listingId, amountLamports: 3_000n })],
-    },
-    revoke: {
-      request: { action: 'revoke', listing_id: listingId, buyer: treasury.toBase58() },
-      instructions: [revokePerQueryAccess({ revoker: creator, buyer: treasury, listingId })],
-    },
-  };
+export const HONEST: Record<string, ReturnType<typeof proposed>> = {
+  'rent one_time': proposed({ action: 'rent', max_price_lamports }, purchaseOneTime(rental)),
+  'rent subscription': proposed(
+    { action: 'rent', duration_seconds: 2_592_000, max_price_lamports },
+    purchaseSubscription({ ...rental, durationSeconds: 2_592_000 }),
+  ),
+  'rent per_query': proposed(
+    { action: 'rent', deposit_lamports: 9_000_000 },
+    purchasePerQuery({ ...prepaid, depositLamports: 9_000_000n }),
+  ),
+  renew: proposed(
+    { action: 'renew', duration_seconds: 7_776_000, max_price_lamports },
+    renewSubscription({ ...rental, durationSeconds: 7_776_000 }),
+  ),
+  topup: proposed(
+    { action: 'topup', amount_lamports: 5_000_000 },
+    topupBalance({ ...prepaid, amountLamports: 5_000_000n }),
+  ),
+  reclaim: proposed({ action: 'reclaim' }, revokePerQueryAccess({ revoker: buyer, buyer, listingId })),
+  publish: proposed(
+    { action: 'publish' },
+    createListing({
+      ...owned,
+      authority: authority.publicKey,
+      rentalModel: 'one_time',
+      priceLamports: 5_000_000n,
+      minDepositLamports: 0n,
+      metadataUri: 'ipfs://x',
+    }),
+  ),
+  update: proposed(
+    { action: 'update', price_lamports: 7_000_000, metadata_uri: 'ipfs://y' },
+    updateListing({ ...owned, priceLamports: 7_000_000n, metadataUri: 'ipfs://y' }),
+  ),
+  pause: proposed({ action: 'pause' }, updateListing({ ...owned, status: 'paused' })),
+  resume: proposed({ action: 'resume' }, updateListing({ ...owned, status: 'active' })),
+  close: proposed({ action: 'close' }, withdrawEarnings(owned), closeListing(owned)),
+  'close without earnings': proposed({ action: 'close' }, closeListing(owned)),
+  withdraw: proposed(
+    { action: 'withdraw', amount_lamports: 3_000 },
+    withdrawEarnings({ ...owned, amountLamports: 3_000n }),
+  ),
+  revoke: proposed(
+    { action: 'revoke', buyer: treasury.toBase58() },
+    revokePerQueryAccess({ revoker: creator, buyer: treasury, listingId }),
+  ),
+};
 
 /** An honest proposal by its name. */
-export function honest(name: string): {
-  request: TransactionRequest;
-  instructions: TransactionInstruction[];
-} {
+export function honest(name: string): ReturnType<typeof proposed> {
   const found = HONEST[name];
   if (!found) throw new Error(`There is no honest ${name}.`);
   return found;
