@@ -12,146 +12,253 @@ export const idl: MarketplaceIdl = {
   "instructions": [
     {
       "name": "initialize_protocol",
-      "docs": [
-        "Creates the one Protocol account. Only the program's upgrade authority may, also right after the deployment."
-      ],
-      "discriminator": [188, 233, 252, 106, 134, 146, 202, 91],
+      "docs": [ "Creates the one Protocol account. Only the program's upgrade authority may, also right after the deployment." ],
+      "discriminator": [ 188, 233, 252, 106, 134, 146, 202, 91 ],
       "accounts": [
         {
           "name": "upgrade_authority",
-          "docs": ["The program's upgrade authority; pays the rent."],
+          "docs": [ "The program's upgrade authority; pays the rent." ],
           "writable": true,
           "signer": true
         },
         {
           "name": "protocol",
-          "docs": ["The account to create."],
+          "docs": [ "The account to create." ],
           "writable": true,
-          "pda": { "seeds": [{ "kind": "const", "value": [112, 114, 111, 116, 111, 99, 111, 108] }] }
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+              }
+            ]
+          }
         },
         {
           "name": "program_data",
-          "docs": ["The loader's ProgramData account of this program, which names the upgrade authority."]
+          "docs": [ "The loader's ProgramData account of this program, which names the upgrade authority." ]
         },
-        { "name": "treasury", "docs": ["Receives the fees; owned by the System program and rent-exempt."] },
-        { "name": "system_program", "docs": ["The System program."], "address": "11111111111111111111111111111111" }
+        {
+          "name": "treasury",
+          "docs": [ "Receives the fees; owned by the System program and rent-exempt." ]
+        },
+        {
+          "name": "system_program",
+          "docs": [ "The System program." ],
+          "address": "11111111111111111111111111111111"
+        }
       ],
       "args": [
-        { "name": "admin", "docs": ["The cold key: updates, pauses, revokes."], "type": "pubkey" },
-        { "name": "authority", "docs": ["The hot key: charges runs and co-signs listings."], "type": "pubkey" },
-        { "name": "fee_bps", "docs": ["The fee in basis points, at most 1,000."], "type": "u16" },
+        {
+          "name": "admin",
+          "docs": [ "The cold key: updates, pauses, revokes." ],
+          "type": "pubkey"
+        },
+        {
+          "name": "authority",
+          "docs": [ "The hot key: charges runs and co-signs listings." ],
+          "type": "pubkey"
+        },
+        {
+          "name": "fee_bps",
+          "docs": [ "The fee in basis points, at most 1,000." ],
+          "type": "u16"
+        },
         {
           "name": "min_query_price_lamports",
-          "docs": ["The floor of a Per-Task price, 1,000 to 10^15."],
+          "docs": [ "The floor of a Per-Task price, 1,000 to 10^15." ],
           "type": "u64"
         }
       ]
     },
     {
       "name": "create_listing",
-      "docs": ["Creates a listing and its escrow. The protocol's authority co-signs, after the review: rentals are final."],
-      "discriminator": [18, 168, 45, 24, 191, 31, 117, 54],
+      "docs": [ "Creates a listing and its escrow. The protocol's authority co-signs, after the review: rentals are final." ],
+      "discriminator": [ 18, 168, 45, 24, 191, 31, 117, 54 ],
       "accounts": [
         {
           "name": "creator",
-          "docs": ["Owns the listing, and pays the rent of both accounts."],
+          "docs": [ "Owns the listing, and pays the rent of both accounts." ],
           "writable": true,
           "signer": true
         },
-        { "name": "authority", "docs": ["The protocol's authority, or its next authority."], "signer": true },
+        {
+          "name": "authority",
+          "docs": [ "The protocol's authority, or its next authority." ],
+          "signer": true
+        },
         {
           "name": "protocol",
-          "docs": ["The protocol."],
-          "pda": { "seeds": [{ "kind": "const", "value": [112, 114, 111, 116, 111, 99, 111, 108] }] }
+          "docs": [ "The protocol." ],
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+              }
+            ]
+          }
         },
         {
           "name": "listing",
-          "docs": ["The listing to create."],
+          "docs": [ "The listing to create." ],
           "writable": true,
           "pda": {
-            "seeds": [{ "kind": "const", "value": [108, 105, 115, 116, 105, 110, 103] }, { "kind": "arg", "path": "listing_id" }]
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 108, 105, 115, 116, 105, 110, 103 ]
+              },
+              {
+                "kind": "arg",
+                "path": "listing_id"
+              }
+            ]
           }
         },
         {
           "name": "escrow",
-          "docs": ["The escrow to create."],
+          "docs": [ "The escrow to create." ],
           "writable": true,
           "pda": {
-            "seeds": [{ "kind": "const", "value": [101, 115, 99, 114, 111, 119] }, { "kind": "account", "path": "listing" }]
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 101, 115, 99, 114, 111, 119 ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
           }
         },
-        { "name": "system_program", "docs": ["The System program."], "address": "11111111111111111111111111111111" }
+        {
+          "name": "system_program",
+          "docs": [ "The System program." ],
+          "address": "11111111111111111111111111111111"
+        }
       ],
       "args": [
         {
           "name": "listing_id",
-          "docs": ["1 to 32 bytes; the seed of the address, never usable again."],
+          "docs": [ "1 to 32 bytes; the seed of the address, never usable again." ],
           "type": "string"
         },
         {
           "name": "rental_model",
-          "docs": ["How it is rented; never changes."],
-          "type": { "defined": { "name": "RentalModel" } }
+          "docs": [ "How it is rented; never changes." ],
+          "type": {
+            "defined": {
+              "name": "RentalModel"
+            }
+          }
         },
         {
           "name": "price_lamports",
-          "docs": ["1,000 to 10^15; a Per-Task price at least the protocol's floor. For a subscription, per 30 days."],
+          "docs": [ "1,000 to 10^15; a Per-Task price at least the protocol's floor. For a subscription, per 30 days." ],
           "type": "u64"
         },
         {
           "name": "min_deposit_lamports",
-          "docs": ["The least first deposit of a Per-Task rental, at least the price; stored as 0 for the other models."],
+          "docs": [ "The least first deposit of a Per-Task rental, at least the price; stored as 0 for the other models." ],
           "type": "u64"
         },
         {
           "name": "metadata_uri",
-          "docs": ["Where the public part of the manifest is, at most 200 bytes."],
+          "docs": [ "Where the public part of the manifest is, at most 200 bytes." ],
           "type": "string"
         }
       ]
     },
     {
       "name": "update_listing",
-      "docs": ["Changes what is given, keeps what is not; pauses and resumes. Every call raises the revision."],
-      "discriminator": [192, 174, 210, 68, 116, 40, 242, 253],
+      "docs": [ "Changes what is given, keeps what is not; pauses and resumes. Every call raises the revision." ],
+      "discriminator": [ 192, 174, 210, 68, 116, 40, 242, 253 ],
       "accounts": [
-        { "name": "creator", "docs": ["The listing's creator."], "signer": true },
+        {
+          "name": "creator",
+          "docs": [ "The listing's creator." ],
+          "signer": true
+        },
         {
           "name": "protocol",
-          "docs": ["The protocol, for the floor of a Per-Task price."],
-          "pda": { "seeds": [{ "kind": "const", "value": [112, 114, 111, 116, 111, 99, 111, 108] }] }
+          "docs": [ "The protocol, for the floor of a Per-Task price." ],
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+              }
+            ]
+          }
         },
-        { "name": "listing", "docs": ["The listing."], "writable": true }
+        {
+          "name": "listing",
+          "docs": [ "The listing." ],
+          "writable": true
+        }
       ],
       "args": [
-        { "name": "price_lamports", "docs": ["As at creation."], "type": { "option": "u64" } },
+        {
+          "name": "price_lamports",
+          "docs": [ "As at creation." ],
+          "type": {
+            "option": "u64"
+          }
+        },
         {
           "name": "min_deposit_lamports",
-          "docs": ["As at creation; ignored unless the listing is Per-Task."],
-          "type": { "option": "u64" }
+          "docs": [ "As at creation; ignored unless the listing is Per-Task." ],
+          "type": {
+            "option": "u64"
+          }
         },
-        { "name": "metadata_uri", "docs": ["As at creation."], "type": { "option": "string" } },
+        {
+          "name": "metadata_uri",
+          "docs": [ "As at creation." ],
+          "type": {
+            "option": "string"
+          }
+        },
         {
           "name": "paused",
-          "docs": ["True takes the listing off sale, false puts it back."],
-          "type": { "option": "bool" }
+          "docs": [ "True takes the listing off sale, false puts it back." ],
+          "type": {
+            "option": "bool"
+          }
         }
       ]
     },
     {
       "name": "close_listing",
-      "docs": [
-        "Closes a listing for ever. The account stays: a listing made anew at its address would revive old credentials."
-      ],
-      "discriminator": [33, 15, 192, 81, 78, 175, 159, 97],
+      "docs": [ "Closes a listing for ever. The account stays: a listing made anew at its address would revive old credentials." ],
+      "discriminator": [ 33, 15, 192, 81, 78, 175, 159, 97 ],
       "accounts": [
-        { "name": "creator", "docs": ["The listing's creator."], "signer": true },
-        { "name": "listing", "docs": ["The listing."], "writable": true },
+        {
+          "name": "creator",
+          "docs": [ "The listing's creator." ],
+          "signer": true
+        },
+        {
+          "name": "listing",
+          "docs": [ "The listing." ],
+          "writable": true
+        },
         {
           "name": "escrow",
-          "docs": ["Its escrow, which must be empty."],
+          "docs": [ "Its escrow, which must be empty." ],
           "pda": {
-            "seeds": [{ "kind": "const", "value": [101, 115, 99, 114, 111, 119] }, { "kind": "account", "path": "listing" }]
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 101, 115, 99, 114, 111, 119 ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
           }
         }
       ],
@@ -159,350 +266,673 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "purchase_one_time",
-      "docs": ["Buys a permanent credential for the listing's price."],
-      "discriminator": [100, 165, 207, 202, 180, 210, 239, 69],
+      "docs": [ "Buys a permanent credential for the listing's price." ],
+      "discriminator": [ 100, 165, 207, 202, 180, 210, 239, 69 ],
       "accounts": [
-        { "name": "buyer", "docs": ["Pays the price and the credential's rent."], "writable": true, "signer": true },
+        {
+          "name": "buyer",
+          "docs": [ "Pays the price and the credential's rent." ],
+          "writable": true,
+          "signer": true
+        },
         {
           "name": "protocol",
-          "docs": ["The protocol."],
-          "pda": { "seeds": [{ "kind": "const", "value": [112, 114, 111, 116, 111, 99, 111, 108] }] }
+          "docs": [ "The protocol." ],
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+              }
+            ]
+          }
         },
-        { "name": "listing", "docs": ["The listing."] },
+        {
+          "name": "listing",
+          "docs": [ "The listing." ]
+        },
         {
           "name": "escrow",
-          "docs": ["Its escrow."],
+          "docs": [ "Its escrow." ],
           "writable": true,
           "pda": {
-            "seeds": [{ "kind": "const", "value": [101, 115, 99, 114, 111, 119] }, { "kind": "account", "path": "listing" }]
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 101, 115, 99, 114, 111, 119 ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
           }
         },
         {
           "name": "access_credential",
-          "docs": ["The credential to create."],
+          "docs": [ "The credential to create." ],
           "writable": true,
           "pda": {
             "seeds": [
-              { "kind": "const", "value": [97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108] },
-              { "kind": "account", "path": "buyer" },
-              { "kind": "account", "path": "listing" }
+              {
+                "kind": "const",
+                "value": [ 97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108 ]
+              },
+              {
+                "kind": "account",
+                "path": "buyer"
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
             ]
           }
         },
-        { "name": "treasury", "docs": ["The protocol's treasury."], "writable": true, "relations": ["protocol"] },
-        { "name": "system_program", "docs": ["The System program."], "address": "11111111111111111111111111111111" }
+        {
+          "name": "treasury",
+          "docs": [ "The protocol's treasury." ],
+          "writable": true,
+          "relations": [ "protocol" ]
+        },
+        {
+          "name": "system_program",
+          "docs": [ "The System program." ],
+          "address": "11111111111111111111111111111111"
+        }
       ],
-      "args": [{ "name": "max_price_lamports", "docs": ["The most that the buyer agrees to pay."], "type": "u64" }]
+      "args": [
+        {
+          "name": "max_price_lamports",
+          "docs": [ "The most that the buyer agrees to pay." ],
+          "type": "u64"
+        }
+      ]
     },
     {
       "name": "purchase_subscription",
-      "docs": ["Buys a subscription from now on. A wallet that had one renews it instead."],
-      "discriminator": [219, 151, 184, 220, 138, 36, 203, 237],
+      "docs": [ "Buys a subscription from now on. A wallet that had one renews it instead." ],
+      "discriminator": [ 219, 151, 184, 220, 138, 36, 203, 237 ],
       "accounts": [
-        { "name": "buyer", "docs": ["Pays the price and the credential's rent."], "writable": true, "signer": true },
+        {
+          "name": "buyer",
+          "docs": [ "Pays the price and the credential's rent." ],
+          "writable": true,
+          "signer": true
+        },
         {
           "name": "protocol",
-          "docs": ["The protocol."],
-          "pda": { "seeds": [{ "kind": "const", "value": [112, 114, 111, 116, 111, 99, 111, 108] }] }
+          "docs": [ "The protocol." ],
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+              }
+            ]
+          }
         },
         {
           "name": "listing",
-          "docs": ["The listing, which remembers until when it cannot be closed."],
+          "docs": [ "The listing, which remembers until when it cannot be closed." ],
           "writable": true
         },
         {
           "name": "escrow",
-          "docs": ["Its escrow."],
+          "docs": [ "Its escrow." ],
           "writable": true,
           "pda": {
-            "seeds": [{ "kind": "const", "value": [101, 115, 99, 114, 111, 119] }, { "kind": "account", "path": "listing" }]
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 101, 115, 99, 114, 111, 119 ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
           }
         },
         {
           "name": "access_credential",
-          "docs": ["The credential to create."],
+          "docs": [ "The credential to create." ],
           "writable": true,
           "pda": {
             "seeds": [
-              { "kind": "const", "value": [97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108] },
-              { "kind": "account", "path": "buyer" },
-              { "kind": "account", "path": "listing" }
+              {
+                "kind": "const",
+                "value": [ 97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108 ]
+              },
+              {
+                "kind": "account",
+                "path": "buyer"
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
             ]
           }
         },
-        { "name": "treasury", "docs": ["The protocol's treasury."], "writable": true, "relations": ["protocol"] },
-        { "name": "system_program", "docs": ["The System program."], "address": "11111111111111111111111111111111" }
+        {
+          "name": "treasury",
+          "docs": [ "The protocol's treasury." ],
+          "writable": true,
+          "relations": [ "protocol" ]
+        },
+        {
+          "name": "system_program",
+          "docs": [ "The System program." ],
+          "address": "11111111111111111111111111111111"
+        }
       ],
       "args": [
-        { "name": "duration_seconds", "docs": ["2592000, 7776000 or 31536000."], "type": "u64" },
+        {
+          "name": "duration_seconds",
+          "docs": [ "2592000, 7776000 or 31536000." ],
+          "type": "u64"
+        },
         {
           "name": "max_price_lamports",
-          "docs": ["The most that the buyer agrees to pay for the whole window."],
+          "docs": [ "The most that the buyer agrees to pay for the whole window." ],
           "type": "u64"
         }
       ]
     },
     {
       "name": "purchase_per_query",
-      "docs": ["Opens a prepaid balance. No fee is taken here: the balance shown is the balance that can be spent."],
-      "discriminator": [96, 9, 73, 243, 226, 223, 70, 199],
+      "docs": [ "Opens a prepaid balance. No fee is taken here: the balance shown is the balance that can be spent." ],
+      "discriminator": [ 96, 9, 73, 243, 226, 223, 70, 199 ],
       "accounts": [
         {
           "name": "buyer",
-          "docs": ["Pays the deposit and the rent of both accounts."],
+          "docs": [ "Pays the deposit and the rent of both accounts." ],
           "writable": true,
           "signer": true
         },
         {
           "name": "protocol",
-          "docs": ["The protocol."],
-          "pda": { "seeds": [{ "kind": "const", "value": [112, 114, 111, 116, 111, 99, 111, 108] }] }
+          "docs": [ "The protocol." ],
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+              }
+            ]
+          }
         },
-        { "name": "listing", "docs": ["The listing."] },
+        {
+          "name": "listing",
+          "docs": [ "The listing." ]
+        },
         {
           "name": "access_credential",
-          "docs": ["The credential to create."],
+          "docs": [ "The credential to create." ],
           "writable": true,
           "pda": {
             "seeds": [
-              { "kind": "const", "value": [97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108] },
-              { "kind": "account", "path": "buyer" },
-              { "kind": "account", "path": "listing" }
+              {
+                "kind": "const",
+                "value": [ 97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108 ]
+              },
+              {
+                "kind": "account",
+                "path": "buyer"
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
             ]
           }
         },
         {
           "name": "per_query_balance",
-          "docs": ["The balance to create."],
+          "docs": [ "The balance to create." ],
           "writable": true,
           "pda": {
             "seeds": [
-              { "kind": "const", "value": [112, 101, 114, 95, 113, 117, 101, 114, 121, 95, 98, 97, 108, 97, 110, 99, 101] },
-              { "kind": "account", "path": "buyer" },
-              { "kind": "account", "path": "listing" }
+              {
+                "kind": "const",
+                "value": [ 112, 101, 114, 95, 113, 117, 101, 114, 121, 95, 98, 97, 108, 97, 110, 99, 101 ]
+              },
+              {
+                "kind": "account",
+                "path": "buyer"
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
             ]
           }
         },
-        { "name": "system_program", "docs": ["The System program."], "address": "11111111111111111111111111111111" }
+        {
+          "name": "system_program",
+          "docs": [ "The System program." ],
+          "address": "11111111111111111111111111111111"
+        }
       ],
       "args": [
-        { "name": "deposit_lamports", "docs": ["What to prepay, at least the listing's minimum."], "type": "u64" },
+        {
+          "name": "deposit_lamports",
+          "docs": [ "What to prepay, at least the listing's minimum." ],
+          "type": "u64"
+        },
         {
           "name": "max_price_lamports",
-          "docs": ["The most that the buyer agrees to pay for one run, now and later."],
+          "docs": [ "The most that the buyer agrees to pay for one run, now and later." ],
           "type": "u64"
         }
       ]
     },
     {
       "name": "renew_subscription",
-      "docs": ["Extends a subscription, expired or not, to now and a window more."],
-      "discriminator": [45, 75, 154, 194, 160, 10, 111, 183],
+      "docs": [ "Extends a subscription, expired or not, to now and a window more." ],
+      "discriminator": [ 45, 75, 154, 194, 160, 10, 111, 183 ],
       "accounts": [
-        { "name": "buyer", "docs": ["Pays the price."], "writable": true, "signer": true },
+        {
+          "name": "buyer",
+          "docs": [ "Pays the price." ],
+          "writable": true,
+          "signer": true
+        },
         {
           "name": "protocol",
-          "docs": ["The protocol."],
-          "pda": { "seeds": [{ "kind": "const", "value": [112, 114, 111, 116, 111, 99, 111, 108] }] }
+          "docs": [ "The protocol." ],
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+              }
+            ]
+          }
         },
         {
           "name": "listing",
-          "docs": ["The listing, which remembers until when it cannot be closed."],
+          "docs": [ "The listing, which remembers until when it cannot be closed." ],
           "writable": true
         },
         {
           "name": "escrow",
-          "docs": ["Its escrow."],
+          "docs": [ "Its escrow." ],
           "writable": true,
           "pda": {
-            "seeds": [{ "kind": "const", "value": [101, 115, 99, 114, 111, 119] }, { "kind": "account", "path": "listing" }]
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 101, 115, 99, 114, 111, 119 ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
           }
         },
         {
           "name": "access_credential",
-          "docs": ["The buyer's credential."],
+          "docs": [ "The buyer's credential." ],
           "writable": true,
           "pda": {
             "seeds": [
-              { "kind": "const", "value": [97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108] },
-              { "kind": "account", "path": "buyer" },
-              { "kind": "account", "path": "listing" }
+              {
+                "kind": "const",
+                "value": [ 97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108 ]
+              },
+              {
+                "kind": "account",
+                "path": "buyer"
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
             ]
           }
         },
-        { "name": "treasury", "docs": ["The protocol's treasury."], "writable": true, "relations": ["protocol"] },
-        { "name": "system_program", "docs": ["The System program."], "address": "11111111111111111111111111111111" }
+        {
+          "name": "treasury",
+          "docs": [ "The protocol's treasury." ],
+          "writable": true,
+          "relations": [ "protocol" ]
+        },
+        {
+          "name": "system_program",
+          "docs": [ "The System program." ],
+          "address": "11111111111111111111111111111111"
+        }
       ],
       "args": [
-        { "name": "duration_seconds", "docs": ["2592000, 7776000 or 31536000."], "type": "u64" },
+        {
+          "name": "duration_seconds",
+          "docs": [ "2592000, 7776000 or 31536000." ],
+          "type": "u64"
+        },
         {
           "name": "max_price_lamports",
-          "docs": ["The most that the buyer agrees to pay for the whole window."],
+          "docs": [ "The most that the buyer agrees to pay for the whole window." ],
           "type": "u64"
         }
       ]
     },
     {
       "name": "topup_balance",
-      "docs": ["Adds to a prepaid balance and replaces its price cap. Adding nothing accepts a new price."],
-      "discriminator": [154, 172, 5, 7, 137, 49, 135, 173],
+      "docs": [ "Adds to a prepaid balance and replaces its price cap. Adding nothing accepts a new price." ],
+      "discriminator": [ 154, 172, 5, 7, 137, 49, 135, 173 ],
       "accounts": [
-        { "name": "buyer", "docs": ["Pays the amount."], "writable": true, "signer": true },
+        {
+          "name": "buyer",
+          "docs": [ "Pays the amount." ],
+          "writable": true,
+          "signer": true
+        },
         {
           "name": "protocol",
-          "docs": ["The protocol."],
-          "pda": { "seeds": [{ "kind": "const", "value": [112, 114, 111, 116, 111, 99, 111, 108] }] }
-        },
-        { "name": "listing", "docs": ["The listing."] },
-        {
-          "name": "access_credential",
-          "docs": ["The buyer's credential."],
+          "docs": [ "The protocol." ],
           "pda": {
             "seeds": [
-              { "kind": "const", "value": [97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108] },
-              { "kind": "account", "path": "buyer" },
-              { "kind": "account", "path": "listing" }
+              {
+                "kind": "const",
+                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "listing",
+          "docs": [ "The listing." ]
+        },
+        {
+          "name": "access_credential",
+          "docs": [ "The buyer's credential." ],
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108 ]
+              },
+              {
+                "kind": "account",
+                "path": "buyer"
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
             ]
           }
         },
         {
           "name": "per_query_balance",
-          "docs": ["The buyer's balance."],
+          "docs": [ "The buyer's balance." ],
           "writable": true,
           "pda": {
             "seeds": [
-              { "kind": "const", "value": [112, 101, 114, 95, 113, 117, 101, 114, 121, 95, 98, 97, 108, 97, 110, 99, 101] },
-              { "kind": "account", "path": "buyer" },
-              { "kind": "account", "path": "listing" }
+              {
+                "kind": "const",
+                "value": [ 112, 101, 114, 95, 113, 117, 101, 114, 121, 95, 98, 97, 108, 97, 110, 99, 101 ]
+              },
+              {
+                "kind": "account",
+                "path": "buyer"
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
             ]
           }
         },
-        { "name": "system_program", "docs": ["The System program."], "address": "11111111111111111111111111111111" }
+        {
+          "name": "system_program",
+          "docs": [ "The System program." ],
+          "address": "11111111111111111111111111111111"
+        }
       ],
       "args": [
-        { "name": "amount_lamports", "docs": ["What to add; may be 0."], "type": "u64" },
+        {
+          "name": "amount_lamports",
+          "docs": [ "What to add; may be 0." ],
+          "type": "u64"
+        },
         {
           "name": "max_price_lamports",
-          "docs": ["The most that the buyer agrees to pay for one run from now on."],
+          "docs": [ "The most that the buyer agrees to pay for one run from now on." ],
           "type": "u64"
         }
       ]
     },
     {
       "name": "consume_query",
-      "docs": [
-        "Charges one run: the price leaves the balance, the fee goes to the treasury, the rest is earned. At most once",
-        "per sequence, whatever is resent, and at the price that the run was admitted at: the listing's present one, or",
-        "the previous one within 15 minutes of a change. A paused listing is still charged (runs in flight), a closed one",
-        "is not."
-      ],
-      "discriminator": [65, 202, 82, 178, 179, 72, 37, 241],
+      "docs": [ "Charges one run: the price leaves the balance, the fee goes to the treasury, the rest is earned. At most once", "per sequence, whatever is resent, and at the price that the run was admitted at: the listing's present one, or", "the previous one within 15 minutes of a change. A paused listing is still charged (runs in flight), a closed one", "is not." ],
+      "discriminator": [ 65, 202, 82, 178, 179, 72, 37, 241 ],
       "accounts": [
-        { "name": "authority", "docs": ["The protocol's authority, or its next authority."], "signer": true },
+        {
+          "name": "authority",
+          "docs": [ "The protocol's authority, or its next authority." ],
+          "signer": true
+        },
         {
           "name": "protocol",
-          "docs": ["The protocol."],
-          "pda": { "seeds": [{ "kind": "const", "value": [112, 114, 111, 116, 111, 99, 111, 108] }] }
-        },
-        { "name": "listing", "docs": ["The listing."] },
-        {
-          "name": "escrow",
-          "docs": ["Its escrow."],
-          "writable": true,
-          "pda": {
-            "seeds": [{ "kind": "const", "value": [101, 115, 99, 114, 111, 119] }, { "kind": "account", "path": "listing" }]
-          }
-        },
-        { "name": "buyer", "docs": ["Whose balance is charged."] },
-        {
-          "name": "access_credential",
-          "docs": ["The buyer's credential."],
+          "docs": [ "The protocol." ],
           "pda": {
             "seeds": [
-              { "kind": "const", "value": [97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108] },
-              { "kind": "account", "path": "buyer" },
-              { "kind": "account", "path": "listing" }
+              {
+                "kind": "const",
+                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "listing",
+          "docs": [ "The listing." ]
+        },
+        {
+          "name": "escrow",
+          "docs": [ "Its escrow." ],
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 101, 115, 99, 114, 111, 119 ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "buyer",
+          "docs": [ "Whose balance is charged." ]
+        },
+        {
+          "name": "access_credential",
+          "docs": [ "The buyer's credential." ],
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108 ]
+              },
+              {
+                "kind": "account",
+                "path": "buyer"
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
             ]
           }
         },
         {
           "name": "per_query_balance",
-          "docs": ["The buyer's balance."],
+          "docs": [ "The buyer's balance." ],
           "writable": true,
           "pda": {
             "seeds": [
-              { "kind": "const", "value": [112, 101, 114, 95, 113, 117, 101, 114, 121, 95, 98, 97, 108, 97, 110, 99, 101] },
-              { "kind": "account", "path": "buyer" },
-              { "kind": "account", "path": "listing" }
+              {
+                "kind": "const",
+                "value": [ 112, 101, 114, 95, 113, 117, 101, 114, 121, 95, 98, 97, 108, 97, 110, 99, 101 ]
+              },
+              {
+                "kind": "account",
+                "path": "buyer"
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
             ]
           }
         },
-        { "name": "treasury", "docs": ["The protocol's treasury."], "writable": true, "relations": ["protocol"] }
+        {
+          "name": "treasury",
+          "docs": [ "The protocol's treasury." ],
+          "writable": true,
+          "relations": [ "protocol" ]
+        }
       ],
       "args": [
-        { "name": "sequence", "docs": ["Unique per balance."], "type": "u64" },
+        {
+          "name": "sequence",
+          "docs": [ "Unique per balance." ],
+          "type": "u64"
+        },
         {
           "name": "run_id",
-          "docs": ["Names the run, so that a landed charge can be told from another with the same sequence."],
-          "type": { "array": ["u8", 16] }
+          "docs": [ "Names the run, so that a landed charge can be told from another with the same sequence." ],
+          "type": {
+            "array": [ "u8", 16 ]
+          }
         },
-        { "name": "price_lamports", "docs": ["What the run was admitted at, and what is charged."], "type": "u64" }
+        {
+          "name": "price_lamports",
+          "docs": [ "What the run was admitted at, and what is charged." ],
+          "type": "u64"
+        }
       ]
     },
     {
       "name": "consume_queries",
-      "docs": [
-        "Charges several runs of one listing, each as `consume_query` would, in their order: all of them, or none. Behind",
-        "the accounts named here come two for each charge, in the order of the charges: the buyer's credential, and the",
-        "buyer's balance, writable. A balance may be charged several times. Each charge logs its own `QueryConsumed`. A",
-        "refusal that is about one charge has its place, counted from 1, in the upper 16 of the custom error's 32 bits."
-      ],
-      "discriminator": [113, 19, 9, 175, 135, 147, 107, 239],
+      "docs": [ "Charges several runs of one listing, each as `consume_query` would, in their order: all of them, or none. Behind", "the accounts named here come two for each charge, in the order of the charges: the buyer's credential, and the", "buyer's balance, writable. A balance may be charged several times. Each charge logs its own `QueryConsumed`. A", "refusal that is about one charge has its place, counted from 1, in the upper 16 of the custom error's 32 bits." ],
+      "discriminator": [ 113, 19, 9, 175, 135, 147, 107, 239 ],
       "accounts": [
-        { "name": "authority", "docs": ["The protocol's authority, or its next authority."], "signer": true },
+        {
+          "name": "authority",
+          "docs": [ "The protocol's authority, or its next authority." ],
+          "signer": true
+        },
         {
           "name": "protocol",
-          "docs": ["The protocol."],
-          "pda": { "seeds": [{ "kind": "const", "value": [112, 114, 111, 116, 111, 99, 111, 108] }] }
-        },
-        { "name": "listing", "docs": ["The listing."] },
-        {
-          "name": "escrow",
-          "docs": ["Its escrow."],
-          "writable": true,
+          "docs": [ "The protocol." ],
           "pda": {
-            "seeds": [{ "kind": "const", "value": [101, 115, 99, 114, 111, 119] }, { "kind": "account", "path": "listing" }]
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+              }
+            ]
           }
         },
-        { "name": "treasury", "docs": ["The protocol's treasury."], "writable": true, "relations": ["protocol"] }
-      ],
-      "args": [{ "name": "charges", "docs": ["The charges."], "type": { "vec": { "defined": { "name": "QueryCharge" } } } }]
-    },
-    {
-      "name": "revoke_access",
-      "docs": [
-        "Revokes a One-Time or Subscription credential for ever. The protocol's admin alone may: no creator revokes",
-        "a buyer who just paid."
-      ],
-      "discriminator": [106, 128, 38, 169, 103, 238, 102, 147],
-      "accounts": [
-        { "name": "admin", "docs": ["The protocol's admin."], "signer": true },
         {
-          "name": "protocol",
-          "docs": ["The protocol."],
-          "pda": { "seeds": [{ "kind": "const", "value": [112, 114, 111, 116, 111, 99, 111, 108] }] }
+          "name": "listing",
+          "docs": [ "The listing." ]
         },
-        { "name": "listing", "docs": ["The listing."] },
-        { "name": "buyer", "docs": ["Whose credential it is."] },
         {
-          "name": "access_credential",
-          "docs": ["The credential, which stays as a tombstone."],
+          "name": "escrow",
+          "docs": [ "Its escrow." ],
           "writable": true,
           "pda": {
             "seeds": [
-              { "kind": "const", "value": [97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108] },
-              { "kind": "account", "path": "buyer" },
-              { "kind": "account", "path": "listing" }
+              {
+                "kind": "const",
+                "value": [ 101, 115, 99, 114, 111, 119 ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "treasury",
+          "docs": [ "The protocol's treasury." ],
+          "writable": true,
+          "relations": [ "protocol" ]
+        }
+      ],
+      "args": [
+        {
+          "name": "charges",
+          "docs": [ "The charges." ],
+          "type": {
+            "vec": {
+              "defined": {
+                "name": "QueryCharge"
+              }
+            }
+          }
+        }
+      ]
+    },
+    {
+      "name": "revoke_access",
+      "docs": [ "Revokes a One-Time or Subscription credential for ever. The protocol's admin alone may: no creator revokes", "a buyer who just paid." ],
+      "discriminator": [ 106, 128, 38, 169, 103, 238, 102, 147 ],
+      "accounts": [
+        {
+          "name": "admin",
+          "docs": [ "The protocol's admin." ],
+          "signer": true
+        },
+        {
+          "name": "protocol",
+          "docs": [ "The protocol." ],
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "listing",
+          "docs": [ "The listing." ]
+        },
+        {
+          "name": "buyer",
+          "docs": [ "Whose credential it is." ]
+        },
+        {
+          "name": "access_credential",
+          "docs": [ "The credential, which stays as a tombstone." ],
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108 ]
+              },
+              {
+                "kind": "account",
+                "path": "buyer"
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
             ]
           }
         }
@@ -511,43 +941,74 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "revoke_per_query_access",
-      "docs": [
-        "Ends Per-Task access, and returns what was prepaid. The admin and the creator revoke: balance and rent go to",
-        "the buyer, the credential stays as a tombstone. The buyer reclaims: on a closed listing everything; the balance",
-        "alone while the price is above the agreed maximum, or once pauses within 30 days add up to 7 days, whether or not",
-        "the listing is paused now."
-      ],
-      "discriminator": [123, 248, 97, 53, 78, 59, 4, 113],
+      "docs": [ "Ends Per-Task access, and returns what was prepaid. The admin and the creator revoke: balance and rent go to", "the buyer, the credential stays as a tombstone. The buyer reclaims: on a closed listing everything; the balance", "alone while the price is above the agreed maximum, or once pauses within 30 days add up to 7 days, whether or not", "the listing is paused now." ],
+      "discriminator": [ 123, 248, 97, 53, 78, 59, 4, 113 ],
       "accounts": [
-        { "name": "revoker", "docs": ["The protocol's admin, the listing's creator, or the buyer."], "signer": true },
+        {
+          "name": "revoker",
+          "docs": [ "The protocol's admin, the listing's creator, or the buyer." ],
+          "signer": true
+        },
         {
           "name": "protocol",
-          "docs": ["The protocol."],
-          "pda": { "seeds": [{ "kind": "const", "value": [112, 114, 111, 116, 111, 99, 111, 108] }] }
+          "docs": [ "The protocol." ],
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+              }
+            ]
+          }
         },
-        { "name": "listing", "docs": ["The listing."] },
-        { "name": "buyer", "docs": ["Whose balance it is, and who is paid."], "writable": true },
+        {
+          "name": "listing",
+          "docs": [ "The listing." ]
+        },
+        {
+          "name": "buyer",
+          "docs": [ "Whose balance it is, and who is paid." ],
+          "writable": true
+        },
         {
           "name": "access_credential",
-          "docs": ["The buyer's credential."],
+          "docs": [ "The buyer's credential." ],
           "writable": true,
           "pda": {
             "seeds": [
-              { "kind": "const", "value": [97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108] },
-              { "kind": "account", "path": "buyer" },
-              { "kind": "account", "path": "listing" }
+              {
+                "kind": "const",
+                "value": [ 97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108 ]
+              },
+              {
+                "kind": "account",
+                "path": "buyer"
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
             ]
           }
         },
         {
           "name": "per_query_balance",
-          "docs": ["The buyer's balance."],
+          "docs": [ "The buyer's balance." ],
           "writable": true,
           "pda": {
             "seeds": [
-              { "kind": "const", "value": [112, 101, 114, 95, 113, 117, 101, 114, 121, 95, 98, 97, 108, 97, 110, 99, 101] },
-              { "kind": "account", "path": "buyer" },
-              { "kind": "account", "path": "listing" }
+              {
+                "kind": "const",
+                "value": [ 112, 101, 114, 95, 113, 117, 101, 114, 121, 95, 98, 97, 108, 97, 110, 99, 101 ]
+              },
+              {
+                "kind": "account",
+                "path": "buyer"
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
             ]
           }
         }
@@ -556,250 +1017,569 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "withdraw_earnings",
-      "docs": ["Pays earnings to the creator. Neither a paused protocol nor a closed listing keeps them."],
-      "discriminator": [6, 132, 233, 254, 241, 87, 247, 185],
+      "docs": [ "Pays earnings to the creator. Neither a paused protocol nor a closed listing keeps them." ],
+      "discriminator": [ 6, 132, 233, 254, 241, 87, 247, 185 ],
       "accounts": [
-        { "name": "creator", "docs": ["The listing's creator, who is paid."], "writable": true, "signer": true },
-        { "name": "listing", "docs": ["The listing."] },
+        {
+          "name": "creator",
+          "docs": [ "The listing's creator, who is paid." ],
+          "writable": true,
+          "signer": true
+        },
+        {
+          "name": "listing",
+          "docs": [ "The listing." ]
+        },
         {
           "name": "escrow",
-          "docs": ["Its escrow."],
+          "docs": [ "Its escrow." ],
           "writable": true,
           "pda": {
-            "seeds": [{ "kind": "const", "value": [101, 115, 99, 114, 111, 119] }, { "kind": "account", "path": "listing" }]
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 101, 115, 99, 114, 111, 119 ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
           }
         }
       ],
-      "args": [{ "name": "amount_lamports", "docs": ["How much; all of it when not given."], "type": { "option": "u64" } }]
+      "args": [
+        {
+          "name": "amount_lamports",
+          "docs": [ "How much; all of it when not given." ],
+          "type": {
+            "option": "u64"
+          }
+        }
+      ]
     },
     {
       "name": "update_protocol",
-      "docs": ["Changes what is given, keeps what is not. Signed by the pending admin it first completes the hand-over."],
-      "discriminator": [206, 25, 218, 114, 109, 41, 74, 173],
+      "docs": [ "Changes what is given, keeps what is not. Signed by the pending admin it first completes the hand-over." ],
+      "discriminator": [ 206, 25, 218, 114, 109, 41, 74, 173 ],
       "accounts": [
-        { "name": "admin", "docs": ["The admin, or the pending admin who thereby accepts."], "signer": true },
+        {
+          "name": "admin",
+          "docs": [ "The admin, or the pending admin who thereby accepts." ],
+          "signer": true
+        },
         {
           "name": "protocol",
-          "docs": ["The protocol."],
+          "docs": [ "The protocol." ],
           "writable": true,
-          "pda": { "seeds": [{ "kind": "const", "value": [112, 114, 111, 116, 111, 99, 111, 108] }] }
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+              }
+            ]
+          }
         },
         {
           "name": "new_treasury",
-          "docs": ["Replaces the treasury; owned by the System program and rent-exempt."],
+          "docs": [ "Replaces the treasury; owned by the System program and rent-exempt." ],
           "optional": true
         }
       ],
       "args": [
         {
           "name": "pending_admin",
-          "docs": ["Offers the admin role; all zeros withdraws the offer."],
-          "type": { "option": "pubkey" }
+          "docs": [ "Offers the admin role; all zeros withdraws the offer." ],
+          "type": {
+            "option": "pubkey"
+          }
         },
-        { "name": "authority", "docs": ["Replaces the hot key."], "type": { "option": "pubkey" } },
+        {
+          "name": "authority",
+          "docs": [ "Replaces the hot key." ],
+          "type": {
+            "option": "pubkey"
+          }
+        },
         {
           "name": "next_authority",
-          "docs": ["A second accepted hot key, for a rotation; all zeros removes it."],
-          "type": { "option": "pubkey" }
+          "docs": [ "A second accepted hot key, for a rotation; all zeros removes it." ],
+          "type": {
+            "option": "pubkey"
+          }
         },
-        { "name": "fee_bps", "docs": ["The fee in basis points, at most 1,000."], "type": { "option": "u16" } },
+        {
+          "name": "fee_bps",
+          "docs": [ "The fee in basis points, at most 1,000." ],
+          "type": {
+            "option": "u16"
+          }
+        },
         {
           "name": "min_query_price_lamports",
-          "docs": ["The floor of a Per-Task price, 1,000 to 10^15."],
-          "type": { "option": "u64" }
+          "docs": [ "The floor of a Per-Task price, 1,000 to 10^15." ],
+          "type": {
+            "option": "u64"
+          }
         },
         {
           "name": "paused",
-          "docs": ["Refuses purchases, renewals, top-ups and new listings."],
-          "type": { "option": "bool" }
+          "docs": [ "Refuses purchases, renewals, top-ups and new listings." ],
+          "type": {
+            "option": "bool"
+          }
         }
       ]
     },
     {
       "name": "verify_access",
-      "docs": [
-        "Whether a wallet may use a listing now: one byte of return data, to be read by simulation. It needs no",
-        "signature. What does not exist is false and no error; a paused listing keeps its credentials."
-      ],
-      "discriminator": [198, 35, 119, 166, 140, 214, 241, 222],
+      "docs": [ "Whether a wallet may use a listing now: one byte of return data, to be read by simulation. It needs no", "signature. What does not exist is false and no error; a paused listing keeps its credentials." ],
+      "discriminator": [ 198, 35, 119, 166, 140, 214, 241, 222 ],
       "accounts": [
         {
           "name": "listing",
-          "docs": ["The listing."],
+          "docs": [ "The listing." ],
           "pda": {
-            "seeds": [{ "kind": "const", "value": [108, 105, 115, 116, 105, 110, 103] }, { "kind": "arg", "path": "listing_id" }]
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [ 108, 105, 115, 116, 105, 110, 103 ]
+              },
+              {
+                "kind": "arg",
+                "path": "listing_id"
+              }
+            ]
           }
         },
         {
           "name": "access_credential",
-          "docs": ["The buyer's credential."],
+          "docs": [ "The buyer's credential." ],
           "pda": {
             "seeds": [
-              { "kind": "const", "value": [97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108] },
-              { "kind": "arg", "path": "buyer" },
-              { "kind": "account", "path": "listing" }
+              {
+                "kind": "const",
+                "value": [ 97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108 ]
+              },
+              {
+                "kind": "arg",
+                "path": "buyer"
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
             ]
           }
         },
         {
           "name": "per_query_balance",
-          "docs": ["The buyer's balance; its address is needed for every rental model."],
+          "docs": [ "The buyer's balance; its address is needed for every rental model." ],
           "pda": {
             "seeds": [
-              { "kind": "const", "value": [112, 101, 114, 95, 113, 117, 101, 114, 121, 95, 98, 97, 108, 97, 110, 99, 101] },
-              { "kind": "arg", "path": "buyer" },
-              { "kind": "account", "path": "listing" }
+              {
+                "kind": "const",
+                "value": [ 112, 101, 114, 95, 113, 117, 101, 114, 121, 95, 98, 97, 108, 97, 110, 99, 101 ]
+              },
+              {
+                "kind": "arg",
+                "path": "buyer"
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
             ]
           }
         }
       ],
       "args": [
-        { "name": "buyer", "docs": ["The renter's wallet."], "type": "pubkey" },
-        { "name": "listing_id", "docs": ["The listing's id."], "type": "string" }
+        {
+          "name": "buyer",
+          "docs": [ "The renter's wallet." ],
+          "type": "pubkey"
+        },
+        {
+          "name": "listing_id",
+          "docs": [ "The listing's id." ],
+          "type": "string"
+        }
       ],
       "returns": "bool"
     }
   ],
   "accounts": [
-    { "name": "Protocol", "discriminator": [45, 39, 101, 43, 115, 72, 131, 40] },
-    { "name": "Listing", "discriminator": [218, 32, 50, 73, 43, 134, 26, 58] },
-    { "name": "Escrow", "discriminator": [31, 213, 123, 187, 186, 22, 218, 155] },
-    { "name": "AccessCredential", "discriminator": [160, 220, 51, 109, 76, 246, 25, 62] },
-    { "name": "PerQueryBalance", "discriminator": [83, 8, 73, 247, 0, 92, 114, 204] }
+    {
+      "name": "Protocol",
+      "discriminator": [ 45, 39, 101, 43, 115, 72, 131, 40 ]
+    },
+    {
+      "name": "Listing",
+      "discriminator": [ 218, 32, 50, 73, 43, 134, 26, 58 ]
+    },
+    {
+      "name": "Escrow",
+      "discriminator": [ 31, 213, 123, 187, 186, 22, 218, 155 ]
+    },
+    {
+      "name": "AccessCredential",
+      "discriminator": [ 160, 220, 51, 109, 76, 246, 25, 62 ]
+    },
+    {
+      "name": "PerQueryBalance",
+      "discriminator": [ 83, 8, 73, 247, 0, 92, 114, 204 ]
+    }
   ],
   "events": [
-    { "name": "ProtocolInitialized", "discriminator": [173, 122, 168, 254, 9, 118, 76, 132] },
-    { "name": "ListingCreated", "discriminator": [94, 164, 167, 255, 246, 186, 12, 96] },
-    { "name": "ListingUpdated", "discriminator": [190, 215, 199, 138, 255, 248, 98, 62] },
-    { "name": "ListingClosed", "discriminator": [86, 219, 253, 196, 184, 194, 176, 78] },
-    { "name": "OneTimePurchased", "discriminator": [223, 116, 40, 56, 91, 118, 59, 62] },
-    { "name": "SubscriptionPurchased", "discriminator": [227, 166, 27, 212, 191, 41, 220, 107] },
-    { "name": "PerQueryPurchased", "discriminator": [79, 129, 232, 133, 43, 59, 24, 242] },
-    { "name": "SubscriptionRenewed", "discriminator": [107, 68, 229, 211, 63, 57, 134, 149] },
-    { "name": "BalanceToppedUp", "discriminator": [137, 146, 63, 19, 81, 231, 250, 52] },
-    { "name": "QueryConsumed", "discriminator": [87, 74, 57, 85, 105, 43, 186, 160] },
-    { "name": "AccessRevoked", "discriminator": [200, 160, 73, 43, 201, 165, 43, 159] },
-    { "name": "PerQueryAccessRevoked", "discriminator": [72, 230, 227, 132, 247, 184, 75, 53] },
-    { "name": "EarningsWithdrawn", "discriminator": [2, 155, 160, 28, 85, 112, 127, 79] },
-    { "name": "ProtocolUpdated", "discriminator": [52, 35, 157, 26, 20, 117, 63, 218] }
+    {
+      "name": "ProtocolInitialized",
+      "discriminator": [ 173, 122, 168, 254, 9, 118, 76, 132 ]
+    },
+    {
+      "name": "ListingCreated",
+      "discriminator": [ 94, 164, 167, 255, 246, 186, 12, 96 ]
+    },
+    {
+      "name": "ListingUpdated",
+      "discriminator": [ 190, 215, 199, 138, 255, 248, 98, 62 ]
+    },
+    {
+      "name": "ListingClosed",
+      "discriminator": [ 86, 219, 253, 196, 184, 194, 176, 78 ]
+    },
+    {
+      "name": "OneTimePurchased",
+      "discriminator": [ 223, 116, 40, 56, 91, 118, 59, 62 ]
+    },
+    {
+      "name": "SubscriptionPurchased",
+      "discriminator": [ 227, 166, 27, 212, 191, 41, 220, 107 ]
+    },
+    {
+      "name": "PerQueryPurchased",
+      "discriminator": [ 79, 129, 232, 133, 43, 59, 24, 242 ]
+    },
+    {
+      "name": "SubscriptionRenewed",
+      "discriminator": [ 107, 68, 229, 211, 63, 57, 134, 149 ]
+    },
+    {
+      "name": "BalanceToppedUp",
+      "discriminator": [ 137, 146, 63, 19, 81, 231, 250, 52 ]
+    },
+    {
+      "name": "QueryConsumed",
+      "discriminator": [ 87, 74, 57, 85, 105, 43, 186, 160 ]
+    },
+    {
+      "name": "AccessRevoked",
+      "discriminator": [ 200, 160, 73, 43, 201, 165, 43, 159 ]
+    },
+    {
+      "name": "PerQueryAccessRevoked",
+      "discriminator": [ 72, 230, 227, 132, 247, 184, 75, 53 ]
+    },
+    {
+      "name": "EarningsWithdrawn",
+      "discriminator": [ 2, 155, 160, 28, 85, 112, 127, 79 ]
+    },
+    {
+      "name": "ProtocolUpdated",
+      "discriminator": [ 52, 35, 157, 26, 20, 117, 63, 218 ]
+    }
   ],
   "errors": [
-    { "code": 6000, "name": "ListingNotActive", "msg": "The listing is not active" },
-    { "code": 6001, "name": "CredentialNotFound", "msg": "No credential exists for this wallet and listing" },
-    { "code": 6002, "name": "CredentialExpired", "msg": "The credential has expired" },
-    { "code": 6003, "name": "InsufficientBalance", "msg": "The prepaid balance is too low" },
-    { "code": 6004, "name": "Unauthorized", "msg": "The signer is not authorized for this action" },
-    { "code": 6005, "name": "InvalidAccessType", "msg": "The rental model does not allow this action" },
-    { "code": 6006, "name": "CredentialRevoked", "msg": "The credential was revoked" },
-    { "code": 6007, "name": "WithdrawalExceedsBalance", "msg": "The withdrawal exceeds the earnings" },
-    { "code": 6008, "name": "FeeTooHigh", "msg": "The protocol fee is above its cap" },
-    { "code": 6009, "name": "PriceTooLow", "msg": "The price is below the minimum" },
-    { "code": 6010, "name": "MetadataUriTooLong", "msg": "The metadata URI is too long" },
-    { "code": 6011, "name": "InvalidDuration", "msg": "The duration is not valid" },
-    { "code": 6012, "name": "DepositTooLow", "msg": "The deposit is below the minimum" },
-    { "code": 6013, "name": "ProtocolPaused", "msg": "The protocol is paused" },
-    { "code": 6014, "name": "ArithmeticOverflow", "msg": "A number is out of range" },
-    { "code": 6015, "name": "EscrowNotEmpty", "msg": "The escrow still holds earnings" },
-    { "code": 6016, "name": "NothingToWithdraw", "msg": "There is nothing to withdraw" },
-    { "code": 6100, "name": "RunAlreadyConsumed", "msg": "This sequence was already consumed" },
-    { "code": 6101, "name": "PriceAboveLimit", "msg": "The price is above the agreed maximum" },
-    { "code": 6102, "name": "SequenceTooFar", "msg": "The sequence is too far ahead" },
-    { "code": 6103, "name": "ActiveSubscribers", "msg": "A subscription is still running" },
-    { "code": 6104, "name": "PriceChanged", "msg": "The price changed since the run was admitted" }
+    {
+      "code": 6000,
+      "name": "ListingNotActive",
+      "msg": "The listing is not active"
+    },
+    {
+      "code": 6001,
+      "name": "CredentialNotFound",
+      "msg": "No credential exists for this wallet and listing"
+    },
+    {
+      "code": 6002,
+      "name": "CredentialExpired",
+      "msg": "The credential has expired"
+    },
+    {
+      "code": 6003,
+      "name": "InsufficientBalance",
+      "msg": "The prepaid balance is too low"
+    },
+    {
+      "code": 6004,
+      "name": "Unauthorized",
+      "msg": "The signer is not authorized for this action"
+    },
+    {
+      "code": 6005,
+      "name": "InvalidAccessType",
+      "msg": "The rental model does not allow this action"
+    },
+    {
+      "code": 6006,
+      "name": "CredentialRevoked",
+      "msg": "The credential was revoked"
+    },
+    {
+      "code": 6007,
+      "name": "WithdrawalExceedsBalance",
+      "msg": "The withdrawal exceeds the earnings"
+    },
+    {
+      "code": 6008,
+      "name": "FeeTooHigh",
+      "msg": "The protocol fee is above its cap"
+    },
+    {
+      "code": 6009,
+      "name": "PriceTooLow",
+      "msg": "The price is below the minimum"
+    },
+    {
+      "code": 6010,
+      "name": "MetadataUriTooLong",
+      "msg": "The metadata URI is too long"
+    },
+    {
+      "code": 6011,
+      "name": "InvalidDuration",
+      "msg": "The duration is not valid"
+    },
+    {
+      "code": 6012,
+      "name": "DepositTooLow",
+      "msg": "The deposit is below the minimum"
+    },
+    {
+      "code": 6013,
+      "name": "ProtocolPaused",
+      "msg": "The protocol is paused"
+    },
+    {
+      "code": 6014,
+      "name": "ArithmeticOverflow",
+      "msg": "A number is out of range"
+    },
+    {
+      "code": 6015,
+      "name": "EscrowNotEmpty",
+      "msg": "The escrow still holds earnings"
+    },
+    {
+      "code": 6016,
+      "name": "NothingToWithdraw",
+      "msg": "There is nothing to withdraw"
+    },
+    {
+      "code": 6100,
+      "name": "RunAlreadyConsumed",
+      "msg": "This sequence was already consumed"
+    },
+    {
+      "code": 6101,
+      "name": "PriceAboveLimit",
+      "msg": "The price is above the agreed maximum"
+    },
+    {
+      "code": 6102,
+      "name": "SequenceTooFar",
+      "msg": "The sequence is too far ahead"
+    },
+    {
+      "code": 6103,
+      "name": "ActiveSubscribers",
+      "msg": "A subscription is still running"
+    },
+    {
+      "code": 6104,
+      "name": "PriceChanged",
+      "msg": "The price changed since the run was admitted"
+    }
   ],
   "types": [
     {
       "name": "Protocol",
-      "docs": ["The protocol's configuration; one per program, at `[\"protocol\"]`."],
+      "docs": [
+        "The protocol's configuration; one per program, at `[\"protocol\"]`."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
-          { "name": "version", "type": "u8" },
-          { "name": "bump", "type": "u8" },
-          { "name": "admin", "docs": ["Updates the protocol and revokes access."], "type": "pubkey" },
+          {
+            "name": "version",
+            "type": "u8"
+          },
+          {
+            "name": "bump",
+            "type": "u8"
+          },
+          {
+            "name": "admin",
+            "docs": [ "Updates the protocol and revokes access." ],
+            "type": "pubkey"
+          },
           {
             "name": "pending_admin",
-            "docs": ["Who may accept the admin role; all zeros when there is none."],
+            "docs": [ "Who may accept the admin role; all zeros when there is none." ],
             "type": "pubkey"
           },
-          { "name": "authority", "docs": ["The hot key: charges runs and co-signs new listings."], "type": "pubkey" },
+          {
+            "name": "authority",
+            "docs": [ "The hot key: charges runs and co-signs new listings." ],
+            "type": "pubkey"
+          },
           {
             "name": "next_authority",
-            "docs": ["Accepted beside the authority while keys rotate; all zeros when none."],
+            "docs": [ "Accepted beside the authority while keys rotate; all zeros when none." ],
             "type": "pubkey"
           },
-          { "name": "treasury", "docs": ["Receives the fees."], "type": "pubkey" },
-          { "name": "fee_bps", "docs": ["The fee in basis points, out of the price."], "type": "u16" },
-          { "name": "min_query_price_lamports", "docs": ["The floor of a Per-Task price."], "type": "u64" },
-          { "name": "paused", "docs": ["Refuses purchases, renewals, top-ups and new listings."], "type": "bool" },
-          { "name": "reserved", "type": { "array": ["u8", 32] } }
+          {
+            "name": "treasury",
+            "docs": [ "Receives the fees." ],
+            "type": "pubkey"
+          },
+          {
+            "name": "fee_bps",
+            "docs": [ "The fee in basis points, out of the price." ],
+            "type": "u16"
+          },
+          {
+            "name": "min_query_price_lamports",
+            "docs": [ "The floor of a Per-Task price." ],
+            "type": "u64"
+          },
+          {
+            "name": "paused",
+            "docs": [ "Refuses purchases, renewals, top-ups and new listings." ],
+            "type": "bool"
+          },
+          {
+            "name": "reserved",
+            "type": {
+              "array": [ "u8", 32 ]
+            }
+          }
         ]
       }
     },
     {
       "name": "Listing",
-      "docs": ["An agent on offer, at `[\"listing\", listing_id]`. It is never deleted: a closed one stays as a tombstone."],
+      "docs": [
+        "An agent on offer, at `[\"listing\", listing_id]`. It is never deleted: a closed one stays as a tombstone."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
-          { "name": "version", "type": "u8" },
-          { "name": "bump", "type": "u8" },
-          { "name": "creator", "docs": ["Who offers it and earns."], "type": "pubkey" },
+          {
+            "name": "version",
+            "type": "u8"
+          },
+          {
+            "name": "bump",
+            "type": "u8"
+          },
+          {
+            "name": "creator",
+            "docs": [ "Who offers it and earns." ],
+            "type": "pubkey"
+          },
           {
             "name": "rental_model",
-            "docs": ["How it is rented; never changes."],
-            "type": { "defined": { "name": "RentalModel" } }
+            "docs": [ "How it is rented; never changes." ],
+            "type": {
+              "defined": {
+                "name": "RentalModel"
+              }
+            }
           },
-          { "name": "status", "docs": ["Whether it is on offer."], "type": { "defined": { "name": "ListingStatus" } } },
+          {
+            "name": "status",
+            "docs": [ "Whether it is on offer." ],
+            "type": {
+              "defined": {
+                "name": "ListingStatus"
+              }
+            }
+          },
           {
             "name": "price_lamports",
-            "docs": ["One-Time: once. Subscription: per 30 days. Per-Task: per run."],
+            "docs": [ "One-Time: once. Subscription: per 30 days. Per-Task: per run." ],
             "type": "u64"
           },
           {
             "name": "min_deposit_lamports",
-            "docs": ["The least first deposit of a Per-Task rental; 0 for the other models."],
+            "docs": [ "The least first deposit of a Per-Task rental; 0 for the other models." ],
             "type": "u64"
           },
-          { "name": "paused_at", "docs": ["Since when it is paused, Unix seconds; 0 while it is not."], "type": "i64" },
           {
-            "name": "latest_subscription_expiry",
-            "docs": ["The end of the longest-running subscription ever sold, Unix seconds."],
+            "name": "paused_at",
+            "docs": [ "Since when it is paused, Unix seconds; 0 while it is not." ],
             "type": "i64"
           },
-          { "name": "revision", "docs": ["Counts the updates."], "type": "u64" },
-          { "name": "created_at", "docs": ["Unix seconds."], "type": "i64" },
-          { "name": "updated_at", "docs": ["Unix seconds."], "type": "i64" },
+          {
+            "name": "latest_subscription_expiry",
+            "docs": [ "The end of the longest-running subscription ever sold, Unix seconds." ],
+            "type": "i64"
+          },
+          {
+            "name": "revision",
+            "docs": [ "Counts the updates." ],
+            "type": "u64"
+          },
+          {
+            "name": "created_at",
+            "docs": [ "Unix seconds." ],
+            "type": "i64"
+          },
+          {
+            "name": "updated_at",
+            "docs": [ "Unix seconds." ],
+            "type": "i64"
+          },
           {
             "name": "previous_price_lamports",
-            "docs": ["The price before the last change; 0 before the first."],
+            "docs": [ "The price before the last change; 0 before the first." ],
             "type": "u64"
           },
           {
             "name": "price_changed_at",
-            "docs": ["When the price last changed, Unix seconds; 0 before the first change."],
+            "docs": [ "When the price last changed, Unix seconds; 0 before the first change." ],
             "type": "i64"
           },
           {
             "name": "pause_units",
-            "docs": ["Bit i: half a day of pause was completed in the half day `pause_latest - i`."],
+            "docs": [ "Bit i: half a day of pause was completed in the half day `pause_latest - i`." ],
             "type": "u64"
           },
           {
             "name": "pause_latest",
-            "docs": ["The half day in which the last pause ended: Unix seconds / 43,200."],
+            "docs": [ "The half day in which the last pause ended: Unix seconds / 43,200." ],
             "type": "u32"
           },
           {
             "name": "pause_remainder",
-            "docs": ["The paused seconds since the last of these half days of pause was completed."],
+            "docs": [ "The paused seconds since the last of these half days of pause was completed." ],
             "type": "u16"
           },
-          { "name": "reserved", "type": { "array": ["u8", 2] } },
-          { "name": "listing_id", "docs": ["The id that the address comes from, 1 to 32 bytes."], "type": "string" },
+          {
+            "name": "reserved",
+            "type": {
+              "array": [ "u8", 2 ]
+            }
+          },
+          {
+            "name": "listing_id",
+            "docs": [ "The id that the address comes from, 1 to 32 bytes." ],
+            "type": "string"
+          },
           {
             "name": "metadata_uri",
-            "docs": ["Where the public part of the manifest is, at most 200 bytes."],
+            "docs": [ "Where the public part of the manifest is, at most 200 bytes." ],
             "type": "string"
           }
         ]
@@ -807,240 +1587,506 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "Escrow",
-      "docs": ["A listing's earnings, at `[\"escrow\", listing]`."],
+      "docs": [
+        "A listing's earnings, at `[\"escrow\", listing]`."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
-          { "name": "version", "type": "u8" },
-          { "name": "bump", "type": "u8" },
-          { "name": "listing", "docs": ["The listing whose earnings these are."], "type": "pubkey" },
-          { "name": "earnings_lamports", "docs": ["Not withdrawn yet."], "type": "u64" },
-          { "name": "total_earned_lamports", "docs": ["Ever earned."], "type": "u64" },
-          { "name": "reserved", "type": { "array": ["u8", 32] } }
+          {
+            "name": "version",
+            "type": "u8"
+          },
+          {
+            "name": "bump",
+            "type": "u8"
+          },
+          {
+            "name": "listing",
+            "docs": [ "The listing whose earnings these are." ],
+            "type": "pubkey"
+          },
+          {
+            "name": "earnings_lamports",
+            "docs": [ "Not withdrawn yet." ],
+            "type": "u64"
+          },
+          {
+            "name": "total_earned_lamports",
+            "docs": [ "Ever earned." ],
+            "type": "u64"
+          },
+          {
+            "name": "reserved",
+            "type": {
+              "array": [ "u8", 32 ]
+            }
+          }
         ]
       }
     },
     {
       "name": "AccessCredential",
-      "docs": ["A renter's credential, at `[\"access_credential\", buyer, listing]`. A revoked one stays as a tombstone."],
+      "docs": [
+        "A renter's credential, at `[\"access_credential\", buyer, listing]`. A revoked one stays as a tombstone."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
-          { "name": "version", "type": "u8" },
-          { "name": "bump", "type": "u8" },
-          { "name": "buyer", "docs": ["Whose it is."], "type": "pubkey" },
-          { "name": "listing", "docs": ["What it gives access to."], "type": "pubkey" },
+          {
+            "name": "version",
+            "type": "u8"
+          },
+          {
+            "name": "bump",
+            "type": "u8"
+          },
+          {
+            "name": "buyer",
+            "docs": [ "Whose it is." ],
+            "type": "pubkey"
+          },
+          {
+            "name": "listing",
+            "docs": [ "What it gives access to." ],
+            "type": "pubkey"
+          },
           {
             "name": "rental_model",
-            "docs": ["The listing's rental model."],
-            "type": { "defined": { "name": "RentalModel" } }
+            "docs": [ "The listing's rental model." ],
+            "type": {
+              "defined": {
+                "name": "RentalModel"
+              }
+            }
           },
           {
             "name": "valid",
-            "docs": ["False once revoked; expiry and an empty balance do not change it."],
+            "docs": [ "False once revoked; expiry and an empty balance do not change it." ],
             "type": "bool"
           },
-          { "name": "purchased_at", "docs": ["When it was bought, Unix seconds."], "type": "i64" },
           {
-            "name": "expires_at",
-            "docs": ["When a subscription ends, Unix seconds; 0 for the other models."],
+            "name": "purchased_at",
+            "docs": [ "When it was bought, Unix seconds." ],
             "type": "i64"
           },
-          { "name": "reserved", "type": { "array": ["u8", 32] } }
+          {
+            "name": "expires_at",
+            "docs": [ "When a subscription ends, Unix seconds; 0 for the other models." ],
+            "type": "i64"
+          },
+          {
+            "name": "reserved",
+            "type": {
+              "array": [ "u8", 32 ]
+            }
+          }
         ]
       }
     },
     {
       "name": "PerQueryBalance",
-      "docs": ["A renter's prepaid balance, at `[\"per_query_balance\", buyer, listing]`."],
+      "docs": [
+        "A renter's prepaid balance, at `[\"per_query_balance\", buyer, listing]`."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
-          { "name": "version", "type": "u8" },
-          { "name": "bump", "type": "u8" },
-          { "name": "buyer", "docs": ["Whose it is."], "type": "pubkey" },
-          { "name": "listing", "docs": ["What it pays for."], "type": "pubkey" },
-          { "name": "balance_lamports", "docs": ["What can be spent."], "type": "u64" },
           {
-            "name": "max_price_lamports",
-            "docs": ["The highest price per run that the buyer agreed to."],
+            "name": "version",
+            "type": "u8"
+          },
+          {
+            "name": "bump",
+            "type": "u8"
+          },
+          {
+            "name": "buyer",
+            "docs": [ "Whose it is." ],
+            "type": "pubkey"
+          },
+          {
+            "name": "listing",
+            "docs": [ "What it pays for." ],
+            "type": "pubkey"
+          },
+          {
+            "name": "balance_lamports",
+            "docs": [ "What can be spent." ],
             "type": "u64"
           },
-          { "name": "total_deposited_lamports", "docs": ["Ever deposited."], "type": "u64" },
-          { "name": "total_spent_lamports", "docs": ["Ever spent."], "type": "u64" },
+          {
+            "name": "max_price_lamports",
+            "docs": [ "The highest price per run that the buyer agreed to." ],
+            "type": "u64"
+          },
+          {
+            "name": "total_deposited_lamports",
+            "docs": [ "Ever deposited." ],
+            "type": "u64"
+          },
+          {
+            "name": "total_spent_lamports",
+            "docs": [ "Ever spent." ],
+            "type": "u64"
+          },
           {
             "name": "highest_sequence",
-            "docs": ["The highest sequence charged; 0 also before the first charge."],
+            "docs": [ "The highest sequence charged; 0 also before the first charge." ],
             "type": "u64"
           },
           {
             "name": "window",
-            "docs": ["Bit i of these 256, least significant first: sequence `highest_sequence - i` was charged."],
-            "type": { "array": ["u64", 4] }
+            "docs": [ "Bit i of these 256, least significant first: sequence `highest_sequence - i` was charged." ],
+            "type": {
+              "array": [ "u64", 4 ]
+            }
           },
-          { "name": "reserved", "type": { "array": ["u8", 32] } }
+          {
+            "name": "reserved",
+            "type": {
+              "array": [ "u8", 32 ]
+            }
+          }
         ]
       }
     },
     {
       "name": "ProtocolInitialized",
-      "docs": ["The protocol was set up."],
+      "docs": [ "The protocol was set up." ],
       "type": {
         "kind": "struct",
         "fields": [
-          { "name": "admin", "type": "pubkey" },
-          { "name": "authority", "type": "pubkey" },
-          { "name": "treasury", "type": "pubkey" },
-          { "name": "fee_bps", "type": "u16" },
-          { "name": "min_query_price_lamports", "type": "u64" }
+          {
+            "name": "admin",
+            "type": "pubkey"
+          },
+          {
+            "name": "authority",
+            "type": "pubkey"
+          },
+          {
+            "name": "treasury",
+            "type": "pubkey"
+          },
+          {
+            "name": "fee_bps",
+            "type": "u16"
+          },
+          {
+            "name": "min_query_price_lamports",
+            "type": "u64"
+          }
         ]
       }
     },
     {
       "name": "ListingCreated",
-      "docs": ["A listing was created."],
+      "docs": [ "A listing was created." ],
       "type": {
         "kind": "struct",
         "fields": [
-          { "name": "listing", "type": "pubkey" },
-          { "name": "creator", "type": "pubkey" },
-          { "name": "rental_model", "type": { "defined": { "name": "RentalModel" } } },
-          { "name": "price_lamports", "type": "u64" },
-          { "name": "min_deposit_lamports", "type": "u64" },
-          { "name": "listing_id", "type": "string" }
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "creator",
+            "type": "pubkey"
+          },
+          {
+            "name": "rental_model",
+            "type": {
+              "defined": {
+                "name": "RentalModel"
+              }
+            }
+          },
+          {
+            "name": "price_lamports",
+            "type": "u64"
+          },
+          {
+            "name": "min_deposit_lamports",
+            "type": "u64"
+          },
+          {
+            "name": "listing_id",
+            "type": "string"
+          }
         ]
       }
     },
     {
       "name": "ListingUpdated",
-      "docs": ["A listing as it is after a change."],
+      "docs": [ "A listing as it is after a change." ],
       "type": {
         "kind": "struct",
         "fields": [
-          { "name": "listing", "type": "pubkey" },
-          { "name": "revision", "type": "u64" },
-          { "name": "paused", "type": "bool" },
-          { "name": "price_lamports", "type": "u64" },
-          { "name": "min_deposit_lamports", "type": "u64" }
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "revision",
+            "type": "u64"
+          },
+          {
+            "name": "paused",
+            "type": "bool"
+          },
+          {
+            "name": "price_lamports",
+            "type": "u64"
+          },
+          {
+            "name": "min_deposit_lamports",
+            "type": "u64"
+          }
         ]
       }
     },
     {
       "name": "ListingClosed",
-      "docs": ["A listing was closed for ever."],
+      "docs": [ "A listing was closed for ever." ],
       "type": {
         "kind": "struct",
-        "fields": [{ "name": "listing", "type": "pubkey" }, { "name": "creator", "type": "pubkey" }]
+        "fields": [
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "creator",
+            "type": "pubkey"
+          }
+        ]
       }
     },
     {
       "name": "OneTimePurchased",
-      "docs": ["A permanent credential was bought."],
+      "docs": [ "A permanent credential was bought." ],
       "type": {
         "kind": "struct",
         "fields": [
-          { "name": "listing", "type": "pubkey" },
-          { "name": "buyer", "type": "pubkey" },
-          { "name": "price_lamports", "type": "u64" },
-          { "name": "fee_lamports", "docs": ["The part of the price that went to the treasury."], "type": "u64" }
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "buyer",
+            "type": "pubkey"
+          },
+          {
+            "name": "price_lamports",
+            "type": "u64"
+          },
+          {
+            "name": "fee_lamports",
+            "docs": [ "The part of the price that went to the treasury." ],
+            "type": "u64"
+          }
         ]
       }
     },
     {
       "name": "SubscriptionPurchased",
-      "docs": ["A subscription was bought."],
+      "docs": [ "A subscription was bought." ],
       "type": {
         "kind": "struct",
         "fields": [
-          { "name": "listing", "type": "pubkey" },
-          { "name": "buyer", "type": "pubkey" },
-          { "name": "price_lamports", "docs": ["What the whole window cost."], "type": "u64" },
-          { "name": "fee_lamports", "docs": ["The part of it that went to the treasury."], "type": "u64" },
-          { "name": "expires_at", "docs": ["Unix seconds."], "type": "i64" }
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "buyer",
+            "type": "pubkey"
+          },
+          {
+            "name": "price_lamports",
+            "docs": [ "What the whole window cost." ],
+            "type": "u64"
+          },
+          {
+            "name": "fee_lamports",
+            "docs": [ "The part of it that went to the treasury." ],
+            "type": "u64"
+          },
+          {
+            "name": "expires_at",
+            "docs": [ "Unix seconds." ],
+            "type": "i64"
+          }
         ]
       }
     },
     {
       "name": "PerQueryPurchased",
-      "docs": ["A Per-Task balance was opened."],
+      "docs": [ "A Per-Task balance was opened." ],
       "type": {
         "kind": "struct",
         "fields": [
-          { "name": "listing", "type": "pubkey" },
-          { "name": "buyer", "type": "pubkey" },
-          { "name": "deposit_lamports", "type": "u64" },
-          { "name": "max_price_lamports", "type": "u64" }
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "buyer",
+            "type": "pubkey"
+          },
+          {
+            "name": "deposit_lamports",
+            "type": "u64"
+          },
+          {
+            "name": "max_price_lamports",
+            "type": "u64"
+          }
         ]
       }
     },
     {
       "name": "SubscriptionRenewed",
-      "docs": ["A subscription was extended."],
+      "docs": [ "A subscription was extended." ],
       "type": {
         "kind": "struct",
         "fields": [
-          { "name": "listing", "type": "pubkey" },
-          { "name": "buyer", "type": "pubkey" },
-          { "name": "price_lamports", "docs": ["What the whole window cost."], "type": "u64" },
-          { "name": "fee_lamports", "docs": ["The part of it that went to the treasury."], "type": "u64" },
-          { "name": "expires_at", "docs": ["Unix seconds."], "type": "i64" }
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "buyer",
+            "type": "pubkey"
+          },
+          {
+            "name": "price_lamports",
+            "docs": [ "What the whole window cost." ],
+            "type": "u64"
+          },
+          {
+            "name": "fee_lamports",
+            "docs": [ "The part of it that went to the treasury." ],
+            "type": "u64"
+          },
+          {
+            "name": "expires_at",
+            "docs": [ "Unix seconds." ],
+            "type": "i64"
+          }
         ]
       }
     },
     {
       "name": "BalanceToppedUp",
-      "docs": ["A Per-Task balance was topped up, or its price cap replaced."],
+      "docs": [ "A Per-Task balance was topped up, or its price cap replaced." ],
       "type": {
         "kind": "struct",
         "fields": [
-          { "name": "listing", "type": "pubkey" },
-          { "name": "buyer", "type": "pubkey" },
-          { "name": "amount_lamports", "type": "u64" },
-          { "name": "balance_lamports", "type": "u64" },
-          { "name": "max_price_lamports", "type": "u64" }
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "buyer",
+            "type": "pubkey"
+          },
+          {
+            "name": "amount_lamports",
+            "type": "u64"
+          },
+          {
+            "name": "balance_lamports",
+            "type": "u64"
+          },
+          {
+            "name": "max_price_lamports",
+            "type": "u64"
+          }
         ]
       }
     },
     {
       "name": "QueryConsumed",
-      "docs": ["One run was charged."],
+      "docs": [ "One run was charged." ],
       "type": {
         "kind": "struct",
         "fields": [
-          { "name": "listing", "type": "pubkey" },
-          { "name": "buyer", "type": "pubkey" },
-          { "name": "run_id", "type": { "array": ["u8", 16] } },
-          { "name": "sequence", "type": "u64" },
-          { "name": "price_lamports", "type": "u64" },
-          { "name": "fee_lamports", "docs": ["The part of the price that went to the treasury."], "type": "u64" },
-          { "name": "balance_lamports", "docs": ["What can still be spent."], "type": "u64" }
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "buyer",
+            "type": "pubkey"
+          },
+          {
+            "name": "run_id",
+            "type": {
+              "array": [ "u8", 16 ]
+            }
+          },
+          {
+            "name": "sequence",
+            "type": "u64"
+          },
+          {
+            "name": "price_lamports",
+            "type": "u64"
+          },
+          {
+            "name": "fee_lamports",
+            "docs": [ "The part of the price that went to the treasury." ],
+            "type": "u64"
+          },
+          {
+            "name": "balance_lamports",
+            "docs": [ "What can still be spent." ],
+            "type": "u64"
+          }
         ]
       }
     },
     {
       "name": "AccessRevoked",
-      "docs": ["A One-Time or Subscription credential was revoked."],
+      "docs": [ "A One-Time or Subscription credential was revoked." ],
       "type": {
         "kind": "struct",
-        "fields": [{ "name": "listing", "type": "pubkey" }, { "name": "buyer", "type": "pubkey" }]
+        "fields": [
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "buyer",
+            "type": "pubkey"
+          }
+        ]
       }
     },
     {
       "name": "PerQueryAccessRevoked",
-      "docs": ["Per-Task access ended, or its balance went back to the buyer."],
+      "docs": [ "Per-Task access ended, or its balance went back to the buyer." ],
       "type": {
         "kind": "struct",
         "fields": [
-          { "name": "listing", "type": "pubkey" },
-          { "name": "buyer", "type": "pubkey" },
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "buyer",
+            "type": "pubkey"
+          },
           {
             "name": "refunded_lamports",
-            "docs": ["The prepaid balance that was returned; rent is not in it."],
+            "docs": [ "The prepaid balance that was returned; rent is not in it." ],
             "type": "u64"
           },
           {
             "name": "revoked",
-            "docs": ["False when the buyer took the balance out and keeps the credential."],
+            "docs": [ "False when the buyer took the balance out and keeps the credential." ],
             "type": "bool"
           }
         ]
@@ -1048,73 +2094,216 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "EarningsWithdrawn",
-      "docs": ["Earnings were paid out."],
+      "docs": [ "Earnings were paid out." ],
       "type": {
         "kind": "struct",
         "fields": [
-          { "name": "listing", "type": "pubkey" },
-          { "name": "creator", "type": "pubkey" },
-          { "name": "amount_lamports", "type": "u64" },
-          { "name": "remaining_lamports", "docs": ["What the escrow still owes the creator."], "type": "u64" }
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "creator",
+            "type": "pubkey"
+          },
+          {
+            "name": "amount_lamports",
+            "type": "u64"
+          },
+          {
+            "name": "remaining_lamports",
+            "docs": [ "What the escrow still owes the creator." ],
+            "type": "u64"
+          }
         ]
       }
     },
     {
       "name": "ProtocolUpdated",
-      "docs": ["The protocol as it is after a change."],
+      "docs": [ "The protocol as it is after a change." ],
       "type": {
         "kind": "struct",
         "fields": [
-          { "name": "admin", "type": "pubkey" },
-          { "name": "pending_admin", "docs": ["All zeros when no hand-over is open."], "type": "pubkey" },
-          { "name": "authority", "type": "pubkey" },
-          { "name": "next_authority", "docs": ["All zeros when there is none."], "type": "pubkey" },
-          { "name": "treasury", "type": "pubkey" },
-          { "name": "fee_bps", "type": "u16" },
-          { "name": "min_query_price_lamports", "type": "u64" },
-          { "name": "paused", "type": "bool" }
+          {
+            "name": "admin",
+            "type": "pubkey"
+          },
+          {
+            "name": "pending_admin",
+            "docs": [ "All zeros when no hand-over is open." ],
+            "type": "pubkey"
+          },
+          {
+            "name": "authority",
+            "type": "pubkey"
+          },
+          {
+            "name": "next_authority",
+            "docs": [ "All zeros when there is none." ],
+            "type": "pubkey"
+          },
+          {
+            "name": "treasury",
+            "type": "pubkey"
+          },
+          {
+            "name": "fee_bps",
+            "type": "u16"
+          },
+          {
+            "name": "min_query_price_lamports",
+            "type": "u64"
+          },
+          {
+            "name": "paused",
+            "type": "bool"
+          }
         ]
       }
     },
     {
       "name": "QueryCharge",
-      "docs": ["One charge among several."],
+      "docs": [ "One charge among several." ],
       "type": {
         "kind": "struct",
         "fields": [
-          { "name": "sequence", "docs": ["Unique per balance."], "type": "u64" },
-          { "name": "run_id", "docs": ["Names the run."], "type": { "array": ["u8", 16] } },
-          { "name": "price_lamports", "docs": ["What the run was admitted at, and what is charged."], "type": "u64" }
+          {
+            "name": "sequence",
+            "docs": [ "Unique per balance." ],
+            "type": "u64"
+          },
+          {
+            "name": "run_id",
+            "docs": [ "Names the run." ],
+            "type": {
+              "array": [ "u8", 16 ]
+            }
+          },
+          {
+            "name": "price_lamports",
+            "docs": [ "What the run was admitted at, and what is charged." ],
+            "type": "u64"
+          }
         ]
       }
     },
     {
       "name": "RentalModel",
-      "docs": ["How a listing is rented."],
-      "type": { "kind": "enum", "variants": [{ "name": "OneTime" }, { "name": "Subscription" }, { "name": "PerQuery" }] }
+      "docs": [ "How a listing is rented." ],
+      "type": {
+        "kind": "enum",
+        "variants": [
+          {
+            "name": "OneTime"
+          },
+          {
+            "name": "Subscription"
+          },
+          {
+            "name": "PerQuery"
+          }
+        ]
+      }
     },
     {
       "name": "ListingStatus",
-      "docs": ["Whether a listing is on offer."],
-      "type": { "kind": "enum", "variants": [{ "name": "Active" }, { "name": "Paused" }, { "name": "Closed" }] }
+      "docs": [ "Whether a listing is on offer." ],
+      "type": {
+        "kind": "enum",
+        "variants": [
+          {
+            "name": "Active"
+          },
+          {
+            "name": "Paused"
+          },
+          {
+            "name": "Closed"
+          }
+        ]
+      }
     }
   ],
   "constants": [
-    { "name": "PROTOCOL_SIZE", "type": "u64", "value": "213" },
-    { "name": "LISTING_SIZE", "type": "u64", "value": "372" },
-    { "name": "ESCROW_SIZE", "type": "u64", "value": "90" },
-    { "name": "ACCESS_CREDENTIAL_SIZE", "type": "u64", "value": "124" },
-    { "name": "PER_QUERY_BALANCE_SIZE", "type": "u64", "value": "178" },
-    { "name": "MAX_LISTING_ID_BYTES", "type": "u64", "value": "32" },
-    { "name": "MAX_METADATA_URI_BYTES", "type": "u64", "value": "200" },
-    { "name": "MAX_FEE_BPS", "type": "u64", "value": "1000" },
-    { "name": "MIN_PRICE_LAMPORTS", "type": "u64", "value": "1000" },
-    { "name": "MAX_PRICE_LAMPORTS", "type": "u64", "value": "1000000000000000" },
-    { "name": "SUBSCRIPTION_PERIOD_SECONDS", "type": "u64", "value": "2592000" },
-    { "name": "MAX_SEQUENCE_JUMP", "type": "u64", "value": "1024" },
-    { "name": "PREVIOUS_PRICE_SECONDS", "type": "u64", "value": "900" },
-    { "name": "PAUSE_WINDOW_SECONDS", "type": "u64", "value": "2592000" },
-    { "name": "PAUSE_UNIT_SECONDS", "type": "u64", "value": "43200" },
-    { "name": "RECLAIM_AFTER_PAUSED_SECONDS", "type": "u64", "value": "604800" }
+    {
+      "name": "PROTOCOL_SIZE",
+      "type": "u64",
+      "value": "213"
+    },
+    {
+      "name": "LISTING_SIZE",
+      "type": "u64",
+      "value": "372"
+    },
+    {
+      "name": "ESCROW_SIZE",
+      "type": "u64",
+      "value": "90"
+    },
+    {
+      "name": "ACCESS_CREDENTIAL_SIZE",
+      "type": "u64",
+      "value": "124"
+    },
+    {
+      "name": "PER_QUERY_BALANCE_SIZE",
+      "type": "u64",
+      "value": "178"
+    },
+    {
+      "name": "MAX_LISTING_ID_BYTES",
+      "type": "u64",
+      "value": "32"
+    },
+    {
+      "name": "MAX_METADATA_URI_BYTES",
+      "type": "u64",
+      "value": "200"
+    },
+    {
+      "name": "MAX_FEE_BPS",
+      "type": "u64",
+      "value": "1000"
+    },
+    {
+      "name": "MIN_PRICE_LAMPORTS",
+      "type": "u64",
+      "value": "1000"
+    },
+    {
+      "name": "MAX_PRICE_LAMPORTS",
+      "type": "u64",
+      "value": "1000000000000000"
+    },
+    {
+      "name": "SUBSCRIPTION_PERIOD_SECONDS",
+      "type": "u64",
+      "value": "2592000"
+    },
+    {
+      "name": "MAX_SEQUENCE_JUMP",
+      "type": "u64",
+      "value": "1024"
+    },
+    {
+      "name": "PREVIOUS_PRICE_SECONDS",
+      "type": "u64",
+      "value": "900"
+    },
+    {
+      "name": "PAUSE_WINDOW_SECONDS",
+      "type": "u64",
+      "value": "2592000"
+    },
+    {
+      "name": "PAUSE_UNIT_SECONDS",
+      "type": "u64",
+      "value": "43200"
+    },
+    {
+      "name": "RECLAIM_AFTER_PAUSED_SECONDS",
+      "type": "u64",
+      "value": "604800"
+    }
   ]
 };
