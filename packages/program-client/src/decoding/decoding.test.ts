@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { PublicKey } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import { isAccountDecodeError } from '../accounts/account-decode-error.js';
@@ -43,6 +44,11 @@ import { SCENARIOS } from '../testing/scenarios.js';
 const PROGRAM = MARKETPLACE_IDL.address;
 
 describe('the IDL', () => {
+  it('is the same as JSON and as a module', () => {
+    const json: unknown = JSON.parse(readFileSync(new URL('../generated/idl.json', import.meta.url), 'utf8'));
+    expect(MARKETPLACE_IDL).toEqual(json);
+  });
+
   it('agrees with the constants of this client', () => {
     const constants = new Map(MARKETPLACE_IDL.constants.map(({ name, value }) => [name, BigInt(value)]));
     const expected = {

@@ -12,102 +12,176 @@ export const idl: MarketplaceIdl = {
   "instructions": [
     {
       "name": "initialize_protocol",
-      "docs": [ "Creates the one Protocol account. Only the program's upgrade authority may, also right after the deployment." ],
-      "discriminator": [ 188, 233, 252, 106, 134, 146, 202, 91 ],
+      "docs": [
+        "Creates the one Protocol account. Only the program's upgrade authority may, also right after the deployment."
+      ],
+      "discriminator": [
+        188,
+        233,
+        252,
+        106,
+        134,
+        146,
+        202,
+        91
+      ],
       "accounts": [
         {
           "name": "upgrade_authority",
-          "docs": [ "The program's upgrade authority; pays the rent." ],
+          "docs": [
+            "The program's upgrade authority; pays the rent."
+          ],
           "writable": true,
           "signer": true
         },
         {
           "name": "protocol",
-          "docs": [ "The account to create." ],
+          "docs": [
+            "The account to create."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+                "value": [
+                  112,
+                  114,
+                  111,
+                  116,
+                  111,
+                  99,
+                  111,
+                  108
+                ]
               }
             ]
           }
         },
         {
           "name": "program_data",
-          "docs": [ "The loader's ProgramData account of this program, which names the upgrade authority." ]
+          "docs": [
+            "The loader's ProgramData account of this program, which names the upgrade authority."
+          ]
         },
         {
           "name": "treasury",
-          "docs": [ "Receives the fees; owned by the System program and rent-exempt." ]
+          "docs": [
+            "Receives the fees; owned by the System program and rent-exempt."
+          ]
         },
         {
           "name": "system_program",
-          "docs": [ "The System program." ],
+          "docs": [
+            "The System program."
+          ],
           "address": "11111111111111111111111111111111"
         }
       ],
       "args": [
         {
           "name": "admin",
-          "docs": [ "The cold key: updates, pauses, revokes." ],
+          "docs": [
+            "The cold key: updates, pauses, revokes."
+          ],
           "type": "pubkey"
         },
         {
           "name": "authority",
-          "docs": [ "The hot key: charges runs and co-signs listings." ],
+          "docs": [
+            "The hot key: charges runs and co-signs listings."
+          ],
           "type": "pubkey"
         },
         {
           "name": "fee_bps",
-          "docs": [ "The fee in basis points, at most 1,000." ],
+          "docs": [
+            "The fee in basis points, at most 1,000."
+          ],
           "type": "u16"
         },
         {
           "name": "min_query_price_lamports",
-          "docs": [ "The floor of a Per-Task price, 1,000 to 10^15." ],
+          "docs": [
+            "The floor of a Per-Task price, 1,000 to 10^15."
+          ],
           "type": "u64"
         }
       ]
     },
     {
       "name": "create_listing",
-      "docs": [ "Creates a listing and its escrow. The protocol's authority co-signs, after the review: rentals are final." ],
-      "discriminator": [ 18, 168, 45, 24, 191, 31, 117, 54 ],
+      "docs": [
+        "Creates a listing and its escrow. The protocol's authority co-signs, after the review: rentals are final."
+      ],
+      "discriminator": [
+        18,
+        168,
+        45,
+        24,
+        191,
+        31,
+        117,
+        54
+      ],
       "accounts": [
         {
           "name": "creator",
-          "docs": [ "Owns the listing, and pays the rent of both accounts." ],
+          "docs": [
+            "Owns the listing, and pays the rent of both accounts."
+          ],
           "writable": true,
           "signer": true
         },
         {
           "name": "authority",
-          "docs": [ "The protocol's authority, or its next authority." ],
+          "docs": [
+            "The protocol's authority, or its next authority."
+          ],
           "signer": true
         },
         {
           "name": "protocol",
-          "docs": [ "The protocol." ],
+          "docs": [
+            "The protocol."
+          ],
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+                "value": [
+                  112,
+                  114,
+                  111,
+                  116,
+                  111,
+                  99,
+                  111,
+                  108
+                ]
               }
             ]
           }
         },
         {
           "name": "listing",
-          "docs": [ "The listing to create." ],
+          "docs": [
+            "The listing to create."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 108, 105, 115, 116, 105, 110, 103 ]
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
               },
               {
                 "kind": "arg",
@@ -118,13 +192,22 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "escrow",
-          "docs": [ "The escrow to create." ],
+          "docs": [
+            "The escrow to create."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 101, 115, 99, 114, 111, 119 ]
+                "value": [
+                  101,
+                  115,
+                  99,
+                  114,
+                  111,
+                  119
+                ]
               },
               {
                 "kind": "account",
@@ -135,19 +218,25 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "system_program",
-          "docs": [ "The System program." ],
+          "docs": [
+            "The System program."
+          ],
           "address": "11111111111111111111111111111111"
         }
       ],
       "args": [
         {
           "name": "listing_id",
-          "docs": [ "1 to 32 bytes; the seed of the address, never usable again." ],
+          "docs": [
+            "1 to 32 bytes; the seed of the address, never usable again."
+          ],
           "type": "string"
         },
         {
           "name": "rental_model",
-          "docs": [ "How it is rented; never changes." ],
+          "docs": [
+            "How it is rented; never changes."
+          ],
           "type": {
             "defined": {
               "name": "RentalModel"
@@ -156,74 +245,114 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "price_lamports",
-          "docs": [ "1,000 to 10^15; a Per-Task price at least the protocol's floor. For a subscription, per 30 days." ],
+          "docs": [
+            "1,000 to 10^15; a Per-Task price at least the protocol's floor. For a subscription, per 30 days."
+          ],
           "type": "u64"
         },
         {
           "name": "min_deposit_lamports",
-          "docs": [ "The least first deposit of a Per-Task rental, at least the price; stored as 0 for the other models." ],
+          "docs": [
+            "The least first deposit of a Per-Task rental, at least the price; stored as 0 for the other models."
+          ],
           "type": "u64"
         },
         {
           "name": "metadata_uri",
-          "docs": [ "Where the public part of the manifest is, at most 200 bytes." ],
+          "docs": [
+            "Where the public part of the manifest is, at most 200 bytes."
+          ],
           "type": "string"
         }
       ]
     },
     {
       "name": "update_listing",
-      "docs": [ "Changes what is given, keeps what is not; pauses and resumes. Every call raises the revision." ],
-      "discriminator": [ 192, 174, 210, 68, 116, 40, 242, 253 ],
+      "docs": [
+        "Changes what is given, keeps what is not; pauses and resumes. Every call raises the revision."
+      ],
+      "discriminator": [
+        192,
+        174,
+        210,
+        68,
+        116,
+        40,
+        242,
+        253
+      ],
       "accounts": [
         {
           "name": "creator",
-          "docs": [ "The listing's creator." ],
+          "docs": [
+            "The listing's creator."
+          ],
           "signer": true
         },
         {
           "name": "protocol",
-          "docs": [ "The protocol, for the floor of a Per-Task price." ],
+          "docs": [
+            "The protocol, for the floor of a Per-Task price."
+          ],
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+                "value": [
+                  112,
+                  114,
+                  111,
+                  116,
+                  111,
+                  99,
+                  111,
+                  108
+                ]
               }
             ]
           }
         },
         {
           "name": "listing",
-          "docs": [ "The listing." ],
+          "docs": [
+            "The listing."
+          ],
           "writable": true
         }
       ],
       "args": [
         {
           "name": "price_lamports",
-          "docs": [ "As at creation." ],
+          "docs": [
+            "As at creation."
+          ],
           "type": {
             "option": "u64"
           }
         },
         {
           "name": "min_deposit_lamports",
-          "docs": [ "As at creation; ignored unless the listing is Per-Task." ],
+          "docs": [
+            "As at creation; ignored unless the listing is Per-Task."
+          ],
           "type": {
             "option": "u64"
           }
         },
         {
           "name": "metadata_uri",
-          "docs": [ "As at creation." ],
+          "docs": [
+            "As at creation."
+          ],
           "type": {
             "option": "string"
           }
         },
         {
           "name": "paused",
-          "docs": [ "True takes the listing off sale, false puts it back." ],
+          "docs": [
+            "True takes the listing off sale, false puts it back."
+          ],
           "type": {
             "option": "bool"
           }
@@ -232,27 +361,51 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "close_listing",
-      "docs": [ "Closes a listing for ever. The account stays: a listing made anew at its address would revive old credentials." ],
-      "discriminator": [ 33, 15, 192, 81, 78, 175, 159, 97 ],
+      "docs": [
+        "Closes a listing for ever. The account stays: a listing made anew at its address would revive old credentials."
+      ],
+      "discriminator": [
+        33,
+        15,
+        192,
+        81,
+        78,
+        175,
+        159,
+        97
+      ],
       "accounts": [
         {
           "name": "creator",
-          "docs": [ "The listing's creator." ],
+          "docs": [
+            "The listing's creator."
+          ],
           "signer": true
         },
         {
           "name": "listing",
-          "docs": [ "The listing." ],
+          "docs": [
+            "The listing."
+          ],
           "writable": true
         },
         {
           "name": "escrow",
-          "docs": [ "Its escrow, which must be empty." ],
+          "docs": [
+            "Its escrow, which must be empty."
+          ],
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 101, 115, 99, 114, 111, 119 ]
+                "value": [
+                  101,
+                  115,
+                  99,
+                  114,
+                  111,
+                  119
+                ]
               },
               {
                 "kind": "account",
@@ -266,40 +419,75 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "purchase_one_time",
-      "docs": [ "Buys a permanent credential for the listing's price." ],
-      "discriminator": [ 100, 165, 207, 202, 180, 210, 239, 69 ],
+      "docs": [
+        "Buys a permanent credential for the listing's price."
+      ],
+      "discriminator": [
+        100,
+        165,
+        207,
+        202,
+        180,
+        210,
+        239,
+        69
+      ],
       "accounts": [
         {
           "name": "buyer",
-          "docs": [ "Pays the price and the credential's rent." ],
+          "docs": [
+            "Pays the price and the credential's rent."
+          ],
           "writable": true,
           "signer": true
         },
         {
           "name": "protocol",
-          "docs": [ "The protocol." ],
+          "docs": [
+            "The protocol."
+          ],
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+                "value": [
+                  112,
+                  114,
+                  111,
+                  116,
+                  111,
+                  99,
+                  111,
+                  108
+                ]
               }
             ]
           }
         },
         {
           "name": "listing",
-          "docs": [ "The listing." ]
+          "docs": [
+            "The listing."
+          ]
         },
         {
           "name": "escrow",
-          "docs": [ "Its escrow." ],
+          "docs": [
+            "Its escrow."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 101, 115, 99, 114, 111, 119 ]
+                "value": [
+                  101,
+                  115,
+                  99,
+                  114,
+                  111,
+                  119
+                ]
               },
               {
                 "kind": "account",
@@ -310,13 +498,33 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "access_credential",
-          "docs": [ "The credential to create." ],
+          "docs": [
+            "The credential to create."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108 ]
+                "value": [
+                  97,
+                  99,
+                  99,
+                  101,
+                  115,
+                  115,
+                  95,
+                  99,
+                  114,
+                  101,
+                  100,
+                  101,
+                  110,
+                  116,
+                  105,
+                  97,
+                  108
+                ]
               },
               {
                 "kind": "account",
@@ -331,61 +539,104 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "treasury",
-          "docs": [ "The protocol's treasury." ],
+          "docs": [
+            "The protocol's treasury."
+          ],
           "writable": true,
-          "relations": [ "protocol" ]
+          "relations": [
+            "protocol"
+          ]
         },
         {
           "name": "system_program",
-          "docs": [ "The System program." ],
+          "docs": [
+            "The System program."
+          ],
           "address": "11111111111111111111111111111111"
         }
       ],
       "args": [
         {
           "name": "max_price_lamports",
-          "docs": [ "The most that the buyer agrees to pay." ],
+          "docs": [
+            "The most that the buyer agrees to pay."
+          ],
           "type": "u64"
         }
       ]
     },
     {
       "name": "purchase_subscription",
-      "docs": [ "Buys a subscription from now on. A wallet that had one renews it instead." ],
-      "discriminator": [ 219, 151, 184, 220, 138, 36, 203, 237 ],
+      "docs": [
+        "Buys a subscription from now on. A wallet that had one renews it instead."
+      ],
+      "discriminator": [
+        219,
+        151,
+        184,
+        220,
+        138,
+        36,
+        203,
+        237
+      ],
       "accounts": [
         {
           "name": "buyer",
-          "docs": [ "Pays the price and the credential's rent." ],
+          "docs": [
+            "Pays the price and the credential's rent."
+          ],
           "writable": true,
           "signer": true
         },
         {
           "name": "protocol",
-          "docs": [ "The protocol." ],
+          "docs": [
+            "The protocol."
+          ],
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+                "value": [
+                  112,
+                  114,
+                  111,
+                  116,
+                  111,
+                  99,
+                  111,
+                  108
+                ]
               }
             ]
           }
         },
         {
           "name": "listing",
-          "docs": [ "The listing, which remembers until when it cannot be closed." ],
+          "docs": [
+            "The listing, which remembers until when it cannot be closed."
+          ],
           "writable": true
         },
         {
           "name": "escrow",
-          "docs": [ "Its escrow." ],
+          "docs": [
+            "Its escrow."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 101, 115, 99, 114, 111, 119 ]
+                "value": [
+                  101,
+                  115,
+                  99,
+                  114,
+                  111,
+                  119
+                ]
               },
               {
                 "kind": "account",
@@ -396,13 +647,33 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "access_credential",
-          "docs": [ "The credential to create." ],
+          "docs": [
+            "The credential to create."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108 ]
+                "value": [
+                  97,
+                  99,
+                  99,
+                  101,
+                  115,
+                  115,
+                  95,
+                  99,
+                  114,
+                  101,
+                  100,
+                  101,
+                  110,
+                  116,
+                  105,
+                  97,
+                  108
+                ]
               },
               {
                 "kind": "account",
@@ -417,65 +688,121 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "treasury",
-          "docs": [ "The protocol's treasury." ],
+          "docs": [
+            "The protocol's treasury."
+          ],
           "writable": true,
-          "relations": [ "protocol" ]
+          "relations": [
+            "protocol"
+          ]
         },
         {
           "name": "system_program",
-          "docs": [ "The System program." ],
+          "docs": [
+            "The System program."
+          ],
           "address": "11111111111111111111111111111111"
         }
       ],
       "args": [
         {
           "name": "duration_seconds",
-          "docs": [ "2592000, 7776000 or 31536000." ],
+          "docs": [
+            "2592000, 7776000 or 31536000."
+          ],
           "type": "u64"
         },
         {
           "name": "max_price_lamports",
-          "docs": [ "The most that the buyer agrees to pay for the whole window." ],
+          "docs": [
+            "The most that the buyer agrees to pay for the whole window."
+          ],
           "type": "u64"
         }
       ]
     },
     {
       "name": "purchase_per_query",
-      "docs": [ "Opens a prepaid balance. No fee is taken here: the balance shown is the balance that can be spent." ],
-      "discriminator": [ 96, 9, 73, 243, 226, 223, 70, 199 ],
+      "docs": [
+        "Opens a prepaid balance. No fee is taken here: the balance shown is the balance that can be spent."
+      ],
+      "discriminator": [
+        96,
+        9,
+        73,
+        243,
+        226,
+        223,
+        70,
+        199
+      ],
       "accounts": [
         {
           "name": "buyer",
-          "docs": [ "Pays the deposit and the rent of both accounts." ],
+          "docs": [
+            "Pays the deposit and the rent of both accounts."
+          ],
           "writable": true,
           "signer": true
         },
         {
           "name": "protocol",
-          "docs": [ "The protocol." ],
+          "docs": [
+            "The protocol."
+          ],
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+                "value": [
+                  112,
+                  114,
+                  111,
+                  116,
+                  111,
+                  99,
+                  111,
+                  108
+                ]
               }
             ]
           }
         },
         {
           "name": "listing",
-          "docs": [ "The listing." ]
+          "docs": [
+            "The listing."
+          ]
         },
         {
           "name": "access_credential",
-          "docs": [ "The credential to create." ],
+          "docs": [
+            "The credential to create."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108 ]
+                "value": [
+                  97,
+                  99,
+                  99,
+                  101,
+                  115,
+                  115,
+                  95,
+                  99,
+                  114,
+                  101,
+                  100,
+                  101,
+                  110,
+                  116,
+                  105,
+                  97,
+                  108
+                ]
               },
               {
                 "kind": "account",
@@ -490,13 +817,33 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "per_query_balance",
-          "docs": [ "The balance to create." ],
+          "docs": [
+            "The balance to create."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 112, 101, 114, 95, 113, 117, 101, 114, 121, 95, 98, 97, 108, 97, 110, 99, 101 ]
+                "value": [
+                  112,
+                  101,
+                  114,
+                  95,
+                  113,
+                  117,
+                  101,
+                  114,
+                  121,
+                  95,
+                  98,
+                  97,
+                  108,
+                  97,
+                  110,
+                  99,
+                  101
+                ]
               },
               {
                 "kind": "account",
@@ -511,60 +858,101 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "system_program",
-          "docs": [ "The System program." ],
+          "docs": [
+            "The System program."
+          ],
           "address": "11111111111111111111111111111111"
         }
       ],
       "args": [
         {
           "name": "deposit_lamports",
-          "docs": [ "What to prepay, at least the listing's minimum." ],
+          "docs": [
+            "What to prepay, at least the listing's minimum."
+          ],
           "type": "u64"
         },
         {
           "name": "max_price_lamports",
-          "docs": [ "The most that the buyer agrees to pay for one run, now and later." ],
+          "docs": [
+            "The most that the buyer agrees to pay for one run, now and later."
+          ],
           "type": "u64"
         }
       ]
     },
     {
       "name": "renew_subscription",
-      "docs": [ "Extends a subscription, expired or not, to now and a window more." ],
-      "discriminator": [ 45, 75, 154, 194, 160, 10, 111, 183 ],
+      "docs": [
+        "Extends a subscription, expired or not, to now and a window more."
+      ],
+      "discriminator": [
+        45,
+        75,
+        154,
+        194,
+        160,
+        10,
+        111,
+        183
+      ],
       "accounts": [
         {
           "name": "buyer",
-          "docs": [ "Pays the price." ],
+          "docs": [
+            "Pays the price."
+          ],
           "writable": true,
           "signer": true
         },
         {
           "name": "protocol",
-          "docs": [ "The protocol." ],
+          "docs": [
+            "The protocol."
+          ],
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+                "value": [
+                  112,
+                  114,
+                  111,
+                  116,
+                  111,
+                  99,
+                  111,
+                  108
+                ]
               }
             ]
           }
         },
         {
           "name": "listing",
-          "docs": [ "The listing, which remembers until when it cannot be closed." ],
+          "docs": [
+            "The listing, which remembers until when it cannot be closed."
+          ],
           "writable": true
         },
         {
           "name": "escrow",
-          "docs": [ "Its escrow." ],
+          "docs": [
+            "Its escrow."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 101, 115, 99, 114, 111, 119 ]
+                "value": [
+                  101,
+                  115,
+                  99,
+                  114,
+                  111,
+                  119
+                ]
               },
               {
                 "kind": "account",
@@ -575,13 +963,33 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "access_credential",
-          "docs": [ "The buyer's credential." ],
+          "docs": [
+            "The buyer's credential."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108 ]
+                "value": [
+                  97,
+                  99,
+                  99,
+                  101,
+                  115,
+                  115,
+                  95,
+                  99,
+                  114,
+                  101,
+                  100,
+                  101,
+                  110,
+                  116,
+                  105,
+                  97,
+                  108
+                ]
               },
               {
                 "kind": "account",
@@ -596,64 +1004,120 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "treasury",
-          "docs": [ "The protocol's treasury." ],
+          "docs": [
+            "The protocol's treasury."
+          ],
           "writable": true,
-          "relations": [ "protocol" ]
+          "relations": [
+            "protocol"
+          ]
         },
         {
           "name": "system_program",
-          "docs": [ "The System program." ],
+          "docs": [
+            "The System program."
+          ],
           "address": "11111111111111111111111111111111"
         }
       ],
       "args": [
         {
           "name": "duration_seconds",
-          "docs": [ "2592000, 7776000 or 31536000." ],
+          "docs": [
+            "2592000, 7776000 or 31536000."
+          ],
           "type": "u64"
         },
         {
           "name": "max_price_lamports",
-          "docs": [ "The most that the buyer agrees to pay for the whole window." ],
+          "docs": [
+            "The most that the buyer agrees to pay for the whole window."
+          ],
           "type": "u64"
         }
       ]
     },
     {
       "name": "topup_balance",
-      "docs": [ "Adds to a prepaid balance and replaces its price cap. Adding nothing accepts a new price." ],
-      "discriminator": [ 154, 172, 5, 7, 137, 49, 135, 173 ],
+      "docs": [
+        "Adds to a prepaid balance and replaces its price cap. Adding nothing accepts a new price."
+      ],
+      "discriminator": [
+        154,
+        172,
+        5,
+        7,
+        137,
+        49,
+        135,
+        173
+      ],
       "accounts": [
         {
           "name": "buyer",
-          "docs": [ "Pays the amount." ],
+          "docs": [
+            "Pays the amount."
+          ],
           "writable": true,
           "signer": true
         },
         {
           "name": "protocol",
-          "docs": [ "The protocol." ],
+          "docs": [
+            "The protocol."
+          ],
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+                "value": [
+                  112,
+                  114,
+                  111,
+                  116,
+                  111,
+                  99,
+                  111,
+                  108
+                ]
               }
             ]
           }
         },
         {
           "name": "listing",
-          "docs": [ "The listing." ]
+          "docs": [
+            "The listing."
+          ]
         },
         {
           "name": "access_credential",
-          "docs": [ "The buyer's credential." ],
+          "docs": [
+            "The buyer's credential."
+          ],
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108 ]
+                "value": [
+                  97,
+                  99,
+                  99,
+                  101,
+                  115,
+                  115,
+                  95,
+                  99,
+                  114,
+                  101,
+                  100,
+                  101,
+                  110,
+                  116,
+                  105,
+                  97,
+                  108
+                ]
               },
               {
                 "kind": "account",
@@ -668,13 +1132,33 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "per_query_balance",
-          "docs": [ "The buyer's balance." ],
+          "docs": [
+            "The buyer's balance."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 112, 101, 114, 95, 113, 117, 101, 114, 121, 95, 98, 97, 108, 97, 110, 99, 101 ]
+                "value": [
+                  112,
+                  101,
+                  114,
+                  95,
+                  113,
+                  117,
+                  101,
+                  114,
+                  121,
+                  95,
+                  98,
+                  97,
+                  108,
+                  97,
+                  110,
+                  99,
+                  101
+                ]
               },
               {
                 "kind": "account",
@@ -689,58 +1173,102 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "system_program",
-          "docs": [ "The System program." ],
+          "docs": [
+            "The System program."
+          ],
           "address": "11111111111111111111111111111111"
         }
       ],
       "args": [
         {
           "name": "amount_lamports",
-          "docs": [ "What to add; may be 0." ],
+          "docs": [
+            "What to add; may be 0."
+          ],
           "type": "u64"
         },
         {
           "name": "max_price_lamports",
-          "docs": [ "The most that the buyer agrees to pay for one run from now on." ],
+          "docs": [
+            "The most that the buyer agrees to pay for one run from now on."
+          ],
           "type": "u64"
         }
       ]
     },
     {
       "name": "consume_query",
-      "docs": [ "Charges one run: the price leaves the balance, the fee goes to the treasury, the rest is earned. At most once", "per sequence, whatever is resent, and at the price that the run was admitted at: the listing's present one, or", "the previous one within 15 minutes of a change. A paused listing is still charged (runs in flight), a closed one", "is not." ],
-      "discriminator": [ 65, 202, 82, 178, 179, 72, 37, 241 ],
+      "docs": [
+        "Charges one run: the price leaves the balance, the fee goes to the treasury, the rest is earned. At most once",
+        "per sequence, whatever is resent, and at the price that the run was admitted at: the listing's present one, or",
+        "the previous one within 15 minutes of a change. A paused listing is still charged (runs in flight), a closed one",
+        "is not."
+      ],
+      "discriminator": [
+        65,
+        202,
+        82,
+        178,
+        179,
+        72,
+        37,
+        241
+      ],
       "accounts": [
         {
           "name": "authority",
-          "docs": [ "The protocol's authority, or its next authority." ],
+          "docs": [
+            "The protocol's authority, or its next authority."
+          ],
           "signer": true
         },
         {
           "name": "protocol",
-          "docs": [ "The protocol." ],
+          "docs": [
+            "The protocol."
+          ],
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+                "value": [
+                  112,
+                  114,
+                  111,
+                  116,
+                  111,
+                  99,
+                  111,
+                  108
+                ]
               }
             ]
           }
         },
         {
           "name": "listing",
-          "docs": [ "The listing." ]
+          "docs": [
+            "The listing."
+          ]
         },
         {
           "name": "escrow",
-          "docs": [ "Its escrow." ],
+          "docs": [
+            "Its escrow."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 101, 115, 99, 114, 111, 119 ]
+                "value": [
+                  101,
+                  115,
+                  99,
+                  114,
+                  111,
+                  119
+                ]
               },
               {
                 "kind": "account",
@@ -751,16 +1279,38 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "buyer",
-          "docs": [ "Whose balance is charged." ]
+          "docs": [
+            "Whose balance is charged."
+          ]
         },
         {
           "name": "access_credential",
-          "docs": [ "The buyer's credential." ],
+          "docs": [
+            "The buyer's credential."
+          ],
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108 ]
+                "value": [
+                  97,
+                  99,
+                  99,
+                  101,
+                  115,
+                  115,
+                  95,
+                  99,
+                  114,
+                  101,
+                  100,
+                  101,
+                  110,
+                  116,
+                  105,
+                  97,
+                  108
+                ]
               },
               {
                 "kind": "account",
@@ -775,13 +1325,33 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "per_query_balance",
-          "docs": [ "The buyer's balance." ],
+          "docs": [
+            "The buyer's balance."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 112, 101, 114, 95, 113, 117, 101, 114, 121, 95, 98, 97, 108, 97, 110, 99, 101 ]
+                "value": [
+                  112,
+                  101,
+                  114,
+                  95,
+                  113,
+                  117,
+                  101,
+                  114,
+                  121,
+                  95,
+                  98,
+                  97,
+                  108,
+                  97,
+                  110,
+                  99,
+                  101
+                ]
               },
               {
                 "kind": "account",
@@ -796,66 +1366,117 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "treasury",
-          "docs": [ "The protocol's treasury." ],
+          "docs": [
+            "The protocol's treasury."
+          ],
           "writable": true,
-          "relations": [ "protocol" ]
+          "relations": [
+            "protocol"
+          ]
         }
       ],
       "args": [
         {
           "name": "sequence",
-          "docs": [ "Unique per balance." ],
+          "docs": [
+            "Unique per balance."
+          ],
           "type": "u64"
         },
         {
           "name": "run_id",
-          "docs": [ "Names the run, so that a landed charge can be told from another with the same sequence." ],
+          "docs": [
+            "Names the run, so that a landed charge can be told from another with the same sequence."
+          ],
           "type": {
-            "array": [ "u8", 16 ]
+            "array": [
+              "u8",
+              16
+            ]
           }
         },
         {
           "name": "price_lamports",
-          "docs": [ "What the run was admitted at, and what is charged." ],
+          "docs": [
+            "What the run was admitted at, and what is charged."
+          ],
           "type": "u64"
         }
       ]
     },
     {
       "name": "consume_queries",
-      "docs": [ "Charges several runs of one listing, each as `consume_query` would, in their order: all of them, or none. Behind", "the accounts named here come two for each charge, in the order of the charges: the buyer's credential, and the", "buyer's balance, writable. A balance may be charged several times. Each charge logs its own `QueryConsumed`. A", "refusal that is about one charge has its place, counted from 1, in the upper 16 of the custom error's 32 bits." ],
-      "discriminator": [ 113, 19, 9, 175, 135, 147, 107, 239 ],
+      "docs": [
+        "Charges several runs of one listing, each as `consume_query` would, in their order: all of them, or none. Behind",
+        "the accounts named here come two for each charge, in the order of the charges: the buyer's credential, and the",
+        "buyer's balance, writable. A balance may be charged several times. Each charge logs its own `QueryConsumed`. A",
+        "refusal that is about one charge has its place, counted from 1, in the upper 16 of the custom error's 32 bits."
+      ],
+      "discriminator": [
+        113,
+        19,
+        9,
+        175,
+        135,
+        147,
+        107,
+        239
+      ],
       "accounts": [
         {
           "name": "authority",
-          "docs": [ "The protocol's authority, or its next authority." ],
+          "docs": [
+            "The protocol's authority, or its next authority."
+          ],
           "signer": true
         },
         {
           "name": "protocol",
-          "docs": [ "The protocol." ],
+          "docs": [
+            "The protocol."
+          ],
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+                "value": [
+                  112,
+                  114,
+                  111,
+                  116,
+                  111,
+                  99,
+                  111,
+                  108
+                ]
               }
             ]
           }
         },
         {
           "name": "listing",
-          "docs": [ "The listing." ]
+          "docs": [
+            "The listing."
+          ]
         },
         {
           "name": "escrow",
-          "docs": [ "Its escrow." ],
+          "docs": [
+            "Its escrow."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 101, 115, 99, 114, 111, 119 ]
+                "value": [
+                  101,
+                  115,
+                  99,
+                  114,
+                  111,
+                  119
+                ]
               },
               {
                 "kind": "account",
@@ -866,15 +1487,21 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "treasury",
-          "docs": [ "The protocol's treasury." ],
+          "docs": [
+            "The protocol's treasury."
+          ],
           "writable": true,
-          "relations": [ "protocol" ]
+          "relations": [
+            "protocol"
+          ]
         }
       ],
       "args": [
         {
           "name": "charges",
-          "docs": [ "The charges." ],
+          "docs": [
+            "The charges."
+          ],
           "type": {
             "vec": {
               "defined": {
@@ -887,43 +1514,92 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "revoke_access",
-      "docs": [ "Revokes a One-Time or Subscription credential for ever. The protocol's admin alone may: no creator revokes", "a buyer who just paid." ],
-      "discriminator": [ 106, 128, 38, 169, 103, 238, 102, 147 ],
+      "docs": [
+        "Revokes a One-Time or Subscription credential for ever. The protocol's admin alone may: no creator revokes",
+        "a buyer who just paid."
+      ],
+      "discriminator": [
+        106,
+        128,
+        38,
+        169,
+        103,
+        238,
+        102,
+        147
+      ],
       "accounts": [
         {
           "name": "admin",
-          "docs": [ "The protocol's admin." ],
+          "docs": [
+            "The protocol's admin."
+          ],
           "signer": true
         },
         {
           "name": "protocol",
-          "docs": [ "The protocol." ],
+          "docs": [
+            "The protocol."
+          ],
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+                "value": [
+                  112,
+                  114,
+                  111,
+                  116,
+                  111,
+                  99,
+                  111,
+                  108
+                ]
               }
             ]
           }
         },
         {
           "name": "listing",
-          "docs": [ "The listing." ]
+          "docs": [
+            "The listing."
+          ]
         },
         {
           "name": "buyer",
-          "docs": [ "Whose credential it is." ]
+          "docs": [
+            "Whose credential it is."
+          ]
         },
         {
           "name": "access_credential",
-          "docs": [ "The credential, which stays as a tombstone." ],
+          "docs": [
+            "The credential, which stays as a tombstone."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108 ]
+                "value": [
+                  97,
+                  99,
+                  99,
+                  101,
+                  115,
+                  115,
+                  95,
+                  99,
+                  114,
+                  101,
+                  100,
+                  101,
+                  110,
+                  116,
+                  105,
+                  97,
+                  108
+                ]
               },
               {
                 "kind": "account",
@@ -941,44 +1617,95 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "revoke_per_query_access",
-      "docs": [ "Ends Per-Task access, and returns what was prepaid. The admin and the creator revoke: balance and rent go to", "the buyer, the credential stays as a tombstone. The buyer reclaims: on a closed listing everything; the balance", "alone while the price is above the agreed maximum, or once pauses within 30 days add up to 7 days, whether or not", "the listing is paused now." ],
-      "discriminator": [ 123, 248, 97, 53, 78, 59, 4, 113 ],
+      "docs": [
+        "Ends Per-Task access, and returns what was prepaid. The admin and the creator revoke: balance and rent go to",
+        "the buyer, the credential stays as a tombstone. The buyer reclaims: on a closed listing everything; the balance",
+        "alone while the price is above the agreed maximum, or once pauses within 30 days add up to 7 days, whether or not",
+        "the listing is paused now."
+      ],
+      "discriminator": [
+        123,
+        248,
+        97,
+        53,
+        78,
+        59,
+        4,
+        113
+      ],
       "accounts": [
         {
           "name": "revoker",
-          "docs": [ "The protocol's admin, the listing's creator, or the buyer." ],
+          "docs": [
+            "The protocol's admin, the listing's creator, or the buyer."
+          ],
           "signer": true
         },
         {
           "name": "protocol",
-          "docs": [ "The protocol." ],
+          "docs": [
+            "The protocol."
+          ],
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+                "value": [
+                  112,
+                  114,
+                  111,
+                  116,
+                  111,
+                  99,
+                  111,
+                  108
+                ]
               }
             ]
           }
         },
         {
           "name": "listing",
-          "docs": [ "The listing." ]
+          "docs": [
+            "The listing."
+          ]
         },
         {
           "name": "buyer",
-          "docs": [ "Whose balance it is, and who is paid." ],
+          "docs": [
+            "Whose balance it is, and who is paid."
+          ],
           "writable": true
         },
         {
           "name": "access_credential",
-          "docs": [ "The buyer's credential." ],
+          "docs": [
+            "The buyer's credential."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108 ]
+                "value": [
+                  97,
+                  99,
+                  99,
+                  101,
+                  115,
+                  115,
+                  95,
+                  99,
+                  114,
+                  101,
+                  100,
+                  101,
+                  110,
+                  116,
+                  105,
+                  97,
+                  108
+                ]
               },
               {
                 "kind": "account",
@@ -993,13 +1720,33 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "per_query_balance",
-          "docs": [ "The buyer's balance." ],
+          "docs": [
+            "The buyer's balance."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 112, 101, 114, 95, 113, 117, 101, 114, 121, 95, 98, 97, 108, 97, 110, 99, 101 ]
+                "value": [
+                  112,
+                  101,
+                  114,
+                  95,
+                  113,
+                  117,
+                  101,
+                  114,
+                  121,
+                  95,
+                  98,
+                  97,
+                  108,
+                  97,
+                  110,
+                  99,
+                  101
+                ]
               },
               {
                 "kind": "account",
@@ -1017,28 +1764,52 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "withdraw_earnings",
-      "docs": [ "Pays earnings to the creator. Neither a paused protocol nor a closed listing keeps them." ],
-      "discriminator": [ 6, 132, 233, 254, 241, 87, 247, 185 ],
+      "docs": [
+        "Pays earnings to the creator. Neither a paused protocol nor a closed listing keeps them."
+      ],
+      "discriminator": [
+        6,
+        132,
+        233,
+        254,
+        241,
+        87,
+        247,
+        185
+      ],
       "accounts": [
         {
           "name": "creator",
-          "docs": [ "The listing's creator, who is paid." ],
+          "docs": [
+            "The listing's creator, who is paid."
+          ],
           "writable": true,
           "signer": true
         },
         {
           "name": "listing",
-          "docs": [ "The listing." ]
+          "docs": [
+            "The listing."
+          ]
         },
         {
           "name": "escrow",
-          "docs": [ "Its escrow." ],
+          "docs": [
+            "Its escrow."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 101, 115, 99, 114, 111, 119 ]
+                "value": [
+                  101,
+                  115,
+                  99,
+                  114,
+                  111,
+                  119
+                ]
               },
               {
                 "kind": "account",
@@ -1051,7 +1822,9 @@ export const idl: MarketplaceIdl = {
       "args": [
         {
           "name": "amount_lamports",
-          "docs": [ "How much; all of it when not given." ],
+          "docs": [
+            "How much; all of it when not given."
+          ],
           "type": {
             "option": "u64"
           }
@@ -1060,72 +1833,110 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "update_protocol",
-      "docs": [ "Changes what is given, keeps what is not. Signed by the pending admin it first completes the hand-over." ],
-      "discriminator": [ 206, 25, 218, 114, 109, 41, 74, 173 ],
+      "docs": [
+        "Changes what is given, keeps what is not. Signed by the pending admin it first completes the hand-over."
+      ],
+      "discriminator": [
+        206,
+        25,
+        218,
+        114,
+        109,
+        41,
+        74,
+        173
+      ],
       "accounts": [
         {
           "name": "admin",
-          "docs": [ "The admin, or the pending admin who thereby accepts." ],
+          "docs": [
+            "The admin, or the pending admin who thereby accepts."
+          ],
           "signer": true
         },
         {
           "name": "protocol",
-          "docs": [ "The protocol." ],
+          "docs": [
+            "The protocol."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 112, 114, 111, 116, 111, 99, 111, 108 ]
+                "value": [
+                  112,
+                  114,
+                  111,
+                  116,
+                  111,
+                  99,
+                  111,
+                  108
+                ]
               }
             ]
           }
         },
         {
           "name": "new_treasury",
-          "docs": [ "Replaces the treasury; owned by the System program and rent-exempt." ],
+          "docs": [
+            "Replaces the treasury; owned by the System program and rent-exempt."
+          ],
           "optional": true
         }
       ],
       "args": [
         {
           "name": "pending_admin",
-          "docs": [ "Offers the admin role; all zeros withdraws the offer." ],
+          "docs": [
+            "Offers the admin role; all zeros withdraws the offer."
+          ],
           "type": {
             "option": "pubkey"
           }
         },
         {
           "name": "authority",
-          "docs": [ "Replaces the hot key." ],
+          "docs": [
+            "Replaces the hot key."
+          ],
           "type": {
             "option": "pubkey"
           }
         },
         {
           "name": "next_authority",
-          "docs": [ "A second accepted hot key, for a rotation; all zeros removes it." ],
+          "docs": [
+            "A second accepted hot key, for a rotation; all zeros removes it."
+          ],
           "type": {
             "option": "pubkey"
           }
         },
         {
           "name": "fee_bps",
-          "docs": [ "The fee in basis points, at most 1,000." ],
+          "docs": [
+            "The fee in basis points, at most 1,000."
+          ],
           "type": {
             "option": "u16"
           }
         },
         {
           "name": "min_query_price_lamports",
-          "docs": [ "The floor of a Per-Task price, 1,000 to 10^15." ],
+          "docs": [
+            "The floor of a Per-Task price, 1,000 to 10^15."
+          ],
           "type": {
             "option": "u64"
           }
         },
         {
           "name": "paused",
-          "docs": [ "Refuses purchases, renewals, top-ups and new listings." ],
+          "docs": [
+            "Refuses purchases, renewals, top-ups and new listings."
+          ],
           "type": {
             "option": "bool"
           }
@@ -1134,17 +1945,39 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "verify_access",
-      "docs": [ "Whether a wallet may use a listing now: one byte of return data, to be read by simulation. It needs no", "signature. What does not exist is false and no error; a paused listing keeps its credentials." ],
-      "discriminator": [ 198, 35, 119, 166, 140, 214, 241, 222 ],
+      "docs": [
+        "Whether a wallet may use a listing now: one byte of return data, to be read by simulation. It needs no",
+        "signature. What does not exist is false and no error; a paused listing keeps its credentials."
+      ],
+      "discriminator": [
+        198,
+        35,
+        119,
+        166,
+        140,
+        214,
+        241,
+        222
+      ],
       "accounts": [
         {
           "name": "listing",
-          "docs": [ "The listing." ],
+          "docs": [
+            "The listing."
+          ],
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 108, 105, 115, 116, 105, 110, 103 ]
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
               },
               {
                 "kind": "arg",
@@ -1155,12 +1988,32 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "access_credential",
-          "docs": [ "The buyer's credential." ],
+          "docs": [
+            "The buyer's credential."
+          ],
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 97, 99, 99, 101, 115, 115, 95, 99, 114, 101, 100, 101, 110, 116, 105, 97, 108 ]
+                "value": [
+                  97,
+                  99,
+                  99,
+                  101,
+                  115,
+                  115,
+                  95,
+                  99,
+                  114,
+                  101,
+                  100,
+                  101,
+                  110,
+                  116,
+                  105,
+                  97,
+                  108
+                ]
               },
               {
                 "kind": "arg",
@@ -1175,12 +2028,32 @@ export const idl: MarketplaceIdl = {
         },
         {
           "name": "per_query_balance",
-          "docs": [ "The buyer's balance; its address is needed for every rental model." ],
+          "docs": [
+            "The buyer's balance; its address is needed for every rental model."
+          ],
           "pda": {
             "seeds": [
               {
                 "kind": "const",
-                "value": [ 112, 101, 114, 95, 113, 117, 101, 114, 121, 95, 98, 97, 108, 97, 110, 99, 101 ]
+                "value": [
+                  112,
+                  101,
+                  114,
+                  95,
+                  113,
+                  117,
+                  101,
+                  114,
+                  121,
+                  95,
+                  98,
+                  97,
+                  108,
+                  97,
+                  110,
+                  99,
+                  101
+                ]
               },
               {
                 "kind": "arg",
@@ -1197,12 +2070,16 @@ export const idl: MarketplaceIdl = {
       "args": [
         {
           "name": "buyer",
-          "docs": [ "The renter's wallet." ],
+          "docs": [
+            "The renter's wallet."
+          ],
           "type": "pubkey"
         },
         {
           "name": "listing_id",
-          "docs": [ "The listing's id." ],
+          "docs": [
+            "The listing's id."
+          ],
           "type": "string"
         }
       ],
@@ -1212,81 +2089,252 @@ export const idl: MarketplaceIdl = {
   "accounts": [
     {
       "name": "Protocol",
-      "discriminator": [ 45, 39, 101, 43, 115, 72, 131, 40 ]
+      "discriminator": [
+        45,
+        39,
+        101,
+        43,
+        115,
+        72,
+        131,
+        40
+      ]
     },
     {
       "name": "Listing",
-      "discriminator": [ 218, 32, 50, 73, 43, 134, 26, 58 ]
+      "discriminator": [
+        218,
+        32,
+        50,
+        73,
+        43,
+        134,
+        26,
+        58
+      ]
     },
     {
       "name": "Escrow",
-      "discriminator": [ 31, 213, 123, 187, 186, 22, 218, 155 ]
+      "discriminator": [
+        31,
+        213,
+        123,
+        187,
+        186,
+        22,
+        218,
+        155
+      ]
     },
     {
       "name": "AccessCredential",
-      "discriminator": [ 160, 220, 51, 109, 76, 246, 25, 62 ]
+      "discriminator": [
+        160,
+        220,
+        51,
+        109,
+        76,
+        246,
+        25,
+        62
+      ]
     },
     {
       "name": "PerQueryBalance",
-      "discriminator": [ 83, 8, 73, 247, 0, 92, 114, 204 ]
+      "discriminator": [
+        83,
+        8,
+        73,
+        247,
+        0,
+        92,
+        114,
+        204
+      ]
     }
   ],
   "events": [
     {
       "name": "ProtocolInitialized",
-      "discriminator": [ 173, 122, 168, 254, 9, 118, 76, 132 ]
+      "discriminator": [
+        173,
+        122,
+        168,
+        254,
+        9,
+        118,
+        76,
+        132
+      ]
     },
     {
       "name": "ListingCreated",
-      "discriminator": [ 94, 164, 167, 255, 246, 186, 12, 96 ]
+      "discriminator": [
+        94,
+        164,
+        167,
+        255,
+        246,
+        186,
+        12,
+        96
+      ]
     },
     {
       "name": "ListingUpdated",
-      "discriminator": [ 190, 215, 199, 138, 255, 248, 98, 62 ]
+      "discriminator": [
+        190,
+        215,
+        199,
+        138,
+        255,
+        248,
+        98,
+        62
+      ]
     },
     {
       "name": "ListingClosed",
-      "discriminator": [ 86, 219, 253, 196, 184, 194, 176, 78 ]
+      "discriminator": [
+        86,
+        219,
+        253,
+        196,
+        184,
+        194,
+        176,
+        78
+      ]
     },
     {
       "name": "OneTimePurchased",
-      "discriminator": [ 223, 116, 40, 56, 91, 118, 59, 62 ]
+      "discriminator": [
+        223,
+        116,
+        40,
+        56,
+        91,
+        118,
+        59,
+        62
+      ]
     },
     {
       "name": "SubscriptionPurchased",
-      "discriminator": [ 227, 166, 27, 212, 191, 41, 220, 107 ]
+      "discriminator": [
+        227,
+        166,
+        27,
+        212,
+        191,
+        41,
+        220,
+        107
+      ]
     },
     {
       "name": "PerQueryPurchased",
-      "discriminator": [ 79, 129, 232, 133, 43, 59, 24, 242 ]
+      "discriminator": [
+        79,
+        129,
+        232,
+        133,
+        43,
+        59,
+        24,
+        242
+      ]
     },
     {
       "name": "SubscriptionRenewed",
-      "discriminator": [ 107, 68, 229, 211, 63, 57, 134, 149 ]
+      "discriminator": [
+        107,
+        68,
+        229,
+        211,
+        63,
+        57,
+        134,
+        149
+      ]
     },
     {
       "name": "BalanceToppedUp",
-      "discriminator": [ 137, 146, 63, 19, 81, 231, 250, 52 ]
+      "discriminator": [
+        137,
+        146,
+        63,
+        19,
+        81,
+        231,
+        250,
+        52
+      ]
     },
     {
       "name": "QueryConsumed",
-      "discriminator": [ 87, 74, 57, 85, 105, 43, 186, 160 ]
+      "discriminator": [
+        87,
+        74,
+        57,
+        85,
+        105,
+        43,
+        186,
+        160
+      ]
     },
     {
       "name": "AccessRevoked",
-      "discriminator": [ 200, 160, 73, 43, 201, 165, 43, 159 ]
+      "discriminator": [
+        200,
+        160,
+        73,
+        43,
+        201,
+        165,
+        43,
+        159
+      ]
     },
     {
       "name": "PerQueryAccessRevoked",
-      "discriminator": [ 72, 230, 227, 132, 247, 184, 75, 53 ]
+      "discriminator": [
+        72,
+        230,
+        227,
+        132,
+        247,
+        184,
+        75,
+        53
+      ]
     },
     {
       "name": "EarningsWithdrawn",
-      "discriminator": [ 2, 155, 160, 28, 85, 112, 127, 79 ]
+      "discriminator": [
+        2,
+        155,
+        160,
+        28,
+        85,
+        112,
+        127,
+        79
+      ]
     },
     {
       "name": "ProtocolUpdated",
-      "discriminator": [ 52, 35, 157, 26, 20, 117, 63, 218 ]
+      "discriminator": [
+        52,
+        35,
+        157,
+        26,
+        20,
+        117,
+        63,
+        218
+      ]
     }
   ],
   "errors": [
@@ -1420,48 +2468,67 @@ export const idl: MarketplaceIdl = {
           },
           {
             "name": "admin",
-            "docs": [ "Updates the protocol and revokes access." ],
+            "docs": [
+              "Updates the protocol and revokes access."
+            ],
             "type": "pubkey"
           },
           {
             "name": "pending_admin",
-            "docs": [ "Who may accept the admin role; all zeros when there is none." ],
+            "docs": [
+              "Who may accept the admin role; all zeros when there is none."
+            ],
             "type": "pubkey"
           },
           {
             "name": "authority",
-            "docs": [ "The hot key: charges runs and co-signs new listings." ],
+            "docs": [
+              "The hot key: charges runs and co-signs new listings."
+            ],
             "type": "pubkey"
           },
           {
             "name": "next_authority",
-            "docs": [ "Accepted beside the authority while keys rotate; all zeros when none." ],
+            "docs": [
+              "Accepted beside the authority while keys rotate; all zeros when none."
+            ],
             "type": "pubkey"
           },
           {
             "name": "treasury",
-            "docs": [ "Receives the fees." ],
+            "docs": [
+              "Receives the fees."
+            ],
             "type": "pubkey"
           },
           {
             "name": "fee_bps",
-            "docs": [ "The fee in basis points, out of the price." ],
+            "docs": [
+              "The fee in basis points, out of the price."
+            ],
             "type": "u16"
           },
           {
             "name": "min_query_price_lamports",
-            "docs": [ "The floor of a Per-Task price." ],
+            "docs": [
+              "The floor of a Per-Task price."
+            ],
             "type": "u64"
           },
           {
             "name": "paused",
-            "docs": [ "Refuses purchases, renewals, top-ups and new listings." ],
+            "docs": [
+              "Refuses purchases, renewals, top-ups and new listings."
+            ],
             "type": "bool"
           },
           {
             "name": "reserved",
             "type": {
-              "array": [ "u8", 32 ]
+              "array": [
+                "u8",
+                32
+              ]
             }
           }
         ]
@@ -1485,12 +2552,16 @@ export const idl: MarketplaceIdl = {
           },
           {
             "name": "creator",
-            "docs": [ "Who offers it and earns." ],
+            "docs": [
+              "Who offers it and earns."
+            ],
             "type": "pubkey"
           },
           {
             "name": "rental_model",
-            "docs": [ "How it is rented; never changes." ],
+            "docs": [
+              "How it is rented; never changes."
+            ],
             "type": {
               "defined": {
                 "name": "RentalModel"
@@ -1499,7 +2570,9 @@ export const idl: MarketplaceIdl = {
           },
           {
             "name": "status",
-            "docs": [ "Whether it is on offer." ],
+            "docs": [
+              "Whether it is on offer."
+            ],
             "type": {
               "defined": {
                 "name": "ListingStatus"
@@ -1508,78 +2581,109 @@ export const idl: MarketplaceIdl = {
           },
           {
             "name": "price_lamports",
-            "docs": [ "One-Time: once. Subscription: per 30 days. Per-Task: per run." ],
+            "docs": [
+              "One-Time: once. Subscription: per 30 days. Per-Task: per run."
+            ],
             "type": "u64"
           },
           {
             "name": "min_deposit_lamports",
-            "docs": [ "The least first deposit of a Per-Task rental; 0 for the other models." ],
+            "docs": [
+              "The least first deposit of a Per-Task rental; 0 for the other models."
+            ],
             "type": "u64"
           },
           {
             "name": "paused_at",
-            "docs": [ "Since when it is paused, Unix seconds; 0 while it is not." ],
+            "docs": [
+              "Since when it is paused, Unix seconds; 0 while it is not."
+            ],
             "type": "i64"
           },
           {
             "name": "latest_subscription_expiry",
-            "docs": [ "The end of the longest-running subscription ever sold, Unix seconds." ],
+            "docs": [
+              "The end of the longest-running subscription ever sold, Unix seconds."
+            ],
             "type": "i64"
           },
           {
             "name": "revision",
-            "docs": [ "Counts the updates." ],
+            "docs": [
+              "Counts the updates."
+            ],
             "type": "u64"
           },
           {
             "name": "created_at",
-            "docs": [ "Unix seconds." ],
+            "docs": [
+              "Unix seconds."
+            ],
             "type": "i64"
           },
           {
             "name": "updated_at",
-            "docs": [ "Unix seconds." ],
+            "docs": [
+              "Unix seconds."
+            ],
             "type": "i64"
           },
           {
             "name": "previous_price_lamports",
-            "docs": [ "The price before the last change; 0 before the first." ],
+            "docs": [
+              "The price before the last change; 0 before the first."
+            ],
             "type": "u64"
           },
           {
             "name": "price_changed_at",
-            "docs": [ "When the price last changed, Unix seconds; 0 before the first change." ],
+            "docs": [
+              "When the price last changed, Unix seconds; 0 before the first change."
+            ],
             "type": "i64"
           },
           {
             "name": "pause_units",
-            "docs": [ "Bit i: half a day of pause was completed in the half day `pause_latest - i`." ],
+            "docs": [
+              "Bit i: half a day of pause was completed in the half day `pause_latest - i`."
+            ],
             "type": "u64"
           },
           {
             "name": "pause_latest",
-            "docs": [ "The half day in which the last pause ended: Unix seconds / 43,200." ],
+            "docs": [
+              "The half day in which the last pause ended: Unix seconds / 43,200."
+            ],
             "type": "u32"
           },
           {
             "name": "pause_remainder",
-            "docs": [ "The paused seconds since the last of these half days of pause was completed." ],
+            "docs": [
+              "The paused seconds since the last of these half days of pause was completed."
+            ],
             "type": "u16"
           },
           {
             "name": "reserved",
             "type": {
-              "array": [ "u8", 2 ]
+              "array": [
+                "u8",
+                2
+              ]
             }
           },
           {
             "name": "listing_id",
-            "docs": [ "The id that the address comes from, 1 to 32 bytes." ],
+            "docs": [
+              "The id that the address comes from, 1 to 32 bytes."
+            ],
             "type": "string"
           },
           {
             "name": "metadata_uri",
-            "docs": [ "Where the public part of the manifest is, at most 200 bytes." ],
+            "docs": [
+              "Where the public part of the manifest is, at most 200 bytes."
+            ],
             "type": "string"
           }
         ]
@@ -1603,23 +2707,32 @@ export const idl: MarketplaceIdl = {
           },
           {
             "name": "listing",
-            "docs": [ "The listing whose earnings these are." ],
+            "docs": [
+              "The listing whose earnings these are."
+            ],
             "type": "pubkey"
           },
           {
             "name": "earnings_lamports",
-            "docs": [ "Not withdrawn yet." ],
+            "docs": [
+              "Not withdrawn yet."
+            ],
             "type": "u64"
           },
           {
             "name": "total_earned_lamports",
-            "docs": [ "Ever earned." ],
+            "docs": [
+              "Ever earned."
+            ],
             "type": "u64"
           },
           {
             "name": "reserved",
             "type": {
-              "array": [ "u8", 32 ]
+              "array": [
+                "u8",
+                32
+              ]
             }
           }
         ]
@@ -1643,17 +2756,23 @@ export const idl: MarketplaceIdl = {
           },
           {
             "name": "buyer",
-            "docs": [ "Whose it is." ],
+            "docs": [
+              "Whose it is."
+            ],
             "type": "pubkey"
           },
           {
             "name": "listing",
-            "docs": [ "What it gives access to." ],
+            "docs": [
+              "What it gives access to."
+            ],
             "type": "pubkey"
           },
           {
             "name": "rental_model",
-            "docs": [ "The listing's rental model." ],
+            "docs": [
+              "The listing's rental model."
+            ],
             "type": {
               "defined": {
                 "name": "RentalModel"
@@ -1662,23 +2781,32 @@ export const idl: MarketplaceIdl = {
           },
           {
             "name": "valid",
-            "docs": [ "False once revoked; expiry and an empty balance do not change it." ],
+            "docs": [
+              "False once revoked; expiry and an empty balance do not change it."
+            ],
             "type": "bool"
           },
           {
             "name": "purchased_at",
-            "docs": [ "When it was bought, Unix seconds." ],
+            "docs": [
+              "When it was bought, Unix seconds."
+            ],
             "type": "i64"
           },
           {
             "name": "expires_at",
-            "docs": [ "When a subscription ends, Unix seconds; 0 for the other models." ],
+            "docs": [
+              "When a subscription ends, Unix seconds; 0 for the other models."
+            ],
             "type": "i64"
           },
           {
             "name": "reserved",
             "type": {
-              "array": [ "u8", 32 ]
+              "array": [
+                "u8",
+                32
+              ]
             }
           }
         ]
@@ -1702,50 +2830,72 @@ export const idl: MarketplaceIdl = {
           },
           {
             "name": "buyer",
-            "docs": [ "Whose it is." ],
+            "docs": [
+              "Whose it is."
+            ],
             "type": "pubkey"
           },
           {
             "name": "listing",
-            "docs": [ "What it pays for." ],
+            "docs": [
+              "What it pays for."
+            ],
             "type": "pubkey"
           },
           {
             "name": "balance_lamports",
-            "docs": [ "What can be spent." ],
+            "docs": [
+              "What can be spent."
+            ],
             "type": "u64"
           },
           {
             "name": "max_price_lamports",
-            "docs": [ "The highest price per run that the buyer agreed to." ],
+            "docs": [
+              "The highest price per run that the buyer agreed to."
+            ],
             "type": "u64"
           },
           {
             "name": "total_deposited_lamports",
-            "docs": [ "Ever deposited." ],
+            "docs": [
+              "Ever deposited."
+            ],
             "type": "u64"
           },
           {
             "name": "total_spent_lamports",
-            "docs": [ "Ever spent." ],
+            "docs": [
+              "Ever spent."
+            ],
             "type": "u64"
           },
           {
             "name": "highest_sequence",
-            "docs": [ "The highest sequence charged; 0 also before the first charge." ],
+            "docs": [
+              "The highest sequence charged; 0 also before the first charge."
+            ],
             "type": "u64"
           },
           {
             "name": "window",
-            "docs": [ "Bit i of these 256, least significant first: sequence `highest_sequence - i` was charged." ],
+            "docs": [
+              "Bit i of these 256, least significant first: sequence `highest_sequence - i` was charged."
+            ],
             "type": {
-              "array": [ "u64", 4 ]
+              "array": [
+                "u64",
+                4
+              ]
             }
           },
           {
             "name": "reserved",
             "type": {
-              "array": [ "u8", 32 ]
+              "array": [
+                "u8",
+                32
+              ]
             }
           }
         ]
@@ -1753,7 +2903,9 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "ProtocolInitialized",
-      "docs": [ "The protocol was set up." ],
+      "docs": [
+        "The protocol was set up."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
@@ -1782,7 +2934,9 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "ListingCreated",
-      "docs": [ "A listing was created." ],
+      "docs": [
+        "A listing was created."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
@@ -1819,7 +2973,9 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "ListingUpdated",
-      "docs": [ "A listing as it is after a change." ],
+      "docs": [
+        "A listing as it is after a change."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
@@ -1848,7 +3004,9 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "ListingClosed",
-      "docs": [ "A listing was closed for ever." ],
+      "docs": [
+        "A listing was closed for ever."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
@@ -1865,7 +3023,9 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "OneTimePurchased",
-      "docs": [ "A permanent credential was bought." ],
+      "docs": [
+        "A permanent credential was bought."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
@@ -1883,7 +3043,9 @@ export const idl: MarketplaceIdl = {
           },
           {
             "name": "fee_lamports",
-            "docs": [ "The part of the price that went to the treasury." ],
+            "docs": [
+              "The part of the price that went to the treasury."
+            ],
             "type": "u64"
           }
         ]
@@ -1891,7 +3053,9 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "SubscriptionPurchased",
-      "docs": [ "A subscription was bought." ],
+      "docs": [
+        "A subscription was bought."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
@@ -1905,17 +3069,23 @@ export const idl: MarketplaceIdl = {
           },
           {
             "name": "price_lamports",
-            "docs": [ "What the whole window cost." ],
+            "docs": [
+              "What the whole window cost."
+            ],
             "type": "u64"
           },
           {
             "name": "fee_lamports",
-            "docs": [ "The part of it that went to the treasury." ],
+            "docs": [
+              "The part of it that went to the treasury."
+            ],
             "type": "u64"
           },
           {
             "name": "expires_at",
-            "docs": [ "Unix seconds." ],
+            "docs": [
+              "Unix seconds."
+            ],
             "type": "i64"
           }
         ]
@@ -1923,7 +3093,9 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "PerQueryPurchased",
-      "docs": [ "A Per-Task balance was opened." ],
+      "docs": [
+        "A Per-Task balance was opened."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
@@ -1948,7 +3120,9 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "SubscriptionRenewed",
-      "docs": [ "A subscription was extended." ],
+      "docs": [
+        "A subscription was extended."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
@@ -1962,17 +3136,23 @@ export const idl: MarketplaceIdl = {
           },
           {
             "name": "price_lamports",
-            "docs": [ "What the whole window cost." ],
+            "docs": [
+              "What the whole window cost."
+            ],
             "type": "u64"
           },
           {
             "name": "fee_lamports",
-            "docs": [ "The part of it that went to the treasury." ],
+            "docs": [
+              "The part of it that went to the treasury."
+            ],
             "type": "u64"
           },
           {
             "name": "expires_at",
-            "docs": [ "Unix seconds." ],
+            "docs": [
+              "Unix seconds."
+            ],
             "type": "i64"
           }
         ]
@@ -1980,7 +3160,9 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "BalanceToppedUp",
-      "docs": [ "A Per-Task balance was topped up, or its price cap replaced." ],
+      "docs": [
+        "A Per-Task balance was topped up, or its price cap replaced."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
@@ -2009,7 +3191,9 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "QueryConsumed",
-      "docs": [ "One run was charged." ],
+      "docs": [
+        "One run was charged."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
@@ -2024,7 +3208,10 @@ export const idl: MarketplaceIdl = {
           {
             "name": "run_id",
             "type": {
-              "array": [ "u8", 16 ]
+              "array": [
+                "u8",
+                16
+              ]
             }
           },
           {
@@ -2037,12 +3224,16 @@ export const idl: MarketplaceIdl = {
           },
           {
             "name": "fee_lamports",
-            "docs": [ "The part of the price that went to the treasury." ],
+            "docs": [
+              "The part of the price that went to the treasury."
+            ],
             "type": "u64"
           },
           {
             "name": "balance_lamports",
-            "docs": [ "What can still be spent." ],
+            "docs": [
+              "What can still be spent."
+            ],
             "type": "u64"
           }
         ]
@@ -2050,7 +3241,9 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "AccessRevoked",
-      "docs": [ "A One-Time or Subscription credential was revoked." ],
+      "docs": [
+        "A One-Time or Subscription credential was revoked."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
@@ -2067,7 +3260,9 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "PerQueryAccessRevoked",
-      "docs": [ "Per-Task access ended, or its balance went back to the buyer." ],
+      "docs": [
+        "Per-Task access ended, or its balance went back to the buyer."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
@@ -2081,12 +3276,16 @@ export const idl: MarketplaceIdl = {
           },
           {
             "name": "refunded_lamports",
-            "docs": [ "The prepaid balance that was returned; rent is not in it." ],
+            "docs": [
+              "The prepaid balance that was returned; rent is not in it."
+            ],
             "type": "u64"
           },
           {
             "name": "revoked",
-            "docs": [ "False when the buyer took the balance out and keeps the credential." ],
+            "docs": [
+              "False when the buyer took the balance out and keeps the credential."
+            ],
             "type": "bool"
           }
         ]
@@ -2094,7 +3293,9 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "EarningsWithdrawn",
-      "docs": [ "Earnings were paid out." ],
+      "docs": [
+        "Earnings were paid out."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
@@ -2112,7 +3313,9 @@ export const idl: MarketplaceIdl = {
           },
           {
             "name": "remaining_lamports",
-            "docs": [ "What the escrow still owes the creator." ],
+            "docs": [
+              "What the escrow still owes the creator."
+            ],
             "type": "u64"
           }
         ]
@@ -2120,7 +3323,9 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "ProtocolUpdated",
-      "docs": [ "The protocol as it is after a change." ],
+      "docs": [
+        "The protocol as it is after a change."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
@@ -2130,7 +3335,9 @@ export const idl: MarketplaceIdl = {
           },
           {
             "name": "pending_admin",
-            "docs": [ "All zeros when no hand-over is open." ],
+            "docs": [
+              "All zeros when no hand-over is open."
+            ],
             "type": "pubkey"
           },
           {
@@ -2139,7 +3346,9 @@ export const idl: MarketplaceIdl = {
           },
           {
             "name": "next_authority",
-            "docs": [ "All zeros when there is none." ],
+            "docs": [
+              "All zeros when there is none."
+            ],
             "type": "pubkey"
           },
           {
@@ -2163,25 +3372,36 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "QueryCharge",
-      "docs": [ "One charge among several." ],
+      "docs": [
+        "One charge among several."
+      ],
       "type": {
         "kind": "struct",
         "fields": [
           {
             "name": "sequence",
-            "docs": [ "Unique per balance." ],
+            "docs": [
+              "Unique per balance."
+            ],
             "type": "u64"
           },
           {
             "name": "run_id",
-            "docs": [ "Names the run." ],
+            "docs": [
+              "Names the run."
+            ],
             "type": {
-              "array": [ "u8", 16 ]
+              "array": [
+                "u8",
+                16
+              ]
             }
           },
           {
             "name": "price_lamports",
-            "docs": [ "What the run was admitted at, and what is charged." ],
+            "docs": [
+              "What the run was admitted at, and what is charged."
+            ],
             "type": "u64"
           }
         ]
@@ -2189,7 +3409,9 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "RentalModel",
-      "docs": [ "How a listing is rented." ],
+      "docs": [
+        "How a listing is rented."
+      ],
       "type": {
         "kind": "enum",
         "variants": [
@@ -2207,7 +3429,9 @@ export const idl: MarketplaceIdl = {
     },
     {
       "name": "ListingStatus",
-      "docs": [ "Whether a listing is on offer." ],
+      "docs": [
+        "Whether a listing is on offer."
+      ],
       "type": {
         "kind": "enum",
         "variants": [
