@@ -14,6 +14,17 @@ export interface AddressedAccount {
   account: AccountState | null;
 }
 
+/** An address without an account, as the runtime and subscribers see it. */
+export const ABSENT_ACCOUNT: AccountState = {
+  lamports: 0n,
+  owner: new Uint8Array(32),
+  executable: false,
+  data: new Uint8Array(),
+};
+
+/** The rent epoch of every rent-exempt account of a real cluster. */
+export const RENT_EXEMPT_EPOCH = 2n ** 64n - 1n;
+
 /** 32 address bytes as a Map key: one character per byte. */
 export function addressKey(address: Uint8Array): string {
   return Buffer.from(address.buffer, address.byteOffset, address.byteLength).toString('latin1');

@@ -34,25 +34,37 @@ export const countParam = z.int().nonnegative();
 
 const commitmentParam = z.enum(['processed', 'confirmed', 'finalized']);
 
-type Commitment = z.output<typeof commitmentParam>;
-
 /** Options of nearly every method: the commitment of the answer, and its minimum slot. */
 export const contextFields = {
   commitment: commitmentParam.nullish(),
   minContextSlot: countParam.nullish(),
 };
 
-export interface ContextConfig {
-  commitment?: Commitment | null | undefined;
-  minContextSlot?: number | null | undefined;
-}
+export const contextConfig = z.object(contextFields).nullish();
+
+export type ContextConfig = Partial<NonNullable<z.output<typeof contextConfig>>>;
 
 export const accountEncodingParam = z.enum(['binary', 'base58', 'base64', 'base64+zstd', 'jsonParsed']);
 
 export type AccountEncoding = z.output<typeof accountEncodingParam>;
 
 /** How transactions are written into the answer. */
-export const transactionEncodingParam = z.enum(['json', 'jsonParsed', 'base64', 'base58']);
+const transactionEncodingParam = z.enum(['json', 'jsonParsed', 'base64', 'base58']);
+
+/** Clients may give the encoding alone in place of a config. */
+export const encodingAlone = transactionEncodingParam.transform((encoding) => ({ encoding }));
+
+export const transactionFields = {
+  ...contextFields,
+  encoding: transactionEncodingParam.nullish(),
+  maxSupportedTransactionVersion: z.int().min(0).max(255).nullish(),
+};
+
+export const TRANSACTION_DEFAULTS = {
+  commitment: null,
+  encoding: null,
+  maxSupportedTransactionVersion: null,
+};
 
 /** How account data is written into the answer, and which part of it. */
 export const accountViewFields = {

@@ -153,12 +153,9 @@ function applySnapshot(fd: number, visitor: SnapshotVisitor): SnapshotHeader {
       default:
     }
   }
-  const part = (index: number): Uint8Array => Buffer.concat(history[index] ?? []);
-  visitor.history({
-    locations: part(0),
-    signatureHashes: part(1),
-    postingHashes: part(2),
-    postingNumbers: part(3),
-  });
+  const [locations, signatureHashes, postingHashes, postingNumbers] = history.map((part) =>
+    Buffer.concat(part),
+  );
+  visitor.history({ locations, signatureHashes, postingHashes, postingNumbers } as HistoryDump);
   return header;
 }

@@ -22,11 +22,10 @@ export function signed(
   payer: Keypair,
   recentBlockhash: string,
   instructions: TransactionInstruction[],
-  signers: Keypair[] = [payer],
 ): VersionedTransaction {
   const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash, instructions });
   const transaction = new VersionedTransaction(message.compileToV0Message());
-  transaction.sign(signers);
+  transaction.sign([payer]);
   return transaction;
 }
 

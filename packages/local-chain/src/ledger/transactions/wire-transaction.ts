@@ -8,7 +8,6 @@ export interface WireTransaction {
   bytes: Uint8Array;
   /** The first signature, which identifies the transaction. */
   signature: Uint8Array;
-  signatures: Uint8Array[];
   message: VersionedMessage;
   recentBlockhash: string;
 }
@@ -51,7 +50,7 @@ export function parseWireTransaction(bytes: Uint8Array): WireTransaction {
       'invalid transaction: Transaction failed to sanitize accounts offsets correctly',
     );
   }
-  return { bytes, signature, signatures, message, recentBlockhash: message.recentBlockhash };
+  return { bytes, signature, message, recentBlockhash: message.recentBlockhash };
 }
 
 /**
