@@ -1,6 +1,32 @@
+import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { onTestFinished } from 'vitest';
+
+/** The built package as the text of an import, for a host in another process. */
+export const BUILT = JSON.stringify(new URL('../../../dist/index.js', import.meta.url).href);
+
+/** Starts a separate host, which runs a module with the built code. Waits for its first line. The test ends it. */
+export async function startHost(
+  code: string,
+  args: readonly string[] = [],
+  stdio: StdioOptions = ['ignore', 'pipe', 'inherit'],
+): Promise<{ host: ChildProcess; pid: number; line: string }> {
+  const host = spawn(process.execPath, ['--input-type=module', '-e', code, ...args], { stdio });
+  onTestFinished(() => endNow(host));
+  const [line] = (await once(createInterface(host.stdout as NodeJS.ReadableStream), 'line')) as [string];
+  return { host, pid: host.pid ?? 0, line };
+}
+
+/** Ends a child with SIGKILL, unless it has ended. */
+export async function endNow(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
 
 /** The recorded processes of a ledger. */
 export async function recordedPids(stateDir: string): Promise<number[]> {
