@@ -119,11 +119,9 @@ describe('createDenoDriver', () => {
         environment: process.env.HOME ?? null,
       };`;
     const evaluation = await evaluateInSandbox(pool, { code, task: 'x' }, { timeoutMs: 20_000 });
+    const computed = { buffer: 'hi', digest: 32, url: '1', clone: 2, later: 'later', zone: 'UTC' };
     expect(evaluation).toEqual({
-      value: {
-        ...{ buffer: 'hi', digest: 32, url: '1', clone: 2, later: 'later', zone: 'UTC' },
-        ...{ compressed: true, environment: null },
-      },
+      value: { ...computed, compressed: true, environment: null },
       stdout: 'printed\n',
     });
   });
