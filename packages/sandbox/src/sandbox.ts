@@ -35,6 +35,12 @@ export interface SandboxLimits {
 }
 
 const MIB = 1024 * 1024;
+const bothEntries = {
+  maxLineBytes: MIB,
+  maxPendingInputBytes: 32 * MIB,
+  memoryMb: 256,
+  startTimeoutMs: 15_000,
+};
 
 /**
  * Limits that allow every honest run:
@@ -46,22 +52,8 @@ const MIB = 1024 * 1024;
  * A line of output is short enough for one turn of the event loop.
  */
 export const defaultLimits: Readonly<Record<SandboxEntry, Readonly<SandboxLimits>>> = {
-  runner: {
-    maxLineBytes: MIB,
-    maxTotalOutputBytes: 24 * MIB,
-    maxPendingInputBytes: 32 * MIB,
-    memoryMb: 256,
-    cpuSeconds: 300,
-    startTimeoutMs: 15_000,
-  },
-  evaluator: {
-    maxLineBytes: MIB,
-    maxTotalOutputBytes: 4 * MIB,
-    maxPendingInputBytes: 32 * MIB,
-    memoryMb: 256,
-    cpuSeconds: 60,
-    startTimeoutMs: 15_000,
-  },
+  runner: { ...bothEntries, maxTotalOutputBytes: 24 * MIB, cpuSeconds: 300 },
+  evaluator: { ...bothEntries, maxTotalOutputBytes: 4 * MIB, cpuSeconds: 60 },
 };
 
 /**

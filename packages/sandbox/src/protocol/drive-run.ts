@@ -17,10 +17,11 @@ import {
 import { setImmediate as afterThisTurn } from 'node:timers/promises';
 import { HostConversation } from './host-conversation.js';
 import { isWithinBounds, LARGE_LINE_CHARACTERS } from './message-bounds.js';
-import { explainExit, failed, LimitExceeded, type RunEnding } from './run-ending.js';
+import { explainExit, failed, LimitExceeded } from './run-ending.js';
 import {
   type DriveRunOptions,
   RequestRefused,
+  type RunEnding,
   type RunLimits,
   type RunOutcome,
   type RunUsage,
@@ -79,9 +80,7 @@ class RunSession {
     let onAbort = (): void => {};
     try {
       const aborted = new Promise<RunEnding>((resolve) => {
-        onAbort = () => {
-          resolve(failed('aborted', 'The run was stopped.'));
-        };
+        onAbort = () => resolve(failed('aborted', 'The run was stopped.'));
       });
       signal?.addEventListener('abort', onAbort, { once: true });
       if (signal?.aborted === true) onAbort();

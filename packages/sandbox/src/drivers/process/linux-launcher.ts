@@ -3,14 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { SandboxLimits } from '../../sandbox.js';
 
-const TOOL_FOLDERS = [
-  '/usr/bin',
-  '/bin',
-  '/usr/sbin',
-  '/sbin',
-  '/usr/local/bin',
-  '/run/current-system/sw/bin',
-];
+const TOOL_FOLDERS = '/usr/bin /bin /usr/sbin /sbin /usr/local/bin /run/current-system/sw/bin'.split(' ');
 /**
  * Threads of a start beside V8's threads. Deno makes one V8 thread for each processor, up to 16. Measured: 10 others are
  * enough, and leave none for a thread bomb.
