@@ -6,13 +6,11 @@ import { fromChildSchema, type ToChild } from './child-messages.js';
 import { isLocalChainErrorCode, LocalChainError } from './errors.js';
 import { parseOptions, type ChainConfig, type LocalChainOptions, type LogEntry } from './options.js';
 
-/** The reason why a chain has ended. */
 export interface ClosedReason {
   /** `closed` after {@link LocalChain.close}; otherwise what happened, in words. */
   reason: string;
 }
 
-/** A running chain. */
 export interface LocalChain {
   /** For `new Connection(rpcUrl)`. */
   rpcUrl: string;

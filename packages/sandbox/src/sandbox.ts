@@ -1,12 +1,9 @@
 import type { SandboxEntry } from '@agent-rental/agent-runner';
 
-/** The drivers that run sandboxes on this machine, by name. */
 const localDriverNames = ['bubblewrap', 'deno'] as const;
 
-/** Name of a driver that runs sandboxes on this machine. */
 export type LocalDriverName = (typeof localDriverNames)[number];
 
-/** All sandbox drivers, by name. */
 export const sandboxDriverNames = [...localDriverNames, 'e2b'] as const;
 
 /**
@@ -15,7 +12,6 @@ export const sandboxDriverNames = [...localDriverNames, 'e2b'] as const;
  */
 export const isolationLevels = ['runtime', 'kernel', 'microvm'] as const;
 
-/** One of the isolation levels. */
 export type IsolationLevel = (typeof isolationLevels)[number];
 
 /** The limits of one sandbox. A sandbox that exceeds a limit is killed, and `exited` names the limit. */
@@ -177,7 +173,6 @@ export class SandboxStartError extends Error {
 /** A driver does not work, or does not keep its promises, on this machine. `message` is for the operator. */
 export class SandboxProbeError extends Error {
   override readonly name = 'SandboxProbeError';
-  /** The attempt. */
   readonly step: string;
 
   constructor(step: string, message: string, options?: ErrorOptions) {

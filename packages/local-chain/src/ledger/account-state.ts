@@ -30,12 +30,10 @@ export function addressKey(address: Uint8Array): string {
   return Buffer.from(address.buffer, address.byteOffset, address.byteLength).toString('latin1');
 }
 
-/** The address bytes of an {@link addressKey}. */
 export function addressFromKey(key: string): Buffer {
   return Buffer.from(key, 'latin1');
 }
 
-/** Whether two states are the same account contents. */
 export function sameAccount(a: AccountState | null, b: AccountState | null): boolean {
   if (a === null || b === null) return a === b;
   return (
@@ -50,7 +48,6 @@ const ABSENT = 0;
 const PRESENT = 1;
 const PRESENT_EXECUTABLE = 2;
 
-/** Appends an address and its state to a record. */
 export function writeAccount(writer: ByteWriter, { address, account }: AddressedAccount): void {
   writer.bytes(address);
   if (account === null) {

@@ -43,7 +43,6 @@ export class Bank {
     );
   }
 
-  /** Sets the Clock and SlotHashes sysvars. */
   setMoment({ slot, unixMs, epochStartUnixMs, slotHashes }: BankMoment): void {
     const epoch = BigInt(Math.floor(slot / SLOTS_PER_EPOCH));
     const seconds = (ms: number): bigint => BigInt(Math.floor(ms / 1000));
@@ -81,7 +80,6 @@ export class Bank {
     return this.#svm.minimumBalanceForRentExemption(BigInt(dataBytes));
   }
 
-  /** Executes a transaction and keeps its changes. */
   execute(transaction: WireTransaction, verifySignatures: boolean): ExecutionResult {
     this.#svm.setSigverify(verifySignatures);
     return resultOf(this.#svm.sendVersionedTransaction(transaction.bytes));

@@ -58,11 +58,9 @@ export interface Simulation {
   cost: SimulatedCost | null;
 }
 
-/** The cost of a simulated transaction, in lamports and bytes. */
 interface SimulatedCost {
   feeLamports: bigint;
   loadedBytes: number;
-  /** Per account of the transaction. */
   preBalances: bigint[];
   postBalances: bigint[];
 }
@@ -206,7 +204,6 @@ export class Ledger {
     return [...unchanged, ...then];
   }
 
-  /** Lamports that exempt an account with this many bytes of data from rent. */
   minimumBalance(dataBytes: number): bigint {
     return this.#bank.minimumBalance(dataBytes);
   }
@@ -261,7 +258,6 @@ export class Ledger {
     return { signature: transaction.signature, submission: this.submit(transaction, false) };
   }
 
-  /** Moves the chain's clock forward; slots pass accordingly. */
   warpTo(unixMs: number): ChainMoment {
     const moment = this.#clock.warpTo(unixMs);
     this.#journal.append(encodeWarpRecord({ unixMs: moment.unixMs, offsetMs: this.#clock.offsetMs }));
@@ -382,7 +378,6 @@ export class Ledger {
   }
 }
 
-/** The change of one account by a transaction or a fork. */
 interface AccountChange {
   address: Uint8Array;
   before: AccountState | null;

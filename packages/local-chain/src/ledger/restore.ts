@@ -13,7 +13,6 @@ interface RestoreOptions {
   journal: Omit<JournalOptions, 'fromPosition' | 'replay'>;
 }
 
-/** The stored chain of a state folder. */
 interface RestoredState {
   journal: Journal;
   history: TransactionHistory;
@@ -28,7 +27,6 @@ interface RestoredState {
   snapshotPosition: number;
 }
 
-/** Loads the newest snapshot and replays the journal from there. */
 export function restoreState(options: RestoreOptions): RestoredState {
   const replay = new Replay(options);
   const header = loadSnapshot(options.snapshotDir, {

@@ -9,7 +9,6 @@ import { withContext } from '../rpc/params.js';
 import { matchesFilters } from '../rpc/views/program-filters.js';
 import { EVERYTHING, type Topic, type TopicKind } from './topics.js';
 
-/** A subscription to one topic. */
 export interface Subscription {
   topic: Topic;
   /** @param last no further notification follows: the subscription has ended by itself. */

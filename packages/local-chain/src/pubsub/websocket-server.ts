@@ -19,7 +19,6 @@ const CLOSE_TRY_AGAIN_LATER = 1013;
 
 const unsubscribeParams = z.tuple([z.number()]);
 
-/** A connection with its subscriptions by their numbers. */
 interface Connection {
   client: WebSocket;
   open: Map<number, Subscription>;

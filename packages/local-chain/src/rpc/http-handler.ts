@@ -21,7 +21,6 @@ const CORS_HEADERS = {
   'access-control-max-age': '86400',
 };
 
-/** Bounds the connections and waiting times of a server. */
 export function limitServer(server: Server): void {
   server.maxConnections = MAX_CONNECTIONS;
   server.headersTimeout = HEADERS_TIMEOUT_MS;

@@ -20,13 +20,10 @@ function base58Bytes(length: number, what: string): z.ZodType<Uint8Array, string
     });
 }
 
-/** An address: base58 of 32 bytes. */
 export const addressParam = base58Bytes(32, 'address');
 
-/** A transaction's signature: base58 of 64 bytes. */
 export const signatureParam = base58Bytes(64, 'signature');
 
-/** A blockhash, kept as text. */
 export const blockhashParam = base58Bytes(32, 'blockhash').transform((bytes) => bs58.encode(bytes));
 
 /** A slot, a count, a size: an integer that JavaScript represents exactly. */
@@ -48,7 +45,6 @@ export const accountEncodingParam = z.enum(['binary', 'base58', 'base64', 'base6
 
 export type AccountEncoding = z.output<typeof accountEncodingParam>;
 
-/** How transactions are written into the answer. */
 const transactionEncodingParam = z.enum(['json', 'jsonParsed', 'base64', 'base58']);
 
 /** Clients may give the encoding alone in place of a config. */
@@ -66,13 +62,11 @@ export const TRANSACTION_DEFAULTS = {
   maxSupportedTransactionVersion: null,
 };
 
-/** How account data is written into the answer, and which part of it. */
 export const accountViewFields = {
   encoding: accountEncodingParam.nullish(),
   dataSlice: z.object({ offset: countParam, length: countParam }).nullish(),
 };
 
-/** The slot of an answer. */
 interface ReadContext {
   slot: number;
   finalized: boolean;
@@ -101,7 +95,6 @@ export function historyContext(moment: ChainMoment, config: ContextConfig | null
   return readContext(moment, config);
 }
 
-/** An answer together with the slot for which it holds. */
 export function withContext<T>(
   { slot }: { slot: number },
   value: T,

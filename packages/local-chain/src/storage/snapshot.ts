@@ -11,7 +11,6 @@ import { syncFolder } from './journal.js';
 /** The state of the chain after all records before `position` of the journal, and no later ones. */
 interface SnapshotHeader {
   position: number;
-  /** Chain time in milliseconds. */
   unixMs: number;
   /** How far the chain's clock is ahead of the wall clock. */
   offsetMs: number;

@@ -17,7 +17,6 @@ export function transfer(from: PublicKey, to: PublicKey, lamports: number): Tran
   return SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports });
 }
 
-/** A signed version 0 transaction. */
 export function signed(
   payer: Keypair,
   recentBlockhash: string,

@@ -79,7 +79,6 @@ export function hasLimits(driver: SandboxDriver): boolean {
   return driver.guarantees.memoryBounded && ofThisMachine(driver);
 }
 
-/** The value of code that must succeed. */
 export async function valueOf(driver: SandboxDriver, code: string): Promise<JsonValue> {
   const evaluation = await evaluate(driver, code);
   assert.ok('value' in evaluation, `the code failed: ${JSON.stringify(evaluation)}`);

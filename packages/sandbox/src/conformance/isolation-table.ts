@@ -2,7 +2,6 @@ import type { SandboxDriver } from '../sandbox.js';
 import { conformanceCases } from './index.js';
 import { type Threat, threats } from './threats.js';
 
-/** The announcements of a column's drivers. */
 interface Column {
   title: string;
   isolation: 'kernel' | 'runtime';
@@ -90,7 +89,6 @@ const remarks: Readonly<Record<Row, Remarks>> = {
   ],
 };
 
-/** Whether the drivers of a column hold all cases of a row. */
 function isContained(row: Row, column: Column): boolean {
   if (Object.hasOwn(shownByDrivers, row)) return shownByDrivers[row as keyof typeof shownByDrivers](column);
   const cases = conformanceCases.filter(({ threat }) => threat === row);

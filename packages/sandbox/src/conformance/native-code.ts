@@ -21,7 +21,6 @@ export function nativeLanguages({ isolation, capabilities }: SandboxDriver): Nat
   ];
 }
 
-/** Runs code in one of these languages. */
 export function evaluateIn(
   driver: SandboxDriver,
   language: NativeLanguage,

@@ -13,7 +13,6 @@ export async function probeStep<T>(name: string, action: () => Promise<T>): Prom
   }
 }
 
-/** Runs code of a probe in an evaluator. */
 export function evaluateForProbe(
   start: (options: StartOptions) => Promise<Sandbox>,
   code: string,
@@ -35,12 +34,10 @@ export function requireNone(value: JsonValue, what: string): void {
   if (!Array.isArray(value) || value.length > 0) throw new Error(`${what}: ${JSON.stringify(value)}`);
 }
 
-/** Refuses every value but the answer of `6 * 7`. */
 export function requireAnswer(value: JsonValue): void {
   if (value !== 42) throw new Error(`6 * 7 gave ${JSON.stringify(value)}`);
 }
 
-/** Starts the runner and ends it. */
 export async function probeRunner(start: (options: StartOptions) => Promise<Sandbox>): Promise<void> {
   await probeStep('start the runner', async () => (await start({ entry: 'runner' })).kill());
 }

@@ -44,7 +44,6 @@ function createPool(driver: SandboxDriver, options: object = {}): WarmPool {
   return pool;
 }
 
-/** A pool with a full reserve. */
 async function readyPool(driver: SandboxDriver, options: object = {}): Promise<WarmPool> {
   const pool = createPool(driver, options);
   await pool.ready();
@@ -242,7 +241,6 @@ describe('createWarmPool', () => {
   });
 
   describe('between owners', () => {
-    /** Waiting takes, and the order in which they get a sandbox. */
     function takes(pool: WarmPool): {
       given: { owner: string; sandbox: Sandbox }[];
       take(owner: string): Promise<void>;

@@ -37,7 +37,6 @@ const NEEDED_TOOLS: Record<'javascript' | 'python' | 'web', readonly string[]> =
   web: ['web_fetch'],
 };
 
-/** The host's side of one run. */
 class RunSession {
   readonly #options: DriveRunOptions;
   readonly #limits: RunLimits;
@@ -45,7 +44,6 @@ class RunSession {
   /** Aborted at the end of the run, to end the open callbacks. */
   readonly #over = new AbortController();
   readonly #conversation: HostConversation;
-  /** Messages of the open model request. */
   #asked: ChatMessage[] = [];
   readonly usage: RunUsage = { modelCalls: 0, evaluations: 0 };
   #outputChecks = 0;
@@ -148,7 +146,6 @@ class RunSession {
     return message;
   }
 
-  /** Counts a request and checks its tools. */
   #admit(request: RunnerRequest, characters: number): void {
     if (request.method === 'model.complete') {
       if (request.params.tools.some((name) => !this.#grantedTools.has(name))) {
@@ -244,7 +241,6 @@ class RunSession {
     return this.#options.checkOutput(output);
   }
 
-  /** Determines the result after the sandbox has ended. */
   async #conclude(): Promise<RunEnding> {
     const done = this.#done;
     if (done === undefined) return explainExit(await this.#options.sandbox.exited);

@@ -11,7 +11,6 @@ export class LimitExceeded extends Error {
   override readonly name = 'LimitExceeded';
 }
 
-/** Explains the exit of a sandbox that has sent no result. */
 export function explainExit({ reason, code, signal }: SandboxExit): RunEnding {
   switch (reason) {
     case 'line_too_long':

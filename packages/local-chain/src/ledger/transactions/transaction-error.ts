@@ -9,7 +9,6 @@ import {
 } from 'litesvm/dist/internal.js';
 import * as z from 'zod';
 
-/** The JSON form in which RPC gives the error of one instruction. */
 type InstructionErrorJson = string | { Custom: number } | { BorshIoError: string };
 
 /** The JSON form in which RPC gives a transaction's error. */

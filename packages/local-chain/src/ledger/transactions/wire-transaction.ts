@@ -3,7 +3,6 @@ import { VersionedTransaction, type VersionedMessage } from '@solana/web3.js';
 /** The largest transaction that fits a network packet, in bytes. */
 export const MAX_TRANSACTION_BYTES = 1232;
 
-/** Well-formed transaction bytes, and the parsed transaction. */
 export interface WireTransaction {
   bytes: Uint8Array;
   /** The first signature, which identifies the transaction. */

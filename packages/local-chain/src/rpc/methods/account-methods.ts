@@ -34,7 +34,6 @@ const programConfig = z
   .nullish();
 const tokenFilter = z.union([z.object({ mint: addressParam }), z.object({ programId: addressParam })]);
 
-/** Methods about accounts. */
 export function accountMethods(ledger: Ledger): RpcMethods {
   const show = (account: AccountState, view: AccountView, finalized: boolean): Json =>
     accountJson(

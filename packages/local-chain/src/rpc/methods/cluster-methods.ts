@@ -16,7 +16,6 @@ import { RpcError } from '../rpc-error.js';
 
 const noParams = z.tuple([]);
 
-/** Methods about the chain as a whole and its time. */
 export function clusterMethods(ledger: Ledger): RpcMethods {
   const currentSlot = rpcMethod(
     z.tuple([contextConfig]),

@@ -30,7 +30,6 @@ const transactionConfig = z
   .nullish()
   .transform((config) => ({ ...TRANSACTION_DEFAULTS, ...config }));
 
-/** Methods about transactions that landed. */
 export function historyMethods(ledger: Ledger): RpcMethods {
   return {
     getTransaction: rpcMethod(z.tuple([signatureParam, transactionConfig]), ([signature, config]) => {

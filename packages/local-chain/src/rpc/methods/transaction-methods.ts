@@ -65,7 +65,6 @@ const simulateConfig = z
   })
   .nullish();
 
-/** Methods that execute transactions or help to make them. */
 export function transactionMethods(ledger: Ledger): RpcMethods {
   return {
     sendTransaction: rpcMethod(z.tuple([encodedParam, sendConfig]), ([encoded, config]) => {

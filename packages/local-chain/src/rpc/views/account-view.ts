@@ -13,7 +13,6 @@ export interface AccountView {
 /** Longer data is not written in base58: encoding is quadratic. */
 const MAX_BASE58_BYTES = 128;
 
-/** An account as the RPC shows it. */
 export function accountJson(account: AccountState, view: AccountView, parsed?: Json): Json {
   return {
     lamports: account.lamports,

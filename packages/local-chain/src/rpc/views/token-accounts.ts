@@ -15,7 +15,6 @@ const STATE_OFFSET = 108;
 const STATES = ['uninitialized', 'initialized', 'frozen'];
 const MINT_DECIMALS_OFFSET = 44;
 
-/** Whether this is the data of an initialized token account. */
 export function isTokenAccount(data: Uint8Array): boolean {
   return data.length >= TOKEN_ACCOUNT_BYTES && data[STATE_OFFSET] !== 0;
 }

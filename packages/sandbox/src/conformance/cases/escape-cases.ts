@@ -46,7 +46,6 @@ const ofTheHost = {
   'node:dgram': `import('node:dgram').then((dgram) => new Promise((ok, no) => { const s = dgram.createSocket('udp4'); s.on('error', no); s.bind(0, ok); }))`,
 };
 
-/** Attempts of untrusted code to reach the host or other sandboxes. */
 export const escapeCases: readonly ConformanceCase[] = [
   {
     name: 'has no network',

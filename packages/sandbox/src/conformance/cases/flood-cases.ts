@@ -150,7 +150,6 @@ async function floodRun(driver: SandboxDriver, flood: string): Promise<RunOutcom
 
 const threat = "blocking the server's event loop with output";
 
-/** Output that tries to block the event loop of the host. */
 export const floodCases: readonly ConformanceCase[] = [
   ...Object.entries(FLOODS).flatMap(([what, flood]): ConformanceCase[] => [
     {

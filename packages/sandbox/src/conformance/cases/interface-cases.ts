@@ -28,7 +28,6 @@ async function withCanaries(use: (paths: Record<'module' | 'text', string>) => P
   }
 }
 
-/** Attempts of code to learn its installation path. */
 const TELL_THE_INSTALLATION = `
   const told = [];
   const tell = async (look) => { try { told.push(String(await look())); } catch (error) { told.push(String(error?.stack ?? error)); } };

@@ -31,7 +31,6 @@ export const flood = (stream: 'stdout' | 'stderr', text = `'x'.repeat(1000) + '\
     await new Promise((later) => setTimeout(later));
   }`;
 
-/** Code that uses memory without end, by name. */
 export const BOMBS: Readonly<Record<string, string>> = {
   'typed arrays': `const held = []; for (;;) held.push(new Uint8Array(1 << 20).fill(1));`,
   'typed arrays, errors ignored': `const held = []; for (;;) { try { held.push(new Uint8Array(1 << 20).fill(1)); } catch {} }`,

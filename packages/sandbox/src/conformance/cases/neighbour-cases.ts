@@ -33,7 +33,6 @@ async function withNeighbour(driver: SandboxDriver, use: () => Promise<void>): P
   }
 }
 
-/** Attempts of code on neighbouring sandboxes. */
 export const neighbourCases: readonly ConformanceCase[] = [
   {
     name: 'learns nothing of a sandbox beside it',

@@ -7,7 +7,6 @@ const modelCall = (id: number, params: object): string =>
   JSON.stringify({ id, method: 'model.complete', params });
 const askModel = { messages: [{ role: 'user', content: 'hello' }], tools: [], toolChoice: 'none' };
 
-/** Lines that break the protocol, by name. */
 const FORGERIES: Readonly<Record<string, readonly string[]>> = {
   'a line that is not JSON': ['hello'],
   'a value that is not an object': ['[1, 2]'],

@@ -17,7 +17,6 @@ const BOMB_MEMORY_MB = 128;
  */
 const NEIGHBOUR_BOUND_MS = 15_000;
 
-/** Code that starts threads without end. */
 export const THREAD_BOMB = `
   const idle = 'data:text/javascript,setInterval(() => {}, 1000)';
   for (let made = 0; made < 2000; made += 1) {

@@ -10,7 +10,6 @@ interface TakenOver extends Pick<ConformanceCase, 'threat' | 'appliesTo'> {
 
 const MIB = 1024 * 1024;
 
-/** Actions of a compromised runner. */
 const TAKEN_OVER: Readonly<Record<string, TakenOver>> = {
   'eats memory': {
     threat: 'memory bomb',

@@ -50,7 +50,6 @@ export const DENO_ENVIRONMENT: Readonly<Record<string, string>> = {
   TZ: 'UTC',
 };
 
-/** The bundled file that a kind of sandbox runs behind these walls. */
 export function entryPath(entry: SandboxEntry, wall: RuntimeWall): string {
   if (entry === 'runner') return runnerPath();
   return wall === 'closed' ? evaluatorPath() : openEvaluatorPath();

@@ -8,13 +8,11 @@ import {
 } from '../probe.js';
 import type { Sandbox, SandboxGuarantees, StartOptions } from '../../sandbox.js';
 
-/** Names every permission that Deno grants on request. */
 const GRANTED_PERMISSIONS = `
   const names = ['read', 'write', 'net', 'env', 'run', 'ffi', 'sys', 'import'];
   const states = await Promise.all(names.map((name) => Deno.permissions.request({ name })));
   return names.filter((_, at) => states[at].state === 'granted');`;
 
-/** Names the interfaces to the machine that code finds. */
 const REACHES_THE_MACHINE = `
   const found = ['Worker', 'fetch', 'navigator', 'localStorage', 'caches'].filter((name) => name in globalThis);
   if ('permissions' in Deno || Deno[Deno.internal] !== undefined) found.push('Deno');

@@ -19,7 +19,6 @@ export function locateTool(tool: string): string | undefined {
   return TOOL_FOLDERS.map((folder) => join(folder, tool)).find((path) => existsSync(path));
 }
 
-/** The threads that one sandbox may have on this machine. */
 export function mostThreads(): number {
   return THREADS_BESIDE_V8 + Math.min(availableParallelism(), MOST_THREADS_OF_V8);
 }

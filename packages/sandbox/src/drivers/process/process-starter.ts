@@ -14,7 +14,6 @@ import type { OrphanLedger } from './orphan-ledger.js';
 import type { ProcessRequest, SandboxProcess, SandboxSpawner } from './spawner/spawner.js';
 import type { EndMethod } from './spawner/messages.js';
 
-/** The launch of a sandbox's process. */
 export interface Launch extends Omit<ProcessRequest, 'endMethod'> {
   /** Its cgroup, where the host delegates cgroups to this process. The process enters it before it runs its program. */
   cgroup?: SandboxCgroup;
@@ -45,7 +44,6 @@ interface ProcessStarterOptions {
   endMethod: EndMethod;
 }
 
-/** Starts sandboxes as processes of this machine. */
 export interface ProcessStarter {
   /** @throws SandboxStartError */
   start(options: StartOptions): Promise<Sandbox>;

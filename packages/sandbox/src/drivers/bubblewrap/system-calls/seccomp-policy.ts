@@ -3,7 +3,6 @@ import type { SystemCallName } from './syscall-numbers.js';
 /** A test of one argument: the bits under `mask` (default all) of one of its 32-bit halves are one of these values. */
 export interface ArgumentCheck {
   argument: number;
-  /** Default `low`. */
   half?: 'low' | 'high';
   mask?: number;
   oneOf: readonly number[];
@@ -53,9 +52,7 @@ const ALL_BITS = 0xffff_ffff;
 const without = (bits: number): number => (ALL_BITS & ~bits) >>> 0;
 
 const is = (argument: number, ...oneOf: number[]): ArgumentCheck => ({ argument, oneOf });
-/** None of these bits is set. */
 const none = (argument: number, mask: number): ArgumentCheck => ({ argument, mask, oneOf: [0] });
-/** Only these bits may be set. */
 const only = (argument: number, bits: number): ArgumentCheck => none(argument, without(bits));
 const isNull = (argument: number): ArgumentCheck[] =>
   (['low', 'high'] as const).map((half) => ({ argument, half, oneOf: [0] }));

@@ -8,7 +8,6 @@ import { openPipeEnd } from './named-pipe.js';
 export interface SpawnRequest {
   file: string;
   args: readonly string[];
-  /** The whole environment. */
   env: Readonly<Record<string, string>>;
   /** Visible to the process, so it must not reveal anything about the host. */
   cwd: string;
@@ -23,7 +22,6 @@ export interface SpawnRequest {
   pipes?: readonly [string, string, string];
 }
 
-/** A file that a child finds open. */
 interface OpenedFile {
   descriptor: number;
   path: string;

@@ -20,7 +20,6 @@ const FIRST_FREE_DESCRIPTOR = 3;
 const CLOSE_MS = 2_000;
 const KILLED: ProcessEnd = { code: null, signal: 'SIGKILL' };
 
-/** A requested process, until its end. */
 interface Asked {
   onSpawned(pid: number): void;
   onFailed(message: string): void;
