@@ -52,11 +52,7 @@ const remarks: Readonly<Record<Row, Remarks>> = {
   'quotas of the whole machine': ['no system call for them'],
   'filling the disk or its inodes': ['twice: no permission; nothing can be written to'],
   'output flood, endless line, input never read': [],
-  "blocking the server's event loop with output": [
-    'no output blocks it for 10 ms',
-    'no output blocks it for 10 ms',
-    'no output blocks it for 10 ms',
-  ],
+  "blocking the server's event loop with output": columns.map(() => 'no output blocks it for 10 ms'),
   'busy loop': [undefined, undefined, "in processor time; the run's time limit ends it"],
   'prototype pollution': [],
   'forged protocol messages': [],

@@ -7,7 +7,7 @@ import {
   type StartOptions,
 } from '../../sandbox.js';
 import { superviseChild } from './child-sandbox.js';
-import type { SandboxCgroup } from './delegated-cgroup.js';
+import type { DelegatedCgroup, SandboxCgroup } from './delegated-cgroup.js';
 import { locateTool } from './linux-launcher.js';
 import { yieldToOthers } from './low-priority.js';
 import type { OrphanLedger } from './orphan-ledger.js';
@@ -17,6 +17,14 @@ import type { EndMethod } from './spawner/messages.js';
 export interface Launch extends Omit<ProcessRequest, 'endMethod'> {
   /** Its cgroup, where the host delegates cgroups to this process. The process enters it before it runs its program. */
   cgroup?: SandboxCgroup;
+}
+
+/** Options of the drivers that start processes of this machine. */
+export interface LocalOptions {
+  /** Folder for the ledger of running sandboxes; created when missing. */
+  stateDir: string;
+  /** Bounds the sandboxes beside their own limits. */
+  cgroups?: DelegatedCgroup | undefined;
 }
 
 /** Not one of the descriptors of bubblewrap. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { onHardenedMachine } from '../../bubblewrap/hardened-machine.test-support.js';
+import { giveDescriptor } from './inherited-descriptors.js';
 import { BUILT, descendants, startHost } from '../process-tree.test-support.js';
 
 const SECRET = fileURLToPath(import.meta.url);
@@ -22,10 +23,7 @@ for (const { name, runs, driver } of hosts) {
       const stateDir = await mkdtemp(join(tmpdir(), 'sandbox state '));
       const secret = await open(SECRET);
       const stdio: (number | 'pipe' | 'ignore' | 'inherit')[] = ['pipe', 'pipe', 'inherit'];
-      for (const descriptor of INHERITED) {
-        while (stdio.length < descriptor) stdio.push('ignore');
-        stdio[descriptor] = secret.fd;
-      }
+      for (const descriptor of INHERITED) giveDescriptor(stdio, descriptor, secret.fd);
       const code = `
       import { ${driver} } from ${BUILT};
       const driver = await ${driver}({ stateDir: process.argv[1] });
