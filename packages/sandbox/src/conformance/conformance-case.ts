@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   type EvaluateMessage,
   type Evaluation,
@@ -67,6 +70,21 @@ export function driveTakenOver(
     checkOutput: () => ({ valid: true, errors: [] }),
     ...changes,
   });
+}
+
+/** Makes files of the host (contents by name) that no sandbox may read. Gives their paths. */
+export async function withCanaries(
+  files: Readonly<Record<string, string>>,
+  use: (paths: string[]) => Promise<void>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'canary-'));
+  try {
+    const paths = Object.keys(files).map((name) => join(folder, name));
+    await Promise.all(Object.values(files).map((text, at) => writeFile(paths[at] ?? '', text)));
+    await use(paths);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 /** Whether sandboxes are on this machine. Code may read a separate machine, which is deleted afterwards. */

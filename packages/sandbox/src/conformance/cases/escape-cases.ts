@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
   assertAllFail,
@@ -11,6 +8,7 @@ import {
   evaluate,
   ofThisMachine,
   valueOf,
+  withCanaries,
 } from '../conformance-case.js';
 
 async function withHostPort(use: (port: number, connections: () => number) => Promise<void>): Promise<void> {
@@ -28,17 +26,7 @@ async function withHostPort(use: (port: number, connections: () => number) => Pr
   }
 }
 
-async function withCanaryFile(use: (path: string, content: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'canary-'));
-  try {
-    const path = join(folder, 'canary.mjs');
-    const content = 'export default "canary-7d1f"; //';
-    await writeFile(path, content);
-    await use(path, content);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
+const CANARY = 'export default "canary-7d1f"; //';
 
 /** A separate machine has a separate network stack, and may learn about itself from its metadata address. */
 const ofTheHost = {
@@ -72,7 +60,7 @@ export const escapeCases: readonly ConformanceCase[] = [
     name: 'reads and writes no file of the host',
     threat: 'files of the host',
     check: (driver) =>
-      withCanaryFile(async (path, content) => {
+      withCanaries({ 'canary.mjs': CANARY }, async ([path = '']) => {
         const file = JSON.stringify(path);
         const url = JSON.stringify(pathToFileURL(path).href);
         const target = JSON.stringify(`${path}.written`);
@@ -94,7 +82,7 @@ export const escapeCases: readonly ConformanceCase[] = [
           'node:sqlite': `import('node:sqlite').then((sqlite) => new sqlite.DatabaseSync(${target}))`,
         });
         const seen = await evaluate(driver, `return await Deno.readTextFile(${file});`);
-        assert.ok(!JSON.stringify(seen).includes(content));
+        assert.ok(!JSON.stringify(seen).includes(CANARY));
       }),
   },
   {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { evaluatorPath } from '@agent-rental/agent-runner';
 import { locateDenoBinary } from '../../drivers/deno/deno-binary.js';
 import {
@@ -10,23 +9,14 @@ import {
   evaluate,
   ofThisMachine,
   valueOf,
+  withCanaries,
 } from '../conformance-case.js';
 import { evaluateIn, nativeLanguages } from '../native-code.js';
 
 const CANARY = 'canary-91c7';
 
 /** Files that a module loader reads before it checks permissions: as a module, as text, as a part of an error. */
-async function withCanaries(use: (paths: Record<'module' | 'text', string>) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'canary-'));
-  try {
-    const paths = { module: join(folder, 'module.mjs'), text: join(folder, 'secret.txt') };
-    await writeFile(paths.module, `export default '${CANARY}';`);
-    await writeFile(paths.text, `${CANARY}: of the host`);
-    await use(paths);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
+const CANARIES = { 'module.mjs': `export default '${CANARY}';`, 'secret.txt': `${CANARY}: of the host` };
 
 const TELL_THE_INSTALLATION = `
   const told = [];
@@ -85,8 +75,8 @@ export const interfaceCases: readonly ConformanceCase[] = [
     appliesTo: ofThisMachine,
     needsBareRealm: true,
     check: (driver) =>
-      withCanaries(async (paths) => {
-        for (const path of Object.values(paths)) {
+      withCanaries(CANARIES, async (paths) => {
+        for (const path of paths) {
           for (const load of [
             `import('node:module').then(({ Module }) => { const module = {}; Module._extensions['.mjs'](module, ${JSON.stringify(path)}); return module.exports; })`,
             `import('node:module').then(({ createRequire }) => createRequire('file:///')(${JSON.stringify(path)}))`,

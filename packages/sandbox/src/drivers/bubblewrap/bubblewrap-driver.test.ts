@@ -7,7 +7,13 @@ import { nextLine, startCode } from '../../conformance/conformance-case.js';
 import { DENO_ENVIRONMENT } from '../deno/deno-command.js';
 import { onHardenedMachine } from './hardened-machine.test-support.js';
 import { createLocalDriver } from '../local-driver.js';
-import { descendants, recordedPids, runningOf } from '../process/process-tree.test-support.js';
+import {
+  descendants,
+  expectLimits,
+  expectOwnDescriptors,
+  recordedPids,
+  runningOf,
+} from '../process/process-tree.test-support.js';
 import { type Sandbox, type SandboxDriver, SandboxProbeError } from '../../sandbox.js';
 
 /** Busy in its main thread and in a second one. Only the open evaluator allows a second thread. */
@@ -112,18 +118,10 @@ describe.runIf(onHardenedMachine)('the hardened sandbox', () => {
     // Root only where that is announced.
     expect(/^Uid:\s0\s/m.test(status)).toBe(driver.guarantees.threadsBounded === false);
 
-    const limits = await read('limits');
-    for (const [name, value] of [
-      ['data size', 200 * 1024 * 1024],
-      ['address space', 64 * 1024 ** 3],
-      ['cpu time', 7],
-      ['open files', 64],
-      ['file size', 4_096],
-      ['core file size', 0],
-    ] as const) {
-      expect(limits).toMatch(new RegExp(`^Max ${name}\\s+${value}\\s+${value}\\s`, 'm'));
-    }
-    expect(limits).toMatch(/^Max processes\s+(1\d|2[0-6])\s/m);
+    const memory = { 'data size': 200 * 1024 * 1024, 'address space': 64 * 1024 ** 3 };
+    const files = { 'open files': 64, 'file size': 4_096, 'core file size': 0 };
+    await expectLimits(inner, { ...memory, 'cpu time': 7, ...files });
+    expect(await read('limits')).toMatch(/^Max processes\s+(1\d|2[0-6])\s/m);
 
     for (const namespace of ['user', 'pid', 'net', 'mnt', 'ipc', 'uts', 'cgroup']) {
       const [own, theirs] = await Promise.all([
@@ -144,15 +142,7 @@ describe.runIf(onHardenedMachine)('the hardened sandbox', () => {
     expect(await readdir(`/proc/${inner}/root/app`)).toEqual(['runner.mjs']);
     expect(await read('maps'), 'memory that can be written and executed').not.toMatch(/ rwx/);
 
-    const descriptors = await readdir(`/proc/${inner}/fd`);
-    const targets = await Promise.all(descriptors.map((fd) => readlink(`/proc/${inner}/fd/${fd}`)));
-    for (const stdio of ['0', '1', '2']) {
-      expect(targets[descriptors.indexOf(stdio)]).toMatch(/\/pipes-[^/]+\/\d+ \(deleted\)$/);
-    }
-    const others = targets.filter((_, at) => Number(descriptors[at]) > 2);
-    expect(
-      others.filter((target) => !/^(socket|anon_inode):|^\/dev\/null$|\/pipes-[^/]+\/\d+ /.test(target)),
-    ).toEqual([]);
+    await expectOwnDescriptors(inner);
     await handle.close();
   });
 

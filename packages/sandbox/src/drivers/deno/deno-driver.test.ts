@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { mkdtemp, open, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -9,7 +9,14 @@ import { DENO_MODULES } from './deno-modules.js';
 import { evaluateInSandbox } from '../../protocol/evaluate-in-sandbox.js';
 import { sweepOrphans } from '../process/orphan-ledger.js';
 import { identifyProcess } from '../process/process-identity.js';
-import { BUILT, endNow, recordedPids, startHost } from '../process/process-tree.test-support.js';
+import {
+  BUILT,
+  endNow,
+  expectLimits,
+  expectOwnDescriptors,
+  recordedPids,
+  startHost,
+} from '../process/process-tree.test-support.js';
 import type { SandboxDriver } from '../../sandbox.js';
 import { createWarmPool } from '../../pool/warm-pool.js';
 
@@ -25,9 +32,6 @@ const HOST = `
   sandbox.send(JSON.stringify({ type: 'evaluate', protocol: 1, code, task: 'x' }));
   for await (const line of sandbox.lines) process.stdout.write(line + '\\n');
 `;
-
-/** Descriptors that a sandbox opens itself, replacements of inherited ones, and copies of its standard streams' pipes. */
-const OWN_DESCRIPTOR = /^(socket|anon_inode):|^\/dev\/null$|\/pipes-[^/]+\/\d+ \(deleted\)$/;
 
 /** Starts take long on a busy machine. */
 const STARTS = { timeout: 20_000 };
@@ -169,20 +173,8 @@ describe.runIf(process.platform === 'linux')('the kernel’s knowledge of a sand
       `DENO_DIR=${join(stateDir, 'sandboxes', 'no-cache', 'deno')}`,
       ...Object.entries(DENO_ENVIRONMENT).map(([name, value]) => `${name}=${value}`),
     ]);
-    const limits = Object.fromEntries(
-      (await read('limits'))
-        .split('\n')
-        .map((line) => line.split(/\s{2,}/).slice(0, 3) as [string, ...string[]])
-        .map(([name, ...values]) => [name, values]),
-    );
-    const both = (value: number): string[] => [String(value), String(value)];
-    expect(limits).toMatchObject({
-      'Max data size': both(200 * 1024 * 1024),
-      'Max cpu time': both(7),
-      'Max open files': both(64),
-      'Max file size': both(4_096),
-      'Max core file size': both(0),
-    });
+    const files = { 'open files': 64, 'file size': 4_096, 'core file size': 0 };
+    await expectLimits(pid, { 'data size': 200 * 1024 * 1024, 'cpu time': 7, ...files });
     expect(await read('status')).toMatch(/NoNewPrivs:\s1/);
   });
 
@@ -191,14 +183,7 @@ describe.runIf(process.platform === 'linux')('the kernel’s knowledge of a sand
     const handle = await open(new URL(import.meta.url));
     await driver.start({ entry: 'evaluator' });
     const [pid = 0] = await recordedPids(stateDir);
-    const descriptors = await readdir(`/proc/${pid}/fd`);
-    const targets = await Promise.all(descriptors.map((fd) => readlink(`/proc/${pid}/fd/${fd}`)));
-    // Its stdio is pipes; the sockets are its own, between its threads.
-    for (const stdio of ['0', '1', '2']) {
-      expect(targets[descriptors.indexOf(stdio)]).toMatch(/\/pipes-[^/]+\/\d+ \(deleted\)$/);
-    }
-    const others = targets.filter((_, at) => Number(descriptors[at]) > 2);
-    expect(others.filter((target) => !OWN_DESCRIPTOR.test(target))).toEqual([]);
+    await expectOwnDescriptors(pid);
     await handle.close();
   });
 });
@@ -209,9 +194,8 @@ test('a pool notices that a warm sandbox was killed, and has another one instead
   await pool.ready();
   const [pid = 0] = await recordedPids(stateDir);
   process.kill(pid, 'SIGKILL');
-  await vi.waitFor(() => {
-    expect(pool.stats()).toMatchObject({ diedIdleTotal: 1, idle: 2, starting: 0 });
-  }, STARTS);
+  const replaced = { diedIdleTotal: 1, idle: 2, starting: 0 };
+  await vi.waitFor(() => expect(pool.stats()).toMatchObject(replaced), STARTS);
   expect(await recordedPids(stateDir)).not.toContain(pid);
   await pool.close();
 });

@@ -1,11 +1,11 @@
-import { mkdtemp, open, readdir, readlink, rm } from 'node:fs/promises';
+import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { onHardenedMachine } from '../../bubblewrap/hardened-machine.test-support.js';
 import { giveDescriptor } from './inherited-descriptors.js';
-import { BUILT, descendants, startHost } from '../process-tree.test-support.js';
+import { BUILT, descendants, openFilesOf, startHost } from '../process-tree.test-support.js';
 
 const SECRET = fileURLToPath(import.meta.url);
 /** Descriptors as a shell or a service manager leaves them: the first free one, a low one, and a high one. */
@@ -38,10 +38,8 @@ for (const { name, runs, driver } of hosts) {
       const tree = descendants(host);
       expect(tree.length).toBeGreaterThan(0);
       for (const pid of [host, ...tree]) {
-        const descriptors = await readdir(`/proc/${pid}/fd`);
-        const targets = await Promise.all(descriptors.map((fd) => readlink(`/proc/${pid}/fd/${fd}`)));
-        const held = targets.filter((target) => target === SECRET).length;
-        expect(held, `process ${pid}`).toBe(pid === host ? INHERITED.length : 0);
+        const held = [...(await openFilesOf(pid)).values()].filter((target) => target === SECRET);
+        expect(held, `process ${pid}`).toHaveLength(pid === host ? INHERITED.length : 0);
       }
     },
   );

@@ -14,7 +14,7 @@ export function inheritedDescriptors(): number[] {
 }
 
 /** Gives a child a descriptor of this process. The child has nothing at lower numbers without a value. */
-export function giveDescriptor<T>(stdio: (T | number | 'ignore')[], descriptor: number, given: number): void {
+export function giveDescriptor(stdio: (number | string)[], descriptor: number, given: number): void {
   while (stdio.length < descriptor) stdio.push('ignore');
   stdio[descriptor] = given;
 }
