@@ -24,7 +24,6 @@ export interface ChainNode {
   close(): Promise<void>;
 }
 
-/** Restores the chain and serves it, in this process. */
 export async function startChainNode(
   config: ChainConfig,
   report: Pick<LedgerOptions, 'onLog' | 'onFatal'>,

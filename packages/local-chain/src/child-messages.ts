@@ -1,17 +1,14 @@
 import * as z from 'zod';
 import { chainConfigSchema } from './options.js';
 
-/** Messages from the supervisor to the child. */
 export const toChildSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('start'), config: chainConfigSchema }),
   z.object({ type: z.literal('stop') }),
 ]);
 
-/** Messages from the child to the supervisor. */
 export const fromChildSchema = z.discriminatedUnion('type', [
   /** The chain answers on this port, and the websocket on the one after it. */
   z.object({ type: z.literal('ready'), rpcPort: z.int() }),
-  /** The chain cannot start or go on. The child exits. */
   z.object({ type: z.literal('fatal'), code: z.string(), message: z.string() }),
   z.object({
     type: z.literal('log'),

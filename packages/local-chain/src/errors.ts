@@ -7,22 +7,16 @@
  * - `program_unusable`: a program's `.so` is missing or the runtime refuses it.
  * - `start_failed`: anything else; the message has the cause.
  */
-export type LocalChainErrorCode =
-  | 'invalid_options'
-  | 'port_in_use'
-  | 'state_in_use'
-  | 'state_damaged'
-  | 'program_unusable'
-  | 'start_failed';
-
-const CODES: readonly string[] = [
+const CODES = [
   'invalid_options',
   'port_in_use',
   'state_in_use',
   'state_damaged',
   'program_unusable',
   'start_failed',
-] satisfies LocalChainErrorCode[];
+] as const;
+
+export type LocalChainErrorCode = (typeof CODES)[number];
 
 /** A failure with a message of one line that names the cause. */
 export class LocalChainError extends Error {
@@ -37,5 +31,5 @@ export class LocalChainError extends Error {
 
 /** Whether text that crossed a process boundary is one of the codes. */
 export function isLocalChainErrorCode(value: string): value is LocalChainErrorCode {
-  return CODES.includes(value);
+  return (CODES as readonly string[]).includes(value);
 }

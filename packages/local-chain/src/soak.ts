@@ -6,9 +6,9 @@
  */
 import { createPrivateKey, sign } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Keypair, type PublicKey, SystemProgram, TransactionMessage } from '@solana/web3.js';
 import { startLocalChain, type LocalChain } from './index.js';
 
@@ -26,23 +26,10 @@ interface Answer {
   error?: { message: string };
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
-
-function call(chain: LocalChain, method: string, params: unknown[]): Promise<Answer> {
+async function call(chain: LocalChain, method: string, params: unknown[]): Promise<Answer> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-  return new Promise((resolve, reject) => {
-    const outgoing = request(chain.rpcUrl, { method: 'POST', agent }, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => {
-        text += chunk;
-      });
-      response.on('end', () => resolve(JSON.parse(text) as Answer));
-      response.on('error', reject);
-    });
-    outgoing.on('error', reject);
-    outgoing.end(body);
-  });
+  const response = await fetch(chain.rpcUrl, { method: 'POST', body });
+  return (await response.json()) as Answer;
 }
 
 /** Signs transfers much faster than web3.js can: one message, patched and signed by OpenSSL. */
@@ -97,7 +84,7 @@ async function answersAgain(chain: LocalChain, signature: string): Promise<Answe
     try {
       return await call(chain, 'getSignatureStatuses', [[signature], { searchTransactionHistory: true }]);
     } catch {
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await delay(10);
     }
   }
 }
@@ -161,7 +148,6 @@ try {
   const bounded = isFlat && growthMiB <= retainable + MAX_SWING_MEBIBYTES;
   if (status === null || restartMs > MAX_RESTART_MS || !bounded) process.exitCode = 1;
 } finally {
-  agent.destroy();
   await chain.close();
   rmSync(stateDir, { recursive: true, force: true });
 }

@@ -53,13 +53,13 @@ function journalFiles(stateDir: string): string[] {
     .map((name) => join(dir, name));
 }
 
-describe('kill -9', () => {
-  let folder: ReturnType<typeof temporaryFolder>;
-  beforeEach(() => {
-    folder = temporaryFolder();
-  });
-  afterEach(() => folder.remove());
+let folder: ReturnType<typeof temporaryFolder>;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
 
+describe('kill -9', () => {
   it(
     'of the parent loses nothing that was confirmed and leaves no process',
     { timeout: 60_000 },
@@ -112,12 +112,10 @@ describe('kill -9', () => {
             commitment: 'confirmed',
             maxSupportedTransactionVersion: 0,
           });
-          const [pre, post] = [
-            transaction?.meta?.preBalances[1] ?? 0,
-            transaction?.meta?.postBalances[1] ?? 0,
-          ];
-          expect(amounts.get(signature) ?? post - pre).toBe(post - pre);
-          total += post - pre;
+          const { preBalances = [], postBalances = [] } = transaction?.meta ?? {};
+          const gain = (postBalances[1] ?? 0) - (preBalances[1] ?? 0);
+          expect(amounts.get(signature) ?? gain).toBe(gain);
+          total += gain;
         }
         expect(await connection.getBalance(bob)).toBe(total);
         expect(await connection.getBalance(alice.publicKey)).toBe(
@@ -157,12 +155,8 @@ describe('kill -9', () => {
       const { rpcUrl, pid } = fixture.chain;
       const { blockhash } = await fixture.connection.getLatestBlockhash();
       process.kill(pid, 'SIGKILL');
-      await vi.waitFor(
-        () => expect(fixture.logs.map(({ msg }) => msg)).toContain('the chain was restarted'),
-        {
-          timeout: 10_000,
-        },
-      );
+      const messages = (): string[] => fixture.logs.map(({ msg }) => msg);
+      await vi.waitFor(() => expect(messages()).toContain('the chain was restarted'), { timeout: 10_000 });
       expect(fixture.chain.rpcUrl).toBe(rpcUrl);
       expect(fixture.chain.pid).not.toBe(pid);
       expect(await fixture.connection.getBalance(alice.publicKey)).toBe(LAMPORTS_PER_SOL);
@@ -194,12 +188,6 @@ describe('kill -9', () => {
 });
 
 describe('the state folder', () => {
-  let folder: ReturnType<typeof temporaryFolder>;
-  beforeEach(() => {
-    folder = temporaryFolder();
-  });
-  afterEach(() => folder.remove());
-
   const withChain = async <T>(use: (fixture: ChainFixture) => Promise<T>): Promise<T> => {
     const fixture = await startFixture({ stateDir: folder.path });
     try {
@@ -228,13 +216,8 @@ describe('the state folder', () => {
     const whole = statSync(file).size;
     appendFileSync(file, Buffer.from('200000001234567801020304', 'hex'));
     await withChain(async (fixture) => {
-      expect(fixture.logs).toContainEqual(
-        expect.objectContaining({
-          level: 'warn',
-          msg: 'cut an incomplete record off the journal',
-          bytes: 12,
-        }),
-      );
+      const entry = { level: 'warn', msg: 'cut an incomplete record off the journal', bytes: 12 };
+      expect(fixture.logs).toContainEqual(expect.objectContaining(entry));
       expect(statSync(file).size).toBe(whole);
       expect(await fixture.connection.getBalance(alice.publicKey)).toBe(LAMPORTS_PER_SOL);
       await airdrop(fixture.connection, alice.publicKey, LAMPORTS_PER_SOL);
@@ -268,7 +251,6 @@ describe('a program', () => {
     ['is missing', null, /^cannot read program .*ENOENT/u],
     ['is not a program', 'not an ELF file', /^program .* cannot be loaded/u],
   ])('that %s is named in one clear error', async (_, contents, message) => {
-    const folder = temporaryFolder();
     const soPath = join(folder.path, 'program.so');
     if (contents !== null) writeFileSync(soPath, contents);
     const programId = Keypair.generate().publicKey.toBase58();
@@ -277,7 +259,6 @@ describe('a program', () => {
       code: 'program_unusable',
       message: expect.stringMatching(message),
     });
-    folder.remove();
   });
 });
 

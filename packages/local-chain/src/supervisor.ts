@@ -6,13 +6,11 @@ import { fromChildSchema, type ToChild } from './child-messages.js';
 import { isLocalChainErrorCode, LocalChainError } from './errors.js';
 import { parseOptions, type ChainConfig, type LocalChainOptions, type LogEntry } from './options.js';
 
-/** The reason why a chain has ended. */
 export interface ClosedReason {
   /** `closed` after {@link LocalChain.close}; otherwise what happened, in words. */
   reason: string;
 }
 
-/** A running chain. */
 export interface LocalChain {
   /** For `new Connection(rpcUrl)`. */
   rpcUrl: string;
@@ -92,7 +90,7 @@ class Supervisor implements LocalChain {
     // Replacements must answer on the same port.
     this.#config.rpcPort = started;
     child.once('exit', (code, signal) => {
-      void this.#replace(`exit code ${code ?? 'none'}, signal ${signal ?? 'none'}: ${output()}`);
+      void this.#replace(`${howItEnded(code, signal)}: ${output()}`);
     });
   }
 
@@ -109,35 +107,23 @@ class Supervisor implements LocalChain {
     return new Promise((resolve, reject) => {
       let fatal: LocalChainError | null = null;
       child.on('message', (received) => {
-        const parsed = fromChildSchema.safeParse(received);
-        if (!parsed.success) return;
-        const message = parsed.data;
-        switch (message.type) {
-          case 'ready':
-            resolve(message.rpcPort);
-            break;
-          case 'fatal': {
-            const code = isLocalChainErrorCode(message.code) ? message.code : 'start_failed';
-            fatal = new LocalChainError(code, message.message);
-            this.#onLog({ level: 'error', msg: message.message, code });
-            break;
-          }
-          case 'log':
-            this.#onLog(message.entry);
-            break;
+        const { success, data: message } = fromChildSchema.safeParse(received);
+        if (!success) return;
+        if (message.type === 'ready') resolve(message.rpcPort);
+        else if (message.type === 'log') this.#onLog(message.entry);
+        else {
+          const code = isLocalChainErrorCode(message.code) ? message.code : 'start_failed';
+          fatal = new LocalChainError(code, message.message);
+          this.#onLog({ level: 'error', msg: message.message, code });
         }
       });
       child.once('error', (cause) => {
-        reject(
-          new LocalChainError('start_failed', `the chain's process cannot run: ${cause.message}`, { cause }),
-        );
+        const text = `the chain's process cannot run: ${cause.message}`;
+        reject(new LocalChainError('start_failed', text, { cause }));
       });
       child.once('exit', (code, signal) => {
-        const how = `exit code ${code ?? 'none'}, signal ${signal ?? 'none'}`;
-        reject(
-          fatal ??
-            new LocalChainError('start_failed', `the chain ended while starting (${how}): ${output()}`),
-        );
+        const text = `the chain ended while starting (${howItEnded(code, signal)}): ${output()}`;
+        reject(fatal ?? new LocalChainError('start_failed', text));
       });
     });
   }
@@ -165,6 +151,10 @@ class Supervisor implements LocalChain {
       }
     }
   }
+}
+
+function howItEnded(code: number | null, signal: string | null): string {
+  return `exit code ${code ?? 'none'}, signal ${signal ?? 'none'}`;
 }
 
 async function stopChild(child: ChildProcess): Promise<void> {

@@ -1,12 +1,9 @@
 import type { SandboxEntry } from '@agent-rental/agent-runner';
 
-/** The drivers that run sandboxes on this machine, by name. */
 const localDriverNames = ['bubblewrap', 'deno'] as const;
 
-/** Name of a driver that runs sandboxes on this machine. */
 export type LocalDriverName = (typeof localDriverNames)[number];
 
-/** All sandbox drivers, by name. */
 export const sandboxDriverNames = [...localDriverNames, 'e2b'] as const;
 
 /**
@@ -15,7 +12,6 @@ export const sandboxDriverNames = [...localDriverNames, 'e2b'] as const;
  */
 export const isolationLevels = ['runtime', 'kernel', 'microvm'] as const;
 
-/** One of the isolation levels. */
 export type IsolationLevel = (typeof isolationLevels)[number];
 
 /** The limits of one sandbox. A sandbox that exceeds a limit is killed, and `exited` names the limit. */
@@ -35,6 +31,12 @@ export interface SandboxLimits {
 }
 
 const MIB = 1024 * 1024;
+const bothEntries = {
+  maxLineBytes: MIB,
+  maxPendingInputBytes: 32 * MIB,
+  memoryMb: 256,
+  startTimeoutMs: 15_000,
+};
 
 /**
  * Limits that allow every honest run:
@@ -46,22 +48,8 @@ const MIB = 1024 * 1024;
  * A line of output is short enough for one turn of the event loop.
  */
 export const defaultLimits: Readonly<Record<SandboxEntry, Readonly<SandboxLimits>>> = {
-  runner: {
-    maxLineBytes: MIB,
-    maxTotalOutputBytes: 24 * MIB,
-    maxPendingInputBytes: 32 * MIB,
-    memoryMb: 256,
-    cpuSeconds: 300,
-    startTimeoutMs: 15_000,
-  },
-  evaluator: {
-    maxLineBytes: MIB,
-    maxTotalOutputBytes: 4 * MIB,
-    maxPendingInputBytes: 32 * MIB,
-    memoryMb: 256,
-    cpuSeconds: 60,
-    startTimeoutMs: 15_000,
-  },
+  runner: { ...bothEntries, maxTotalOutputBytes: 24 * MIB, cpuSeconds: 300 },
+  evaluator: { ...bothEntries, maxTotalOutputBytes: 4 * MIB, cpuSeconds: 60 },
 };
 
 /**
@@ -185,7 +173,6 @@ export class SandboxStartError extends Error {
 /** A driver does not work, or does not keep its promises, on this machine. `message` is for the operator. */
 export class SandboxProbeError extends Error {
   override readonly name = 'SandboxProbeError';
-  /** The attempt. */
   readonly step: string;
 
   constructor(step: string, message: string, options?: ErrorOptions) {

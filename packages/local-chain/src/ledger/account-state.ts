@@ -14,17 +14,26 @@ export interface AddressedAccount {
   account: AccountState | null;
 }
 
+/** An address without an account, as the runtime and subscribers see it. */
+export const ABSENT_ACCOUNT: AccountState = {
+  lamports: 0n,
+  owner: new Uint8Array(32),
+  executable: false,
+  data: new Uint8Array(),
+};
+
+/** The rent epoch of every rent-exempt account of a real cluster. */
+export const RENT_EXEMPT_EPOCH = 2n ** 64n - 1n;
+
 /** 32 address bytes as a Map key: one character per byte. */
 export function addressKey(address: Uint8Array): string {
   return Buffer.from(address.buffer, address.byteOffset, address.byteLength).toString('latin1');
 }
 
-/** The address bytes of an {@link addressKey}. */
 export function addressFromKey(key: string): Buffer {
   return Buffer.from(key, 'latin1');
 }
 
-/** Whether two states are the same account contents. */
 export function sameAccount(a: AccountState | null, b: AccountState | null): boolean {
   if (a === null || b === null) return a === b;
   return (
@@ -39,7 +48,6 @@ const ABSENT = 0;
 const PRESENT = 1;
 const PRESENT_EXECUTABLE = 2;
 
-/** Appends an address and its state to a record. */
 export function writeAccount(writer: ByteWriter, { address, account }: AddressedAccount): void {
   writer.bytes(address);
   if (account === null) {

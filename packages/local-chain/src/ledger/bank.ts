@@ -7,6 +7,7 @@ import {
   type SimulatedTransactionInfo,
   type TransactionMetadata,
 } from 'litesvm/dist/internal.js';
+import { ABSENT_ACCOUNT, RENT_EXEMPT_EPOCH } from './account-state.js';
 import type { AccountState, AddressedAccount } from './account-state.js';
 import { transactionErrorOf } from './transactions/transaction-error.js';
 import type { ExecutionResult } from './transactions/transaction-outcome.js';
@@ -23,10 +24,6 @@ interface BankMoment {
   /** Earlier slots, newest first. */
   slotHashes: { slot: bigint; hash: string }[];
 }
-
-const SYSTEM_PROGRAM = new Uint8Array(32);
-/** The rent epoch of every rent-exempt account of a real cluster. */
-const RENT_EXEMPT_EPOCH = 2n ** 64n - 1n;
 
 /**
  * The Solana runtime: accounts and execution, nothing else. Blockhashes, repeated signatures, history and time are the
@@ -46,7 +43,6 @@ export class Bank {
     );
   }
 
-  /** Sets the Clock and SlotHashes sysvars. */
   setMoment({ slot, unixMs, epochStartUnixMs, slotHashes }: BankMoment): void {
     const epoch = BigInt(Math.floor(slot / SLOTS_PER_EPOCH));
     const seconds = (ms: number): bigint => BigInt(Math.floor(ms / 1000));
@@ -84,7 +80,6 @@ export class Bank {
     return this.#svm.minimumBalanceForRentExemption(BigInt(dataBytes));
   }
 
-  /** Executes a transaction and keeps its changes. */
   execute(transaction: WireTransaction, verifySignatures: boolean): ExecutionResult {
     this.#svm.setSigverify(verifySignatures);
     return resultOf(this.#svm.sendVersionedTransaction(transaction.bytes));
@@ -107,13 +102,6 @@ export class Bank {
     return { result: succeeded(simulated.meta()), postAccounts: postAccountsOf(simulated) };
   }
 }
-
-const ABSENT_ACCOUNT: AccountState = {
-  lamports: 0n,
-  owner: SYSTEM_PROGRAM,
-  executable: false,
-  data: new Uint8Array(),
-};
 
 function stateOf(account: Account): AccountState {
   return {

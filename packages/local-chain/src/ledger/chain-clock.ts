@@ -74,7 +74,6 @@ export class ChainClock {
   }
 }
 
-/** The slot at a chain time. */
 export function slotAt(anchor: SlotAnchor, unixMs: number): number {
   return anchor.slot + Math.max(0, Math.floor((unixMs - anchor.unixMs) / anchor.slotTimeMs));
 }

@@ -14,7 +14,6 @@ export const MAX_AIRDROP_LAMPORTS = 1_000_000_000_000;
 
 const MAX_NONCE = 2 ** 32;
 
-/** Holds the chain's supply and gives it away. */
 export class Faucet {
   readonly #keypair: Keypair;
 
@@ -22,7 +21,6 @@ export class Faucet {
     this.#keypair = Keypair.fromSeed(deriveSecret(genesis, 'faucet'));
   }
 
-  /** The faucet's account on a new chain. */
   initialAccount(): AddressedAccount {
     return {
       address: this.#keypair.publicKey.toBytes(),
@@ -35,7 +33,6 @@ export class Faucet {
     };
   }
 
-  /** Signed transaction bytes that pay `lamports` to an address. */
   payment(recipient: Uint8Array, lamports: number, blockhash: string): Uint8Array {
     const from = this.#keypair.publicKey;
     const message = new TransactionMessage({

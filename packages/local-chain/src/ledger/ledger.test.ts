@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../testing/chain-fixture.js';
-import { memo, signed, transfer } from '../testing/transactions.js';
+import { memo, MEMO_PROGRAM, signed, transfer } from '../testing/transactions.js';
 import { addressKey, type AccountState } from './account-state.js';
 import { Ledger, type LedgerOptions } from './ledger.js';
 import { parseWireTransaction, type WireTransaction } from './transactions/wire-transaction.js';
@@ -49,6 +49,10 @@ describe('Ledger', () => {
     for (const ledger of ledgers) await ledger.close();
     folder.remove();
   });
+  const close = async (ledger: Ledger): Promise<void> => {
+    await ledger.close();
+    ledgers = [];
+  };
 
   const open = (overrides: Partial<LedgerOptions> = {}): Ledger => {
     const ledger = new Ledger({
@@ -67,20 +71,25 @@ describe('Ledger', () => {
     ledgers.push(ledger);
     return ledger;
   };
+  /** A chain on which Alice has 10 SOL. */
+  const openFunded = (overrides: Partial<LedgerOptions> = {}): Ledger => {
+    const ledger = open(overrides);
+    ledger.airdrop(alice.publicKey.toBytes(), 10 ** 10);
+    return ledger;
+  };
   const passSlots = (slots: number): void => {
     wallMs += slots * SLOT_TIME_MS;
   };
   const transaction = (
     ledger: Ledger,
     payer: Keypair,
-    instructions: ReturnType<typeof memo>[],
-    signers?: Keypair[],
+    instruction: ReturnType<typeof memo>,
   ): WireTransaction => {
     const blockhash = ledger.blockhashes.hashOf(ledger.now().slot);
-    return parseWireTransaction(signed(payer, blockhash, instructions, signers).serialize());
+    return parseWireTransaction(signed(payer, blockhash, [instruction]).serialize());
   };
   const pay = (ledger: Ledger, from: Keypair, to: PublicKey, lamports: number): WireTransaction => {
-    const payment = transaction(ledger, from, [transfer(from.publicKey, to, lamports)]);
+    const payment = transaction(ledger, from, transfer(from.publicKey, to, lamports));
     expect(ledger.submit(payment, true)).toEqual({ landed: true, err: null });
     return payment;
   };
@@ -121,19 +130,16 @@ describe('Ledger', () => {
   });
 
   it('replays the whole journal when the snapshot is damaged', async () => {
-    const ledger = open({ snapshotIntervalBytes: 1 });
-    ledger.airdrop(alice.publicKey.toBytes(), 10 ** 10);
+    const ledger = openFunded({ snapshotIntervalBytes: 1 });
     pay(ledger, alice, bob.publicKey, 1_000_000);
-    await ledger.close();
-    ledgers = [];
+    await close(ledger);
     const [snapshot = ''] = readdirSync(stateDir).filter((name) => name.startsWith('snapshot-'));
     truncateSync(join(stateDir, snapshot), statSync(join(stateDir, snapshot)).size - 1);
     expect(lamportsOf(open(), bob.publicKey)).toBe(1_000_000n);
   });
 
   it('conserves lamports: the payer loses exactly the gain of the recipient and the fee', () => {
-    const ledger = open();
-    ledger.airdrop(alice.publicKey.toBytes(), 10 ** 10);
+    const ledger = openFunded();
     const payment = pay(ledger, alice, bob.publicKey, 3_000_000);
     const outcome = ledger.history.find(payment.signature)?.outcome;
     const sum = (balances: bigint[] | undefined): bigint => (balances ?? []).reduce((a, b) => a + b, 0n);
@@ -141,12 +147,10 @@ describe('Ledger', () => {
   });
 
   it('refuses a transaction that has already landed, across restarts', async () => {
-    const first = open();
-    first.airdrop(alice.publicKey.toBytes(), 10 ** 10);
+    const first = openFunded();
     const payment = pay(first, alice, bob.publicKey, 1_000_000);
     expect(first.submit(payment, true)).toEqual({ landed: false, err: 'AlreadyProcessed' });
-    await first.close();
-    ledgers = [];
+    await close(first);
     const second = open();
     passSlots(100);
     expect(second.submit(payment, true)).toEqual({ landed: false, err: 'AlreadyProcessed' });
@@ -156,8 +160,7 @@ describe('Ledger', () => {
   });
 
   it('shows at finalized the accounts of 32 slots ago', () => {
-    const ledger = open();
-    ledger.airdrop(alice.publicKey.toBytes(), 10 ** 10);
+    const ledger = openFunded();
     pay(ledger, alice, bob.publicKey, 1_000_000);
     passSlots(10);
     pay(ledger, alice, bob.publicKey, 1_000_000);
@@ -177,8 +180,7 @@ describe('Ledger', () => {
   });
 
   it('takes back the transactions of a fork and runs the others again', async () => {
-    const ledger = open();
-    ledger.airdrop(alice.publicKey.toBytes(), 10 ** 10);
+    const ledger = openFunded();
     passSlots(40);
     const kept = pay(ledger, alice, bob.publicKey, 1_000_000);
     const dropped = pay(ledger, alice, bob.publicKey, 2_000_000);
@@ -196,12 +198,12 @@ describe('Ledger', () => {
       );
     };
     check(ledger);
-    await ledger.close();
-    ledgers = [];
+    await close(ledger);
     const restarted = open();
     check(restarted);
     // After a second broadcast, it lands.
     expect(restarted.submit(dropped, true)).toEqual({ landed: true, err: null });
+    expect(restarted.submit(dropped, true)).toEqual({ landed: false, err: 'AlreadyProcessed' });
     expect(lamportsOf(restarted, bob.publicKey)).toBe(7_000_000n);
     // Finalized transactions cannot be taken back.
     passSlots(40);
@@ -209,14 +211,12 @@ describe('Ledger', () => {
   });
 
   it('survives a fork while a snapshot is being written', async () => {
-    const ledger = open({ snapshotIntervalBytes: 1 });
-    ledger.airdrop(alice.publicKey.toBytes(), 10 ** 10);
+    const ledger = openFunded({ snapshotIntervalBytes: 1 });
     pay(ledger, alice, bob.publicKey, 1_000_000);
     ledger.fork(({ number }) => number === 1);
     const addresses = [alice, bob].map(({ publicKey }) => publicKey.toBytes());
     const contents = contentsOf(ledger, addresses);
-    await ledger.close();
-    ledgers = [];
+    await close(ledger);
     expect(contentsOf(open(), addresses)).toEqual(contents);
     expect(contents).toMatchObject([{ now: { lamports: 10n ** 10n } }, { now: null }]);
   });
@@ -229,8 +229,7 @@ describe('Ledger', () => {
     expect(first.now()).toMatchObject({ slot, unixMs });
     passSlots(3);
     expect(first.now().slot).toBe(slot + 3);
-    await first.close();
-    ledgers = [];
+    await close(first);
     expect(open().now().slot).toBe(slot + 3);
   });
 
@@ -238,8 +237,7 @@ describe('Ledger', () => {
     const first = open();
     passSlots(100);
     const { slot } = first.now();
-    await first.close();
-    ledgers = [];
+    await close(first);
     const second = open({ slotTimeMs: 1_000 });
     expect(second.now().slot).toBe(slot);
     wallMs += 2_000;
@@ -262,18 +260,14 @@ describe('Ledger', () => {
   it('keeps a warp over a restart', async () => {
     const first = open();
     const { unixMs: reached } = first.warpTo(wallMs + 30 * 86_400_000);
-    await first.close();
-    ledgers = [];
+    await close(first);
     passSlots(1);
     expect(open().now().unixMs).toBe(reached + SLOT_TIME_MS);
   });
 
   it('writes the ProgramData account in which a program checks its upgrade authority, and runs the program', () => {
     const probe = open();
-    const elf = probe.account(
-      new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr').toBytes(),
-      false,
-    )?.data;
+    const elf = probe.account(MEMO_PROGRAM.toBytes(), false)?.data;
     const programId = Keypair.fromSeed(Buffer.alloc(32, 9)).publicKey;
     const program = {
       programId: programId.toBytes(),
@@ -292,7 +286,7 @@ describe('Ledger', () => {
     expect(Buffer.compare(programData.subarray(45), program.elf)).toBe(0);
     expect(ledger.account(programId.toBytes(), false)).toMatchObject({ executable: true });
     ledger.airdrop(alice.publicKey.toBytes(), 10 ** 9);
-    const run = transaction(ledger, alice, [memo('it runs', programId)]);
+    const run = transaction(ledger, alice, memo('it runs', programId));
     expect(ledger.submit(run, true)).toEqual({ landed: true, err: null });
     expect(ledger.history.find(run.signature)?.outcome.logs).toContain('Program log: it runs');
   });

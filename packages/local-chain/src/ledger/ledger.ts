@@ -3,7 +3,8 @@ import { ClockFile } from '../storage/clock-file.js';
 import { deriveSecret, openGenesis, writeGenesis, type Genesis } from '../storage/genesis.js';
 import type { Journal } from '../storage/journal.js';
 import { encodeForkRecord, encodeTransactionRecord, encodeWarpRecord } from '../storage/records.js';
-import { addressKey, sameAccount, type AccountState, type AddressedAccount } from './account-state.js';
+import { addressFromKey, addressKey, sameAccount } from './account-state.js';
+import type { AccountState, AddressedAccount } from './account-state.js';
 import { Bank, SLOTS_PER_EPOCH } from './bank.js';
 import { Blockhashes } from './transactions/blockhashes.js';
 import { ChainClock, slotAt, type ChainMoment } from './chain-clock.js';
@@ -49,7 +50,6 @@ type Submission =
   | { landed: false; err: TransactionErrorJson };
 
 export interface Simulation {
-  moment: ChainMoment;
   accounts: ResolvedAccounts;
   result: ExecutionResult;
   /** Empty when the simulation failed. */
@@ -58,11 +58,9 @@ export interface Simulation {
   cost: SimulatedCost | null;
 }
 
-/** The cost of a simulated transaction, in lamports and bytes. */
 interface SimulatedCost {
   feeLamports: bigint;
   loadedBytes: number;
-  /** Per account of the transaction. */
   preBalances: bigint[];
   postBalances: bigint[];
 }
@@ -200,13 +198,12 @@ export class Ledger {
     const unchanged = current.filter(({ address }) => !earlier.has(addressKey(address)));
     const then = [...earlier].flatMap(([key, account]) =>
       account !== null && Buffer.compare(account.owner, owner) === 0
-        ? [{ address: Buffer.from(key, 'latin1'), account }]
+        ? [{ address: addressFromKey(key), account }]
         : [],
     );
     return [...unchanged, ...then];
   }
 
-  /** Lamports that exempt an account with this many bytes of data from rent. */
   minimumBalance(dataBytes: number): bigint {
     return this.#bank.minimumBalance(dataBytes);
   }
@@ -218,26 +215,20 @@ export class Ledger {
   ): Simulation {
     const moment = this.now();
     const accounts = resolveAccounts(transaction.message, (address) => this.#bank.account(address));
-    const refused = this.#refusal(transaction, moment, checks.blockhash);
+    const refused = checks.blockhash ? this.#refusal(transaction, moment) : null;
     // Bad signatures are reported before every other error.
     if (refused !== null && (!checks.verifySignatures || this.#bank.verifies(transaction))) {
-      return {
-        moment,
-        accounts,
-        result: { ...NOTHING_EXECUTED, err: refused },
-        postAccounts: [],
-        cost: null,
-      };
+      return { accounts, result: { ...NOTHING_EXECUTED, err: refused }, postAccounts: [], cost: null };
     }
     const simulated = this.#bank.simulate(transaction, checks.verifySignatures);
     const cost = wasExecuted(simulated.result.err) ? this.#costOf(transaction, accounts, simulated) : null;
-    return { moment, accounts, ...simulated, cost };
+    return { accounts, ...simulated, cost };
   }
 
   /** Executes a transaction and records it, unless it cannot land at all. */
   submit(transaction: WireTransaction, verifySignatures: boolean): Submission {
     const moment = this.now();
-    const refused = this.#refusal(transaction, moment, true);
+    const refused = this.#refusal(transaction, moment);
     if (refused !== null) return { landed: false, err: refused };
     const accounts = resolveAccounts(transaction.message, (address) => this.#bank.account(address));
     const before = accounts.addresses
@@ -267,7 +258,6 @@ export class Ledger {
     return { signature: transaction.signature, submission: this.submit(transaction, false) };
   }
 
-  /** Moves the chain's clock forward; slots pass accordingly. */
   warpTo(unixMs: number): ChainMoment {
     const moment = this.#clock.warpTo(unixMs);
     this.#journal.append(encodeWarpRecord({ unixMs: moment.unixMs, offsetMs: this.#clock.offsetMs }));
@@ -321,14 +311,11 @@ export class Ledger {
 
   /** Why a transaction with any instructions cannot land: its blockhash is unknown or too old, or it has already landed. */
   #refusal(
-    transaction: WireTransaction,
-    moment: ChainMoment,
-    checkBlockhash: boolean,
+    { recentBlockhash, signature }: WireTransaction,
+    { slot }: ChainMoment,
   ): TransactionErrorJson | null {
-    if (checkBlockhash && this.blockhashes.slotOf(transaction.recentBlockhash, moment.slot) === undefined) {
-      return 'BlockhashNotFound';
-    }
-    return checkBlockhash && this.history.find(transaction.signature) !== null ? 'AlreadyProcessed' : null;
+    if (this.blockhashes.slotOf(recentBlockhash, slot) === undefined) return 'BlockhashNotFound';
+    return this.history.find(signature) === null ? null : 'AlreadyProcessed';
   }
 
   #costOf(
@@ -391,7 +378,6 @@ export class Ledger {
   }
 }
 
-/** The change of one account by a transaction or a fork. */
 interface AccountChange {
   address: Uint8Array;
   before: AccountState | null;

@@ -13,7 +13,6 @@ interface RestoreOptions {
   journal: Omit<JournalOptions, 'fromPosition' | 'replay'>;
 }
 
-/** The stored chain of a state folder. */
 interface RestoredState {
   journal: Journal;
   history: TransactionHistory;
@@ -28,7 +27,6 @@ interface RestoredState {
   snapshotPosition: number;
 }
 
-/** Loads the newest snapshot and replays the journal from there. */
 export function restoreState(options: RestoreOptions): RestoredState {
   const replay = new Replay(options);
   const header = loadSnapshot(options.snapshotDir, {
@@ -41,7 +39,7 @@ export function restoreState(options: RestoreOptions): RestoredState {
     fromPosition: header?.position ?? 0,
     replay: (payload, position) => replay.apply(payload, position),
   });
-  replay.readFrom(journal);
+  replay.journal = journal;
   return {
     journal,
     history: replay.history,
@@ -60,22 +58,19 @@ class Replay {
   readonly #options: RestoreOptions;
   unixMs = 0;
   offsetMs: number | null = null;
-  #journal: Journal | null = null;
+  /** Set once the journal is open. */
+  journal: Journal | null = null;
 
   constructor(options: RestoreOptions) {
     this.#options = options;
     this.history = new TransactionHistory((position) => {
-      if (this.#journal === null) throw new Error('the journal is not open yet');
-      return this.#journal.read(position);
+      if (this.journal === null) throw new Error('the journal is not open yet');
+      return this.journal.read(position);
     });
   }
 
-  readFrom(journal: Journal): void {
-    this.#journal = journal;
-  }
-
-  setAccount(account: AddressedAccount): void {
-    this.accounts.set(addressKey(account.address), copyOf(account).account);
+  setAccount({ address, account }: AddressedAccount): void {
+    this.accounts.set(addressKey(address), copyOf(account));
   }
 
   apply(payload: Buffer, position: number): void {
@@ -121,12 +116,7 @@ class Replay {
 }
 
 /** Records are views into a large read buffer, which must not stay in memory for the sake of one account. */
-function copyOf({ address, account }: AddressedAccount): AddressedAccount {
-  return {
-    address: Buffer.from(address),
-    account:
-      account === null
-        ? null
-        : { ...account, owner: Buffer.from(account.owner), data: Buffer.from(account.data) },
-  };
+function copyOf(account: AccountState | null): AccountState | null {
+  if (account === null) return null;
+  return { ...account, owner: Buffer.from(account.owner), data: Buffer.from(account.data) };
 }

@@ -43,7 +43,6 @@ export class Snapshotter {
     if (this.#changedSince !== null && !this.#changedSince.has(key)) this.#changedSince.set(key, before);
   }
 
-  /** Begins a snapshot when enough was written since the last one. */
   considerAt(journalEnd: number): void {
     if (this.#running !== null || journalEnd - this.#lastPosition < this.#options.intervalBytes) return;
     this.#running = this.#write()
@@ -54,7 +53,6 @@ export class Snapshotter {
       });
   }
 
-  /** Resolves when no snapshot is being written. */
   async idle(): Promise<void> {
     await this.#running;
   }

@@ -29,17 +29,14 @@ export class UndoLog {
   /** Shared owner bytes: most accounts have one of a few owners. */
   readonly #owners = new Map<string, Uint8Array>();
 
-  /** The number of the newest transaction that is not finalized. */
   get newest(): number | undefined {
     return this.#entries.at(-1)?.number;
   }
 
-  /** Numbers of the unfinalized transactions, oldest first. */
   get numbers(): number[] {
     return this.#entries.map(({ number }) => number);
   }
 
-  /** The unfinalized transactions, oldest first. */
   entries(): UndoEntry[] {
     return this.#entries.map(shownEntry);
   }
@@ -83,7 +80,6 @@ export class UndoLog {
     return finalized.map(({ number }) => number);
   }
 
-  /** Removes the newest transaction, to undo it. */
   pop(): UndoEntry | undefined {
     const entry = this.#entries.pop();
     for (const { key } of entry?.before ?? []) this.#removeEarlier(key, 'newest');

@@ -1,7 +1,6 @@
 import { PublicKey } from '@solana/web3.js';
 import type { AccountState } from './account-state.js';
 
-/** A program as it would be after a deployment with the upgradeable loader. */
 export interface DeployedProgram {
   programId: Uint8Array;
   elf: Uint8Array;
@@ -14,7 +13,6 @@ const PROGRAM_DATA_TAG = 3;
 const PROGRAM_BYTES = 36;
 const PROGRAM_DATA_HEADER_BYTES = 45;
 
-/** The address of the account that holds a program's code and its upgrade authority. */
 function programDataAddress(programId: Uint8Array): Uint8Array {
   return PublicKey.findProgramAddressSync([programId], LOADER)[0].toBytes();
 }

@@ -1,15 +1,14 @@
 import bs58 from 'bs58';
-import { addressKey, type AccountState, type AddressedAccount } from '../ledger/account-state.js';
+import { ABSENT_ACCOUNT, addressKey, type AddressedAccount } from '../ledger/account-state.js';
 import type { ChainMoment } from '../ledger/chain-clock.js';
 import type { Ledger, LedgerListener } from '../ledger/ledger.js';
 import { addressesOf, type LandedTransaction } from '../ledger/transactions/transaction-history.js';
-import { accountJson, CLOSED_ACCOUNT } from '../rpc/views/account-view.js';
+import { accountJson } from '../rpc/views/account-view.js';
 import type { Json } from '../rpc/json.js';
 import { withContext } from '../rpc/params.js';
 import { matchesFilters } from '../rpc/views/program-filters.js';
 import { EVERYTHING, type Topic, type TopicKind } from './topics.js';
 
-/** A subscription to one topic. */
 export interface Subscription {
   topic: Topic;
   /** @param last no further notification follows: the subscription has ended by itself. */
@@ -87,7 +86,7 @@ export class Subscriptions implements LedgerListener {
   }
 
   #tellAccount({ address, account }: AddressedAccount, slot: number, finalized: boolean): void {
-    const state: AccountState = account ?? CLOSED_ACCOUNT;
+    const state = account ?? ABSENT_ACCOUNT;
     for (const { topic, notify } of this.#of('account', addressKey(address))) {
       if (topic.kind !== 'account' || topic.finalized !== finalized) continue;
       notify(withContext({ slot }, accountJson(state, topic.view)), false);

@@ -67,7 +67,6 @@ export function topicKindOf(method: string, suffix: 'Subscribe' | 'Unsubscribe')
   return Object.keys(PARAMS).includes(name) ? (name as TopicKind) : null;
 }
 
-/** The topic of a `<kind>Subscribe` call with these params. */
 export function parseTopic(kind: TopicKind, params: unknown): z.ZodSafeParseResult<Topic> {
   return PARAMS[kind].safeParse(params ?? []);
 }

@@ -75,9 +75,8 @@ describe('subscriptions over the websocket', () => {
 
   const send = async (...instructions: ReturnType<typeof memo>[]): Promise<string> => {
     const { blockhash } = await fixture.connection.getLatestBlockhash();
-    return fixture.connection.sendTransaction(signed(alice, blockhash, instructions), {
-      skipPreflight: true,
-    });
+    const transaction = signed(alice, blockhash, instructions);
+    return fixture.connection.sendTransaction(transaction, { skipPreflight: true });
   };
 
   it('also listens on the RPC port itself', async () => {
@@ -99,11 +98,7 @@ describe('subscriptions over the websocket', () => {
   });
 
   it('tells of a failed transaction with its error', async () => {
-    const { blockhash } = await fixture.connection.getLatestBlockhash();
-    const failing = signed(alice, blockhash, [
-      transfer(alice.publicKey, Keypair.generate().publicKey, 10 ** 15),
-    ]);
-    const signature = await fixture.connection.sendTransaction(failing, { skipPreflight: true });
+    const signature = await send(transfer(alice.publicKey, Keypair.generate().publicKey, 10 ** 15));
     await client.call('signatureSubscribe', signature, confirmed);
     expect((await client.next()).params?.result).toMatchObject({
       value: { err: { InstructionError: [0, { Custom: 1 }] } },
@@ -113,14 +108,10 @@ describe('subscriptions over the websocket', () => {
   it('tells of accounts, programs and logs that a transaction concerns, and of no others', async () => {
     const bob = Keypair.generate().publicKey;
     const system = PublicKey.default.toBase58();
-    const account = await client.call('accountSubscribe', bob.toBase58(), {
-      ...confirmed,
-      encoding: 'base64',
-    });
-    const program = await client.call('programSubscribe', system, {
-      ...confirmed,
-      filters: [{ dataSize: 1 }],
-    });
+    const base64 = { ...confirmed, encoding: 'base64' };
+    const oneByte = { ...confirmed, filters: [{ dataSize: 1 }] };
+    const account = await client.call('accountSubscribe', bob.toBase58(), base64);
+    const program = await client.call('programSubscribe', system, oneByte);
     const logs = await client.call('logsSubscribe', { mentions: [MEMO_PROGRAM.toBase58()] }, confirmed);
     await send(transfer(alice.publicKey, bob, 1_000_000));
     expect(await client.next()).toMatchObject({
@@ -145,9 +136,8 @@ describe('subscriptions over the websocket', () => {
 
   it('tells of finalized transactions when their slot is finalized, and of slots and roots', async () => {
     const bob = Keypair.generate().publicKey;
-    const { result: account } = await client.call('accountSubscribe', bob.toBase58(), {
-      commitment: 'finalized',
-    });
+    const finalized = { commitment: 'finalized' };
+    const { result: account } = await client.call('accountSubscribe', bob.toBase58(), finalized);
     await send(transfer(alice.publicKey, bob, 1_000_000));
     const { result: slots } = await client.call('slotSubscribe');
     const { result: roots } = await client.call('rootSubscribe');

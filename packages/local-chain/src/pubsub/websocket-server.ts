@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import * as z from 'zod';
-import { errorText, resultText, type RpcId } from '../rpc/dispatcher.js';
+import { errorText, requestSchema, resultText, type RpcId } from '../rpc/dispatcher.js';
 import { stringifyJson, type Json } from '../rpc/json.js';
 import { invalidParams, RpcError } from '../rpc/rpc-error.js';
 import type { Subscription, Subscriptions } from './subscriptions.js';
@@ -17,13 +17,12 @@ const PING_INTERVAL_MS = 30_000;
 
 const CLOSE_TRY_AGAIN_LATER = 1013;
 
-const messageSchema = z.object({
-  jsonrpc: z.literal('2.0'),
-  method: z.string().max(128),
-  id: z.union([z.string().max(256), z.number(), z.null()]).optional(),
-  params: z.unknown().optional(),
-});
 const unsubscribeParams = z.tuple([z.number()]);
+
+interface Connection {
+  client: WebSocket;
+  open: Map<number, Subscription>;
+}
 
 interface WebsocketOptions {
   subscriptions: Subscriptions;
@@ -35,11 +34,7 @@ interface WebsocketOptions {
 /** Serves the `...Subscribe` methods to websocket clients of one or more HTTP servers. */
 export class WebsocketServer {
   readonly #options: WebsocketOptions;
-  readonly #server = new WebSocketServer({
-    noServer: true,
-    maxPayload: MAX_MESSAGE_BYTES,
-    clientTracking: true,
-  });
+  readonly #server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
   readonly #pinger: NodeJS.Timeout;
   /** Clients that answered the last ping. */
   readonly #alive = new WeakSet<WebSocket>();
@@ -78,11 +73,12 @@ export class WebsocketServer {
       open.clear();
     });
     client.on('message', (data) => {
-      this.#answer(client, open, data).catch(this.#options.onInternalError);
+      this.#answer({ client, open }, data).catch(this.#options.onInternalError);
     });
   }
 
-  async #answer(client: WebSocket, open: Map<number, Subscription>, data: RawData): Promise<void> {
+  async #answer(connection: Connection, data: RawData): Promise<void> {
+    const { client } = connection;
     let message: unknown;
     try {
       message = JSON.parse(textOf(data));
@@ -90,7 +86,7 @@ export class WebsocketServer {
       send(client, errorText(null, new RpcError('parseError', 'Parse error')));
       return;
     }
-    const parsed = messageSchema.safeParse(message);
+    const parsed = requestSchema.safeParse(message);
     if (!parsed.success) {
       send(client, errorText(null, new RpcError('invalidRequest', 'Invalid request')));
       return;
@@ -98,7 +94,7 @@ export class WebsocketServer {
     const { id = null, method, params } = parsed.data;
     try {
       await this.#options.settled();
-      this.#call(client, open, id, method, params);
+      this.#call(connection, id, method, params);
     } catch (error) {
       if (!(error instanceof RpcError)) this.#options.onInternalError(error);
       const shown = error instanceof RpcError ? error : new RpcError('internalError', 'Internal error');
@@ -106,16 +102,10 @@ export class WebsocketServer {
     }
   }
 
-  #call(
-    client: WebSocket,
-    open: Map<number, Subscription>,
-    id: RpcId,
-    method: string,
-    params: unknown,
-  ): void {
+  #call({ client, open }: Connection, id: RpcId, method: string, params: unknown): void {
     const subscribed = topicKindOf(method, 'Subscribe');
     if (subscribed !== null) {
-      this.#subscribe(client, open, id, subscribed, params);
+      this.#subscribe({ client, open }, id, subscribed, params);
       return;
     }
     if (topicKindOf(method, 'Unsubscribe') === null) throw new RpcError('methodNotFound', 'Method not found');
@@ -127,13 +117,7 @@ export class WebsocketServer {
     send(client, resultText(id, true));
   }
 
-  #subscribe(
-    client: WebSocket,
-    open: Map<number, Subscription>,
-    id: RpcId,
-    kind: TopicKind,
-    params: unknown,
-  ): void {
+  #subscribe({ client, open }: Connection, id: RpcId, kind: TopicKind, params: unknown): void {
     // The connection may have closed while its request waited: the subscription would never be removed.
     if (client.readyState !== client.OPEN) return;
     const topic = parseTopic(kind, params);

@@ -14,7 +14,8 @@ const MAX_BATCH_CALLS = 256;
 /** Once the answers of a batch are this long together, the rest of its calls is refused. */
 const MAX_BATCH_CHARACTERS = 32 * 1024 * 1024;
 
-const requestSchema = z.object({
+/** A JSON-RPC 2.0 request; one without an id is a notification. */
+export const requestSchema = z.object({
   jsonrpc: z.literal('2.0'),
   method: z.string().max(128),
   id: z.union([z.string().max(256), z.number(), z.null()]).optional(),

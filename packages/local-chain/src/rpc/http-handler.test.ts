@@ -18,7 +18,11 @@ describe('JSON-RPC over HTTP', () => {
   });
   afterAll(() => fixture.stop());
 
-  const codeOf = (answer: RpcAnswer): number | undefined => answer.error?.code;
+  const BASE64 = { encoding: 'base64' };
+  const makeTransaction = async (payer: Keypair, ...instructions: ReturnType<typeof memo>[]) => {
+    const { blockhash } = await fixture.connection.getLatestBlockhash();
+    return signed(payer, blockhash, instructions);
+  };
   const postJson = async (body: unknown): Promise<unknown> => {
     const { text } = await fixture.post(JSON.stringify(body));
     return text === '' ? null : JSON.parse(text);
@@ -32,11 +36,7 @@ describe('JSON-RPC over HTTP', () => {
     ['a batch beyond the bound', JSON.stringify(Array.from({ length: 257 }, () => ({}))), -32600],
     ['an unknown method', '{"jsonrpc":"2.0","id":1,"method":"getNothing"}', -32601],
     ['a method of every object', '{"jsonrpc":"2.0","id":1,"method":"constructor"}', -32601],
-    [
-      'a test hook that was not asked for',
-      '{"jsonrpc":"2.0","id":1,"method":"localchain_warp","params":[{"slots":1}]}',
-      -32601,
-    ],
+    ['a test hook that was not asked for', '{"jsonrpc":"2.0","id":1,"method":"localchain_warp"}', -32601],
     ['named params', '{"jsonrpc":"2.0","id":1,"method":"getBalance","params":{"pubkey":"x"}}', -32602],
   ])('answers %s with the standard error', async (_, body, code) => {
     const { status, text } = await fixture.post(body);
@@ -92,12 +92,7 @@ describe('JSON-RPC over HTTP', () => {
   });
 
   it('bounds the answers of a batch together', async () => {
-    const call = {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'getProgramAccounts',
-      params: [LOADER, { encoding: 'base64' }],
-    };
+    const call = { jsonrpc: '2.0', id: 1, method: 'getProgramAccounts', params: [LOADER, BASE64] };
     const answers = (await postJson(Array.from({ length: 256 }, () => call))) as RpcAnswer[];
     expect(answers).toHaveLength(256);
     expect(answers[0]?.error).toBeUndefined();
@@ -118,11 +113,11 @@ describe('JSON-RPC over HTTP', () => {
   });
 
   it('answers a failed preflight with error -32002 and the simulation', async () => {
-    const { blockhash } = await fixture.connection.getLatestBlockhash();
-    const tooMuch = signed(alice, blockhash, [
-      transfer(alice.publicKey, Keypair.generate().publicKey, 10 ** 15),
-    ]);
-    const answer = await fixture.rpc('sendTransaction', base64(tooMuch), { encoding: 'base64' });
+    const before = await fixture.connection.getBalance(alice.publicKey);
+    const bob = Keypair.generate().publicKey;
+    const tooMuch = await makeTransaction(alice, transfer(alice.publicKey, bob, 10 ** 15));
+    const answer = await fixture.rpc('sendTransaction', base64(tooMuch), BASE64);
+    expect(await fixture.connection.getBalance(alice.publicKey)).toBe(before);
     expect(answer.error).toMatchObject({
       code: -32002,
       message: 'Transaction simulation failed: Error processing Instruction 0: custom program error: 0x1',
@@ -142,16 +137,15 @@ describe('JSON-RPC over HTTP', () => {
   });
 
   it('tells the loaded bytes, the fee and the balance changes of a simulation', async () => {
-    const { blockhash } = await fixture.connection.getLatestBlockhash();
     const bob = Keypair.generate().publicKey;
-    const simulate = async (instructions: ReturnType<typeof memo>[]): Promise<unknown> => {
-      const transaction = base64(signed(alice, blockhash, instructions));
-      const { result } = await fixture.rpc('simulateTransaction', transaction, { encoding: 'base64' });
+    const simulate = async (payer: Keypair, instruction: ReturnType<typeof memo>): Promise<unknown> => {
+      const transaction = base64(await makeTransaction(payer, instruction));
+      const { result } = await fixture.rpc('simulateTransaction', transaction, BASE64);
       return (result as { value: unknown }).value;
     };
     const lamports = await fixture.connection.getBalance(alice.publicKey);
     const systemBytes = (await fixture.connection.getAccountInfo(PublicKey.default))?.data.length ?? 0;
-    expect(await simulate([transfer(alice.publicKey, bob, 2_000_000)])).toMatchObject({
+    expect(await simulate(alice, transfer(alice.publicKey, bob, 2_000_000))).toMatchObject({
       err: null,
       fee: 5_000,
       // The payer and the System program; there is no account at bob's address yet.
@@ -163,49 +157,36 @@ describe('JSON-RPC over HTTP', () => {
       loadedAddresses: { writable: [], readonly: [] },
     });
     // A failed transaction still pays.
-    expect(await simulate([transfer(alice.publicKey, bob, 10 ** 15)])).toMatchObject({
+    expect(await simulate(alice, transfer(alice.publicKey, bob, 10 ** 15))).toMatchObject({
       err: { InstructionError: [0, { Custom: 1 }] },
       fee: 5_000,
       postBalances: [lamports - 5_000, 0, expect.any(Number)],
     });
     // A transaction that is refused before it runs has no price.
-    const unfundedPayer = Keypair.generate();
-    const { result } = await fixture.rpc(
-      'simulateTransaction',
-      base64(signed(unfundedPayer, blockhash, [memo('hello')])),
-      { encoding: 'base64' },
-    );
-    expect(result).toMatchObject({
-      value: {
-        err: 'AccountNotFound',
-        fee: null,
-        loadedAccountsDataSize: 0,
-        preBalances: null,
-        postBalances: null,
-      },
+    expect(await simulate(Keypair.generate(), memo('hello'))).toMatchObject({
+      err: 'AccountNotFound',
+      fee: null,
+      loadedAccountsDataSize: 0,
+      preBalances: null,
+      postBalances: null,
     });
   });
 
   it('answers bad signatures with -32003 and unfunded payers with the account error', async () => {
-    const { blockhash } = await fixture.connection.getLatestBlockhash();
-    const forged = signed(alice, blockhash, [memo('forged')]);
+    const forged = await makeTransaction(alice, memo('forged'));
     forged.signatures[0]?.set([1, 2, 3], 10);
-    const answer = await fixture.rpc('sendTransaction', base64(forged), { encoding: 'base64' });
+    const answer = await fixture.rpc('sendTransaction', base64(forged), BASE64);
     expect(answer.error).toMatchObject({
       code: -32003,
       message: 'Transaction signature verification failure',
     });
 
-    const unfundedPayer = Keypair.generate();
-    const unfunded = signed(unfundedPayer, blockhash, [memo('hello')]);
-    const refused = await fixture.rpc('sendTransaction', base64(unfunded), { encoding: 'base64' });
+    const unfunded = await makeTransaction(Keypair.generate(), memo('hello'));
+    const refused = await fixture.rpc('sendTransaction', base64(unfunded), BASE64);
     expect(refused.error).toMatchObject({ code: -32002, data: { err: 'AccountNotFound', logs: [] } });
 
-    // Without a preflight, unfundedPayer gets the error, and nothing lands.
-    const skipped = await fixture.rpc('sendTransaction', base64(forged), {
-      encoding: 'base64',
-      skipPreflight: true,
-    });
+    // Without a preflight there is no error, and nothing lands.
+    const skipped = await fixture.rpc('sendTransaction', base64(forged), { ...BASE64, skipPreflight: true });
     const signature = bs58.encode(forged.signatures[0] ?? new Uint8Array());
     expect(skipped.result).toBe(signature);
     const status = await fixture.rpc('getSignatureStatuses', [signature], { searchTransactionHistory: true });
@@ -220,11 +201,8 @@ describe('JSON-RPC over HTTP', () => {
 
   it('writes account data in every encoding', async () => {
     const data = async (encoding: string | undefined, dataSlice?: object): Promise<unknown> => {
-      const { result } = await fixture.rpc('getAccountInfo', CLOCK, {
-        encoding,
-        dataSlice,
-        commitment: 'confirmed',
-      });
+      const view = { encoding, dataSlice, commitment: 'confirmed' };
+      const { result } = await fixture.rpc('getAccountInfo', CLOCK, view);
       return (result as { value: { data: unknown } }).value.data;
     };
     const slice = { offset: 24, length: 8 };
@@ -240,7 +218,7 @@ describe('JSON-RPC over HTTP', () => {
     );
 
     const memoProgram = await fixture.rpc('getAccountInfo', MEMO_PROGRAM.toBase58(), { encoding: 'base58' });
-    expect(codeOf(memoProgram)).toBe(-32600);
+    expect(memoProgram.error?.code).toBe(-32600);
   });
 
   it('writes integers beyond 2^53 exactly', async () => {
@@ -266,22 +244,19 @@ describe('JSON-RPC over HTTP', () => {
       { encoding: 'jsonParsed' },
     );
     expect(tokens).toMatchObject({ value: [] });
-    expect(codeOf(await fixture.rpc('getBlockTime', 10 ** 12))).toBe(-32004);
+    expect((await fixture.rpc('getBlockTime', 10 ** 12)).error?.code).toBe(-32004);
   });
 
   it('pages through the signatures of an address', async () => {
-    const { blockhash } = await fixture.connection.getLatestBlockhash();
     const target = Keypair.generate().publicKey;
     const sent: string[] = [];
     for (let index = 0; index < 5; index += 1) {
-      const transaction = signed(alice, blockhash, [transfer(alice.publicKey, target, 1_000_000 + index)]);
+      const transaction = await makeTransaction(alice, transfer(alice.publicKey, target, 1_000_000 + index));
       sent.unshift(await fixture.connection.sendTransaction(transaction));
     }
     const page = async (config: object): Promise<string[]> => {
-      const { result } = await fixture.rpc('getSignaturesForAddress', target.toBase58(), {
-        commitment: 'confirmed',
-        ...config,
-      });
+      const options = { commitment: 'confirmed', ...config };
+      const { result } = await fixture.rpc('getSignaturesForAddress', target.toBase58(), options);
       return (result as { signature: string }[]).map(({ signature }) => signature);
     };
     expect(await page({})).toEqual(sent);

@@ -10,6 +10,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const IDLE_SOCKET_TIMEOUT_MS = 60_000;
 /** Clients reuse connections; the default of 5 s often closes one just as it is used again. */
 const KEEP_ALIVE_TIMEOUT_MS = 30_000;
+const WRONG_METHOD = 'Used HTTP Method is not allowed. POST or OPTIONS is required\n';
 
 /** Browser wallets call from any origin, also from public pages into this machine. */
 const CORS_HEADERS = {
@@ -20,7 +21,6 @@ const CORS_HEADERS = {
   'access-control-max-age': '86400',
 };
 
-/** Bounds the connections and waiting times of a server. */
 export function limitServer(server: Server): void {
   server.maxConnections = MAX_CONNECTIONS;
   server.headersTimeout = HEADERS_TIMEOUT_MS;
@@ -40,23 +40,9 @@ export function rpcRequestListener(dispatcher: Dispatcher): RequestListener {
       case 'OPTIONS':
         response.writeHead(204, CORS_HEADERS).end();
         break;
-      case 'GET':
-        if (request.url === '/health') respond(response, 200, 'ok', 'text/plain');
-        else
-          respond(
-            response,
-            405,
-            'Used HTTP Method is not allowed. POST or OPTIONS is required\n',
-            'text/plain',
-          );
-        break;
       default:
-        respond(
-          response,
-          405,
-          'Used HTTP Method is not allowed. POST or OPTIONS is required\n',
-          'text/plain',
-        );
+        if (request.method === 'GET' && request.url === '/health') respond(response, 200, 'ok', 'text/plain');
+        else respond(response, 405, WRONG_METHOD, 'text/plain');
     }
   };
 }

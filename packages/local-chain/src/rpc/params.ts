@@ -20,13 +20,10 @@ function base58Bytes(length: number, what: string): z.ZodType<Uint8Array, string
     });
 }
 
-/** An address: base58 of 32 bytes. */
 export const addressParam = base58Bytes(32, 'address');
 
-/** A transaction's signature: base58 of 64 bytes. */
 export const signatureParam = base58Bytes(64, 'signature');
 
-/** A blockhash, kept as text. */
 export const blockhashParam = base58Bytes(32, 'blockhash').transform((bytes) => bs58.encode(bytes));
 
 /** A slot, a count, a size: an integer that JavaScript represents exactly. */
@@ -34,33 +31,42 @@ export const countParam = z.int().nonnegative();
 
 const commitmentParam = z.enum(['processed', 'confirmed', 'finalized']);
 
-type Commitment = z.output<typeof commitmentParam>;
-
 /** Options of nearly every method: the commitment of the answer, and its minimum slot. */
 export const contextFields = {
   commitment: commitmentParam.nullish(),
   minContextSlot: countParam.nullish(),
 };
 
-export interface ContextConfig {
-  commitment?: Commitment | null | undefined;
-  minContextSlot?: number | null | undefined;
-}
+export const contextConfig = z.object(contextFields).nullish();
+
+export type ContextConfig = Partial<NonNullable<z.output<typeof contextConfig>>>;
 
 export const accountEncodingParam = z.enum(['binary', 'base58', 'base64', 'base64+zstd', 'jsonParsed']);
 
 export type AccountEncoding = z.output<typeof accountEncodingParam>;
 
-/** How transactions are written into the answer. */
-export const transactionEncodingParam = z.enum(['json', 'jsonParsed', 'base64', 'base58']);
+const transactionEncodingParam = z.enum(['json', 'jsonParsed', 'base64', 'base58']);
 
-/** How account data is written into the answer, and which part of it. */
+/** Clients may give the encoding alone in place of a config. */
+export const encodingAlone = transactionEncodingParam.transform((encoding) => ({ encoding }));
+
+export const transactionFields = {
+  ...contextFields,
+  encoding: transactionEncodingParam.nullish(),
+  maxSupportedTransactionVersion: z.int().min(0).max(255).nullish(),
+};
+
+export const TRANSACTION_DEFAULTS = {
+  commitment: null,
+  encoding: null,
+  maxSupportedTransactionVersion: null,
+};
+
 export const accountViewFields = {
   encoding: accountEncodingParam.nullish(),
   dataSlice: z.object({ offset: countParam, length: countParam }).nullish(),
 };
 
-/** The slot of an answer. */
 interface ReadContext {
   slot: number;
   finalized: boolean;
@@ -89,7 +95,6 @@ export function historyContext(moment: ChainMoment, config: ContextConfig | null
   return readContext(moment, config);
 }
 
-/** An answer together with the slot for which it holds. */
 export function withContext<T>(
   { slot }: { slot: number },
   value: T,

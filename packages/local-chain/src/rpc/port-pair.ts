@@ -32,7 +32,6 @@ export async function listenOnPortPair(
   return rpcPort;
 }
 
-/** Stops a server and its connections at once. */
 export async function closeServer(server: Server): Promise<void> {
   if (!server.listening) return;
   await new Promise<void>((resolve) => {

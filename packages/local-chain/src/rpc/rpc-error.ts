@@ -14,7 +14,6 @@ const RPC_ERROR_CODES = {
   minContextSlotNotReached: -32016,
 } as const;
 
-/** An error that the caller gets unchanged. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;

@@ -1,4 +1,3 @@
-/** Appends little-endian fields to one growing buffer. */
 export class ByteWriter {
   #buffer = Buffer.allocUnsafe(1024);
   #length = 0;
@@ -36,7 +35,6 @@ export class ByteWriter {
     return this;
   }
 
-  /** Bytes preceded by their length. */
   blob(value: Uint8Array): this {
     return this.u32(value.length).bytes(value);
   }

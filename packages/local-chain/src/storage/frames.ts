@@ -10,7 +10,6 @@ export const FRAME_HEADER_BYTES = 8;
 /** No frame is longer; a greater length in a header is damage, not a request for memory. */
 const MAX_PAYLOAD_BYTES = 256 * 1024 * 1024;
 
-/** The framed payload, as written to a file. */
 export function encodeFrame(payload: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + payload.length);
   frame.writeUInt32LE(payload.length, 0);

@@ -5,7 +5,6 @@ const INITIAL_CAPACITY = 1024;
 /** No journal position is negative. */
 const DROPPED = -1;
 
-/** The index's contents, as bytes. */
 export interface HistoryDump {
   locations: Uint8Array;
   signatureHashes: Uint8Array;
@@ -53,7 +52,6 @@ export class HistoryIndex {
     return location === DROPPED ? null : location;
   }
 
-  /** Forgets a transaction that a fork took back. */
   drop(number: number): void {
     this.#locations[number] = DROPPED;
   }
@@ -77,7 +75,6 @@ export class HistoryIndex {
     }
   }
 
-  /** A copy of the contents for {@link load}. */
   dump(): HistoryDump {
     return {
       locations: bytesOf(this.#locations.slice(0, this.#count)),
@@ -87,7 +84,6 @@ export class HistoryIndex {
     };
   }
 
-  /** Fills an empty index from a dump. */
   load(dump: HistoryDump): void {
     const locations = new Float64Array(copyOf(dump.locations));
     const signatureHashes = new Uint32Array(copyOf(dump.signatureHashes));

@@ -11,7 +11,6 @@ import { syncFolder } from './journal.js';
 /** The state of the chain after all records before `position` of the journal, and no later ones. */
 interface SnapshotHeader {
   position: number;
-  /** Chain time in milliseconds. */
   unixMs: number;
   /** How far the chain's clock is ahead of the wall clock. */
   offsetMs: number;
@@ -153,12 +152,9 @@ function applySnapshot(fd: number, visitor: SnapshotVisitor): SnapshotHeader {
       default:
     }
   }
-  const part = (index: number): Uint8Array => Buffer.concat(history[index] ?? []);
-  visitor.history({
-    locations: part(0),
-    signatureHashes: part(1),
-    postingHashes: part(2),
-    postingNumbers: part(3),
-  });
+  const [locations, signatureHashes, postingHashes, postingNumbers] = history.map((part) =>
+    Buffer.concat(part),
+  );
+  visitor.history({ locations, signatureHashes, postingHashes, postingNumbers } as HistoryDump);
   return header;
 }

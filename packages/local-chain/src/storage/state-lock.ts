@@ -7,7 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 import { LocalChainError } from '../errors.js';
 
-/** The right to write to a state folder. */
 interface StateLock {
   /** Tells later processes the RPC address of the holder. */
   announce(rpcPort: number): void;

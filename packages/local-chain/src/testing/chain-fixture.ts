@@ -5,13 +5,11 @@ import { Connection, Keypair, type PublicKey } from '@solana/web3.js';
 import type { LocalChainOptions, LogEntry } from '../options.js';
 import { startLocalChain, type LocalChain } from '../supervisor.js';
 
-/** A temporary folder that a test removes. */
 export function temporaryFolder(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'local-chain-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** The parts of a JSON-RPC answer that tests look at. */
 export interface RpcAnswer {
   jsonrpc: string;
   id: unknown;
@@ -27,9 +25,7 @@ export interface ChainFixture {
   logs: LogEntry[];
   /** Calls a method as any client could. */
   rpc: (method: string, ...params: unknown[]) => Promise<RpcAnswer>;
-  /** Sends any text as a request body. */
   post: (body: string) => Promise<{ status: number; text: string }>;
-  /** A new wallet with this many lamports. */
   fundedWallet: (lamports: number) => Promise<Keypair>;
   stop: () => Promise<void>;
 }

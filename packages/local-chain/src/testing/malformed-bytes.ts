@@ -8,7 +8,6 @@ const SEND_EVERY = 3;
 /** Expected outcomes of a damaged transaction: an answer, or one of these refusals. */
 export const EXPECTED_OUTCOMES: readonly (number | 'result')[] = ['result', -32602, -32002, -32003];
 
-/** Valid transactions of several shapes, to damage. */
 export function soundTransactions(payer: Keypair, blockhash: string): Buffer[] {
   const bob = Keypair.fromSeed(Buffer.alloc(32, 9)).publicKey;
   const lookupProgram = new PublicKey('AddressLookupTab1e1111111111111111111111111');

@@ -17,16 +17,14 @@ export function transfer(from: PublicKey, to: PublicKey, lamports: number): Tran
   return SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports });
 }
 
-/** A signed version 0 transaction. */
 export function signed(
   payer: Keypair,
   recentBlockhash: string,
   instructions: TransactionInstruction[],
-  signers: Keypair[] = [payer],
 ): VersionedTransaction {
   const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash, instructions });
   const transaction = new VersionedTransaction(message.compileToV0Message());
-  transaction.sign(signers);
+  transaction.sign([payer]);
   return transaction;
 }
 

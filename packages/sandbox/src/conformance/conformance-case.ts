@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
-import type { Evaluation, JsonValue } from '@agent-rental/agent-runner';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type EvaluateMessage,
+  type Evaluation,
+  type JsonValue,
+  PROTOCOL_VERSION,
+} from '@agent-rental/agent-runner';
+import { driveRun } from '../protocol/drive-run.js';
 import { evaluateInSandbox } from '../protocol/evaluate-in-sandbox.js';
-import type { SandboxDriver, SandboxLimits } from '../sandbox.js';
+import type { DriveRunOptions, RunOutcome } from '../protocol/run-options.js';
+import type { Sandbox, SandboxDriver, SandboxLimits } from '../sandbox.js';
 import type { Threat } from './threats.js';
 
 /** One behaviour that every driver has. Independent of any test framework. */
@@ -30,17 +40,81 @@ export function evaluate(
   return evaluateInSandbox(pool, { code, input: 'the input', task: 'the task' }, { timeoutMs });
 }
 
-/** The value of code that must succeed. */
+/** Starts code in a fresh evaluator and leaves it running. */
+export async function startCode(
+  driver: SandboxDriver,
+  code: string,
+  { input = 'x', limits = {} }: { input?: string; limits?: Partial<SandboxLimits> } = {},
+): Promise<Sandbox> {
+  const sandbox = await driver.start({ entry: 'evaluator', limits });
+  const message: EvaluateMessage = { type: 'evaluate', protocol: PROTOCOL_VERSION, code, input, task: 'x' };
+  sandbox.send(JSON.stringify(message));
+  return sandbox;
+}
+
+/** The next line of a sandbox; undefined at its end. */
+export async function nextLine(sandbox: Sandbox): Promise<string | undefined> {
+  return (await sandbox.lines[Symbol.asyncIterator]().next()).value;
+}
+
+/** Drives a run in a sandbox with a compromised runner. Its model and its code never answer. */
+export function driveTakenOver(
+  sandbox: Sandbox,
+  changes: Partial<DriveRunOptions> = {},
+): Promise<RunOutcome> {
+  return driveRun({
+    sandbox,
+    run: { runId: 'run-1', task: 'a task', tools: [], outputSchema: { type: 'string' }, maxSteps: 2 },
+    completeModel: () => new Promise(() => {}),
+    evaluate: () => new Promise(() => {}),
+    checkOutput: () => ({ valid: true, errors: [] }),
+    ...changes,
+  });
+}
+
+/** Makes files of the host (contents by name) that no sandbox may read. Gives their paths. */
+export async function withCanaries(
+  files: Readonly<Record<string, string>>,
+  use: (paths: string[]) => Promise<void>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'canary-'));
+  try {
+    const paths = Object.keys(files).map((name) => join(folder, name));
+    await Promise.all(Object.values(files).map((text, at) => writeFile(paths[at] ?? '', text)));
+    await use(paths);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Whether sandboxes are on this machine. Code may read a separate machine, which is deleted afterwards. */
+export function ofThisMachine({ isolation }: SandboxDriver): boolean {
+  return isolation !== 'microvm';
+}
+
+/** The kernel's bounds of processor time and memory; a separate machine may end its sandboxes by other means. */
+export function hasLimits(driver: SandboxDriver): boolean {
+  return driver.guarantees.memoryBounded && ofThisMachine(driver);
+}
+
 export async function valueOf(driver: SandboxDriver, code: string): Promise<JsonValue> {
   const evaluation = await evaluate(driver, code);
   assert.ok('value' in evaluation, `the code failed: ${JSON.stringify(evaluation)}`);
   return evaluation.value;
 }
 
+/** Fails with the names of the attempts (JavaScript expressions by name) that succeed. */
+export async function assertAllFail(
+  driver: SandboxDriver,
+  expressions: Readonly<Record<string, string>>,
+): Promise<void> {
+  assert.deepEqual(await valueOf(driver, attempts(expressions)), []);
+}
+
 /**
  * Code that makes each attempt (JavaScript expressions by name) and returns the names of the ones that did not throw.
  */
-export function attempts(expressions: Readonly<Record<string, string>>): string {
+function attempts(expressions: Readonly<Record<string, string>>): string {
   const tries = Object.entries(expressions).map(
     ([name, expression]) => `[${JSON.stringify(name)}, async () => (${expression})]`,
   );

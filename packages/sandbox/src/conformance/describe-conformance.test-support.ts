@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { heldBytes } from '../protocol/held-bytes.test-support.js';
 import { type ConformanceCase, conformanceCases } from './index.js';
 import type { SandboxDriver } from '../sandbox.js';
 
@@ -37,14 +36,6 @@ export function sampleOfCases<T extends Pick<ConformanceCase, 'name' | 'threat'>
 
 /** The most memory that this process may hold after all cases. Some cases send it hundreds of megabytes. */
 const MOST_LEFT_BYTES = 32 * 1024 * 1024;
-
-/** Bytes that this process holds for JavaScript, once the collector has run. */
-function heldBytes(): number {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}
 
 /** Runs the conformance cases that apply (default: of all), or a sample of them, against a driver, as tests. */
 export function describeConformance(

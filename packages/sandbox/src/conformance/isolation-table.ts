@@ -2,7 +2,6 @@ import type { SandboxDriver } from '../sandbox.js';
 import { conformanceCases } from './index.js';
 import { type Threat, threats } from './threats.js';
 
-/** The announcements of a column's drivers. */
 interface Column {
   title: string;
   isolation: 'kernel' | 'runtime';
@@ -53,11 +52,7 @@ const remarks: Readonly<Record<Row, Remarks>> = {
   'quotas of the whole machine': ['no system call for them'],
   'filling the disk or its inodes': ['twice: no permission; nothing can be written to'],
   'output flood, endless line, input never read': [],
-  "blocking the server's event loop with output": [
-    'no output blocks it for 10 ms',
-    'no output blocks it for 10 ms',
-    'no output blocks it for 10 ms',
-  ],
+  "blocking the server's event loop with output": columns.map(() => 'no output blocks it for 10 ms'),
   'busy loop': [undefined, undefined, "in processor time; the run's time limit ends it"],
   'prototype pollution': [],
   'forged protocol messages': [],
@@ -90,7 +85,6 @@ const remarks: Readonly<Record<Row, Remarks>> = {
   ],
 };
 
-/** Whether the drivers of a column hold all cases of a row. */
 function isContained(row: Row, column: Column): boolean {
   if (Object.hasOwn(shownByDrivers, row)) return shownByDrivers[row as keyof typeof shownByDrivers](column);
   const cases = conformanceCases.filter(({ threat }) => threat === row);

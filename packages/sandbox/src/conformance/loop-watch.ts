@@ -8,14 +8,6 @@ const SCHEDULER_STATISTICS = '/proc/self/schedstat';
 const MAX_BLOCKED_MS = 10;
 const ATTEMPTS = 8;
 
-/** Measurements of the event loop while an action ran. */
-interface LoopReport {
-  /** Longest processor time of the main thread between two ticks of a timer, in milliseconds. */
-  longestBlockMs: number;
-  /** Number of ticks. */
-  ticks: number;
-}
-
 /**
  * Reads the processor time of the main thread in milliseconds, which Linux updates every 4 ms or so. On other systems it reads
  * the time of the process.
@@ -40,28 +32,26 @@ function openProcessorClock(): { read(): number; close(): void } {
 }
 
 /**
- * Measures how long the event loop is blocked while `action` runs. Only processor time of the main thread counts in each gap
+ * Measures how long the event loop is blocked while `action` runs, in milliseconds. Only processor time of the main thread counts in each gap
  * between two ticks: on a shared machine, other processes delay ticks too.
  */
-async function watchLoop<T>(action: () => Promise<T>): Promise<LoopReport & { result: T }> {
+async function longestBlockOf(action: () => Promise<unknown>): Promise<number> {
   const clock = openProcessorClock();
   let longestBlockMs = 0;
-  let ticks = 0;
   let lastAt = performance.now();
   let lastUsed = clock.read();
   const tick = (): void => {
     const now = performance.now();
     const used = clock.read();
     longestBlockMs = Math.max(longestBlockMs, Math.min(now - lastAt, used - lastUsed));
-    ticks += 1;
     lastAt = now;
     lastUsed = used;
   };
   const timer = setInterval(tick, 1);
   try {
-    const result = await action();
+    await action();
     tick();
-    return { longestBlockMs, ticks, result };
+    return longestBlockMs;
   } finally {
     clearInterval(timer);
     clock.close();
@@ -72,10 +62,10 @@ async function watchLoop<T>(action: () => Promise<T>): Promise<LoopReport & { re
  * Rejects when every attempt blocks the loop. Garbage collection or the first execution of code may block it once; work
  * that the flood causes blocks it in every attempt.
  */
-export async function assertLoopStaysFree(flood: () => Promise<void>): Promise<void> {
+export async function assertLoopStaysFree(flood: () => Promise<unknown>): Promise<void> {
   const blocks: number[] = [];
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const { longestBlockMs } = await watchLoop(flood);
+    const longestBlockMs = await longestBlockOf(flood);
     if (longestBlockMs < MAX_BLOCKED_MS) return;
     blocks.push(Math.round(longestBlockMs));
   }

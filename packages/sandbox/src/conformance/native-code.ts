@@ -21,7 +21,6 @@ export function nativeLanguages({ isolation, capabilities }: SandboxDriver): Nat
   ];
 }
 
-/** Runs code in one of these languages. */
 export function evaluateIn(
   driver: SandboxDriver,
   language: NativeLanguage,
@@ -47,24 +46,28 @@ export async function callsDone(
   return done;
 }
 
-function numbered(
+/** Statements that make the calls, in any language. */
+function statementsOf(
   calls: readonly HostileSystemCall[],
-): { what: string; number: number; args: readonly CallArgument[] }[] {
-  return calls.flatMap(({ what, args, ...numbers }) => {
-    const number = numbers[process.arch === 'arm64' ? 'arm64' : 'x64'];
-    return number === null ? [] : [{ what, number, args }];
-  });
+  wordOf: (argument: CallArgument) => string,
+): string {
+  return calls
+    .flatMap(({ what, args, ...numbers }) => {
+      const number = numbers[process.arch === 'arm64' ? 'arm64' : 'x64'];
+      return number === null
+        ? []
+        : [`call(${[JSON.stringify(what), number, ...args.map(wordOf)].join(', ')})`];
+    })
+    .join('\n');
 }
 
 function inPython(calls: readonly HostileSystemCall[]): string {
-  const words = (args: readonly CallArgument[]): string =>
-    args
-      .map((argument) => {
-        if (typeof argument === 'number') return `ctypes.c_long(${argument})`;
-        if (argument === 'file' || argument === 'pair') return `ctypes.c_long(${argument})`;
-        return argument === 'zeros' ? 'text(b"")' : `text(b${argument})`;
-      })
-      .join(', ');
+  const wordOf = (argument: CallArgument): string => {
+    if (typeof argument === 'number' || argument === 'file' || argument === 'pair') {
+      return `ctypes.c_long(${argument})`;
+    }
+    return argument === 'zeros' ? 'text(b"")' : `text(b${argument})`;
+  };
   return `
 import ctypes, os, socket
 libc = ctypes.CDLL(None, use_errno=True)
@@ -77,24 +80,16 @@ done = []
 def call(what, number, *arguments):
     if libc.syscall(ctypes.c_long(number), *arguments) != -1:
         done.append(what)
-${numbered(calls)
-  .map(
-    ({ what, number, args }) =>
-      `call(${[JSON.stringify(what), number, words(args)].filter(Boolean).join(', ')})`,
-  )
-  .join('\n')}
+${statementsOf(calls, wordOf)}
 return done`;
 }
 
 function inJavaScript(calls: readonly HostileSystemCall[]): string {
-  const words = (args: readonly CallArgument[]): string =>
-    args
-      .map((argument) => {
-        if (typeof argument === 'number') return `${argument}n`;
-        if (argument === 'file' || argument === 'pair') return argument;
-        return `text(${argument === 'zeros' ? '""' : argument})`;
-      })
-      .join(', ');
+  const wordOf = (argument: CallArgument): string => {
+    if (typeof argument === 'number') return `${argument}n`;
+    if (argument === 'file' || argument === 'pair') return argument;
+    return `text(${argument === 'zeros' ? '""' : argument})`;
+  };
   return `
 const { symbols } = Deno.dlopen('libc.so.6', {
   syscall: { parameters: Array(7).fill('i64'), result: 'i64' },
@@ -118,11 +113,6 @@ const call = (what, number, ...rest) => {
   const [a = 0n, b = 0n, c = 0n, d = 0n, e = 0n, f = 0n] = rest;
   if (symbols.syscall(BigInt(number), a, b, c, d, e, f) !== -1n) done.push(what);
 };
-${numbered(calls)
-  .map(
-    ({ what, number, args }) =>
-      `call(${[JSON.stringify(what), number, words(args)].filter(Boolean).join(', ')});`,
-  )
-  .join('\n')}
+${statementsOf(calls, wordOf)}
 return done;`;
 }

@@ -6,7 +6,8 @@ import { createBubblewrapDriver } from './bubblewrap/bubblewrap-driver.js';
 import { createDenoDriver } from './deno/deno-driver.js';
 import { onHardenedMachine } from './bubblewrap/hardened-machine.test-support.js';
 import { descendants, recordedPids, runningOf } from './process/process-tree.test-support.js';
-import type { Sandbox, SandboxDriver, SandboxLimits } from '../sandbox.js';
+import { nextLine, startCode } from '../conformance/conformance-case.js';
+import type { SandboxDriver, SandboxLimits } from '../sandbox.js';
 
 const drivers = [
   { name: 'Deno', runs: process.platform === 'linux', create: createDenoDriver },
@@ -37,14 +38,6 @@ for (const { name, runs, create } of drivers) {
       await rm(stateDir, { recursive: true });
     });
 
-    async function startCode(code: string, limits: Partial<SandboxLimits>): Promise<Sandbox> {
-      const sandbox = await driver.start({ entry: 'evaluator', limits });
-      const started = `process.stdout.write('started\\n');\n`;
-      sandbox.send(JSON.stringify({ type: 'evaluate', protocol: 1, code: started + code, task: 'x' }));
-      expect((await sandbox.lines[Symbol.asyncIterator]().next()).value).toBe('started');
-      return sandbox;
-    }
-
     test.each<[string, string, Partial<SandboxLimits>]>([
       ['a busy loop', 'for (;;);', { cpuSeconds: 1 }],
       [
@@ -53,7 +46,8 @@ for (const { name, runs, create } of drivers) {
         { memoryMb: 160 },
       ],
     ])('%s ends at its limit', async (_what, code, limits) => {
-      const sandbox = await startCode(code, limits);
+      const sandbox = await startCode(driver, `process.stdout.write('started\\n');\n${code}`, { limits });
+      expect(await nextLine(sandbox)).toBe('started');
       const [outer = 0] = await recordedPids(stateDir);
       const pids = [outer, ...descendants(outer)];
       expect(runningOf(pids)).toEqual(pids);

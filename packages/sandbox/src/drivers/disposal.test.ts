@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,6 +11,7 @@ import { driveRun } from '../protocol/drive-run.js';
 import type { RunOutcome } from '../protocol/run-options.js';
 import { evaluateInSandbox } from '../protocol/evaluate-in-sandbox.js';
 import { onHardenedMachine } from './bubblewrap/hardened-machine.test-support.js';
+import { descendants } from './process/process-tree.test-support.js';
 import type { SandboxDriver } from '../sandbox.js';
 
 /** The specification's limit: gone within this many milliseconds of the abort. */
@@ -30,41 +31,23 @@ afterEach(async () => {
 /** Marks of sandboxes in command lines: the runner's file, or the text of the evaluator. */
 const SANDBOX = /runner\.mjs|data:text\/javascript;base64,/;
 
-/** Everything below this process that runs a bundled file of a sandbox, by /proc; zombies do not run. */
-async function sandboxProcesses(): Promise<number[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  const rows = await Promise.all(
-    pids.map(async (pid) => {
-      try {
-        const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-        const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-        const command = await readFile(`/proc/${pid}/cmdline`, 'utf8');
-        return { pid, parent: Number(parent), runs: state !== 'Z' && state !== 'X', command };
-      } catch {
-        return undefined;
-      }
-    }),
-  );
-  const known = rows.filter((row) => row !== undefined);
-  const below = new Set([process.pid]);
-  // A parent may have a higher id than its child: repeat until nothing is added.
-  for (let size = 0; size < below.size;) {
-    size = below.size;
-    for (const { pid, parent } of known) if (below.has(parent)) below.add(pid);
+/** The text of a process's file in /proc; empty when the process is gone. */
+function textOf(pid: number, file: 'stat' | 'cmdline'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return '';
   }
-  return known
-    .filter(({ pid, runs, command }) => below.has(pid) && runs && SANDBOX.test(command))
-    .map(({ pid }) => pid);
+}
+
+/** Everything below this process that runs a bundled file of a sandbox. */
+function sandboxProcesses(): number[] {
+  return descendants(process.pid).filter((pid) => SANDBOX.test(textOf(pid, 'cmdline')));
 }
 
 /** Whether one process still runs. The check is cheap, so that it does not delay the end of the process. */
 function isRunning(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
-  } catch {
-    return false;
-  }
+  return /\) [^ZX][^)]*$/.test(textOf(pid, 'stat'));
 }
 
 /** Milliseconds from now until none of the processes is left. */
@@ -132,38 +115,24 @@ describe.runIf(process.platform === 'linux').each(HERE)('the processes of a run,
   });
 
   /** The present ones: at least one of each sandbox. */
-  async function processesOf(sandboxes: number): Promise<number[]> {
-    const pids = await sandboxProcesses();
+  function processesOf(sandboxes: number): number[] {
+    const pids = sandboxProcesses();
     expect(pids.length).toBeGreaterThanOrEqual(sandboxes);
     return pids;
   }
 
-  async function expectGone(pids: readonly number[]): Promise<void> {
-    expect(await untilGone(pids)).toBeLessThan(GONE_MS);
-    expect(await sandboxProcesses()).toEqual([]);
-  }
-
   test.each([
-    ['while its model thinks', 'think', 1],
-    ['while the code of its model loops', 'loop', 2],
-  ] as const)('are gone within 500 ms of its abort, %s', async (_when, does, sandboxes) => {
+    ['abort, while its model thinks', 'think', 1, undefined],
+    ['abort, while the code of its model loops', 'loop', 2, undefined],
+    ['timeout', 'loop', 2, new DOMException('The time is up.', 'TimeoutError')],
+  ] as const)('are gone within 500 ms of its %s', async (_what, does, sandboxes, reason) => {
     const controller = new AbortController();
     const { underWay, outcome } = await beginRun(does, controller.signal);
     await underWay;
-    const pids = await processesOf(sandboxes);
-    controller.abort();
-    await expectGone(pids);
-    expect(await outcome).toMatchObject(ABORTED);
-  });
-
-  test('are gone within 500 ms of its timeout', async () => {
-    const controller = new AbortController();
-    const { underWay, outcome } = await beginRun('loop', controller.signal);
-    await underWay;
-    const pids = await processesOf(2);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    controller.abort(new DOMException('The time is up.', 'TimeoutError'));
-    await expectGone(pids);
+    const pids = processesOf(sandboxes);
+    controller.abort(reason);
+    expect(await untilGone(pids)).toBeLessThan(GONE_MS);
+    expect(sandboxProcesses()).toEqual([]);
     expect(await outcome).toMatchObject(ABORTED);
   });
 
@@ -171,11 +140,11 @@ describe.runIf(process.platform === 'linux').each(HERE)('the processes of a run,
     const controller = new AbortController();
     const runs = await Promise.all(Array.from({ length: 20 }, () => beginRun('think', controller.signal)));
     await Promise.all(runs.map(({ underWay }) => underWay));
-    const pids = await processesOf(20);
+    const pids = processesOf(20);
     controller.abort();
     // Untimed: the time of twenty ends depends on the load of the machine.
     await untilGone(pids);
-    expect(await sandboxProcesses()).toEqual([]);
+    expect(sandboxProcesses()).toEqual([]);
     for (const { outcome } of runs) expect(await outcome).toMatchObject(ABORTED);
   });
 });

@@ -1,4 +1,4 @@
-import { createBubblewrapDriver } from './bubblewrap/bubblewrap-driver.js';
+import { type BubblewrapDriverOptions, createBubblewrapDriver } from './bubblewrap/bubblewrap-driver.js';
 import type { DelegatedCgroup } from './process/delegated-cgroup.js';
 import { createDenoDriver } from './deno/deno-driver.js';
 import { type LocalDriverName, type SandboxDriver, SandboxProbeError } from '../sandbox.js';
@@ -9,14 +9,9 @@ import { type LocalDriverName, type SandboxDriver, SandboxProbeError } from '../
  */
 export type LocalDriverChoice = 'auto' | LocalDriverName;
 
-export interface LocalDriverOptions {
-  /** Folder for the ledger of running sandboxes; created when missing. */
-  stateDir: string;
+/** Cgroups (`findDelegatedCgroup`) are used if sandboxes start in them. */
+export interface LocalDriverOptions extends Pick<BubblewrapDriverOptions, 'stateDir' | 'bwrap' | 'cgroups'> {
   choice: LocalDriverChoice;
-  /** Replaces the executable of bubblewrap that is found on this machine. */
-  bwrap?: string | undefined;
-  /** The cgroups that the host leaves to this process (`findDelegatedCgroup`). Used if sandboxes start in it. */
-  cgroups?: DelegatedCgroup | undefined;
 }
 
 async function probed(creation: Promise<SandboxDriver>): Promise<SandboxDriver> {

@@ -1,4 +1,3 @@
-/** Work took longer than it may. The message names the work. */
 export class TookTooLongError extends Error {
   override readonly name = 'TimeoutError';
 }

@@ -11,7 +11,6 @@ export class FairQueue<T> {
   readonly #queues = new Map<Owner, Set<Waiter<T>>>();
   #length = 0;
 
-  /** Number of waiting callers. */
   get length(): number {
     return this.#length;
   }
@@ -21,7 +20,6 @@ export class FairQueue<T> {
     return this.#queues.keys();
   }
 
-  /** Number of waiting calls of an owner. */
   waitingOf(owner: Owner): number {
     return this.#queues.get(owner)?.size ?? 0;
   }
@@ -70,7 +68,6 @@ export class FairQueue<T> {
     this.#queues.set(owner, queue);
   }
 
-  /** Refuses all callers. */
   refuseAll(reason: () => Error): void {
     for (const queue of this.#queues.values()) {
       for (const waiter of queue) waiter.refuse(reason());

@@ -26,12 +26,10 @@ export class FairShares {
     this.#open = slotsOfOneOwner(maxActive);
   }
 
-  /** Number of sandboxes in use. */
   get size(): number {
     return this.#ownerOf.size;
   }
 
-  /** The sandboxes in use. */
   sandboxes(): Sandbox[] {
     return [...this.#ownerOf.keys()];
   }

@@ -45,7 +45,6 @@ export interface WarmPoolStats {
   /** Sandboxes that are ready for use. */
   idle: number;
   starting: number;
-  /** In use. */
   active: number;
   /** Unused sandboxes that the pool has given up and that are not gone yet. */
   ending: number;
@@ -65,7 +64,6 @@ export interface WarmPoolStats {
   refusedTotal: number;
 }
 
-/** Options of one take. */
 interface TakeOptions {
   signal?: AbortSignal | undefined;
   /** The owner of the sandbox, for instance a listing. Default: a separate owner. */

@@ -13,7 +13,6 @@ const LONGEST_REFILL_DELAY_MS = 1_000;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
 
-/** Makes a pool and begins to fill it. */
 export function createWarmPool(options: WarmPoolOptions): WarmPool {
   const { driver, entry, language, limits, maxActive, maxWaitMs, onStartFailure } = options;
   const { maxWaiting = 256, maxConcurrentStarts = 2, maxSandboxes = Infinity } = options;
@@ -40,7 +39,6 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
   let refillTimer: NodeJS.Timeout | undefined;
   /** Due time of the refill, in milliseconds of `performance.now`. Each take delays it. */
   let refillAt = 0;
-  /** The latest due time. */
   let refillBy = 0;
   let recycleTimer: NodeJS.Timeout | undefined;
   let closed = false;

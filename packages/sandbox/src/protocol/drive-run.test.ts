@@ -29,6 +29,12 @@ const modelCall = (id: number): object => ({
   params: { messages: [{ role: 'user', content: 'hi' }], tools: ['read_input'], toolChoice: 'auto' },
 });
 const modelParams = { messages: [{ role: 'user', content: 'hi' }], tools: [], toolChoice: 'auto' };
+const evaluation = (language: string) => ({
+  id: 1,
+  method: 'code.evaluate',
+  params: { language, code: 'return 1' },
+});
+const page = { id: 1, method: 'web.fetch', params: { url: 'https://example.com/' } };
 const done = { type: 'done', status: 'completed', output: 'hello' };
 
 function optionsFor(sandbox: FakeSandbox, changes: Partial<DriveRunOptions> = {}): DriveRunOptions {
@@ -43,27 +49,27 @@ function optionsFor(sandbox: FakeSandbox, changes: Partial<DriveRunOptions> = {}
 }
 
 /** Lets the runner react to each line it gets. */
-function script(sandbox: FakeSandbox, ...reactions: ((line: string) => void)[]): void {
-  sandbox.onSend = (line) => reactions.shift()?.(line);
+function script(sandbox: FakeSandbox, ...reactions: (() => void)[]): void {
+  sandbox.onSend = () => reactions.shift()?.();
+}
+
+/** A runner that answers each line with one of these messages, and ends after a result. */
+function runnerThatSays(...messages: object[]): FakeSandbox {
+  const sandbox = new FakeSandbox();
+  sandbox.onSend = () => {
+    const message = messages.shift();
+    if (message === undefined) return;
+    sandbox.say(message);
+    if ('type' in message && message.type === 'done') sandbox.end();
+  };
+  return sandbox;
 }
 
 describe('driveRun', () => {
   test('sends the run, answers requests and takes the result', async () => {
-    const sandbox = new FakeSandbox();
-    script(
-      sandbox,
-      () => {
-        sandbox.say({ method: 'step', params: { name: 'model', detail: 'call 1' } });
-        sandbox.say(modelCall(1));
-      },
-      () => {
-        sandbox.say({ id: 2, method: 'output.check', params: { output: 'hello' } });
-      },
-      () => {
-        sandbox.say(done);
-        sandbox.end();
-      },
-    );
+    const check = { id: 2, method: 'output.check', params: { output: 'hello' } };
+    const sandbox = runnerThatSays(modelCall(1), check, done);
+    sandbox.say({ method: 'step', params: { name: 'model', detail: 'call 1' } });
     const onStep = vi.fn();
     const outcome = await driveRun(optionsFor(sandbox, { onStep }));
     expect(outcome).toEqual({ status: 'completed', output: 'hello', modelCalls: 1, evaluations: 0 });
@@ -77,20 +83,14 @@ describe('driveRun', () => {
 
   test('kills a runner that does not end after its result, and keeps the result', async () => {
     const sandbox = new FakeSandbox();
-    script(sandbox, () => {
-      sandbox.say(done);
-    });
+    script(sandbox, () => sandbox.say(done));
     const outcome = await driveRun(optionsFor(sandbox, { limits: { endGraceMs: 1 } }));
     expect(outcome).toMatchObject({ status: 'completed', output: 'hello' });
     expect(await sandbox.exited).toMatchObject({ reason: 'killed' });
   });
 
   test('checks the result itself, after any earlier check for the runner', async () => {
-    const sandbox = new FakeSandbox();
-    script(sandbox, () => {
-      sandbox.say(done);
-      sandbox.end();
-    });
+    const sandbox = runnerThatSays(done);
     const checkOutput = (): { valid: boolean; errors: string[] } => ({ valid: false, errors: ['too short'] });
     expect(await driveRun(optionsFor(sandbox, { checkOutput }))).toMatchObject({
       status: 'failed',
@@ -103,15 +103,8 @@ describe('driveRun', () => {
     ['hello', ['hello']],
     ['another', ['hello', 'another']],
   ])('checks the result %j, after the runner has asked about "hello"', async (output, checked) => {
-    const sandbox = new FakeSandbox();
-    script(
-      sandbox,
-      () => sandbox.say({ id: 1, method: 'output.check', params: { output: 'hello' } }),
-      () => {
-        sandbox.say({ ...done, output });
-        sandbox.end();
-      },
-    );
+    const check = { id: 1, method: 'output.check', params: { output: 'hello' } };
+    const sandbox = runnerThatSays(check, { ...done, output });
     const asked: unknown[] = [];
     const checkOutput: DriveRunOptions['checkOutput'] = (value) => {
       asked.push(value);
@@ -123,11 +116,7 @@ describe('driveRun', () => {
   });
 
   test('keeps the text of a run that failed by itself', async () => {
-    const sandbox = new FakeSandbox();
-    script(sandbox, () => {
-      sandbox.say({ type: 'done', status: 'failed', output: 'It could not be done.' });
-      sandbox.end();
-    });
+    const sandbox = runnerThatSays({ type: 'done', status: 'failed', output: 'It could not be done.' });
     expect(await driveRun(optionsFor(sandbox))).toMatchObject({
       status: 'failed',
       output: 'It could not be done.',
@@ -136,10 +125,7 @@ describe('driveRun', () => {
   });
 
   test('a crash while the model answers ends the run and the call', async () => {
-    const sandbox = new FakeSandbox();
-    script(sandbox, () => {
-      sandbox.say(modelCall(1));
-    });
+    const sandbox = runnerThatSays(modelCall(1));
     let callSignal: AbortSignal | undefined;
     const completeModel: DriveRunOptions['completeModel'] = (_params, signal) => {
       callSignal = signal;
@@ -159,9 +145,7 @@ describe('driveRun', () => {
     'names the limit that ended the run: %s',
     async (reason) => {
       const sandbox = new FakeSandbox();
-      script(sandbox, () => {
-        sandbox.end(reason);
-      });
+      script(sandbox, () => sandbox.end(reason));
       expect(await driveRun(optionsFor(sandbox))).toMatchObject({
         status: 'failed',
         failure: { cause: 'limit', detail: reason },
@@ -170,10 +154,7 @@ describe('driveRun', () => {
   );
 
   test('an abort kills the sandbox and the call under way', async () => {
-    const sandbox = new FakeSandbox();
-    script(sandbox, () => {
-      sandbox.say(modelCall(1));
-    });
+    const sandbox = runnerThatSays(modelCall(1));
     const controller = new AbortController();
     const reasons: unknown[] = [];
     const completeModel: DriveRunOptions['completeModel'] = (_params, signal) =>
@@ -205,16 +186,12 @@ describe('driveRun', () => {
     { limits: { maxModelCalls: 1 }, request: modelCall, words: /more than 1 model calls/ },
     {
       limits: { maxEvaluations: 1 },
-      request: (id: number) => ({
-        id,
-        method: 'code.evaluate',
-        params: { language: 'javascript', code: 'return 1' },
-      }),
+      request: (id: number) => ({ ...evaluation('javascript'), id }),
       words: /more than 1 pieces of code/,
     },
     {
       limits: { maxWebFetches: 1 },
-      request: (id: number) => ({ id, method: 'web.fetch', params: { url: 'https://example.com/' } }),
+      request: (id: number) => ({ ...page, id }),
       words: /more than 1 pages of the web/,
     },
     {
@@ -237,72 +214,39 @@ describe('driveRun', () => {
     expect(id).toBe(2);
   });
 
-  const evaluation = (language: string) => ({
+  const asking = (params: object): object => ({
     id: 1,
-    method: 'code.evaluate',
-    params: { language, code: 'return 1' },
+    method: 'model.complete',
+    params: { ...modelParams, ...params },
   });
-  const page = { id: 1, method: 'web.fetch', params: { url: 'https://example.com/' } };
   test.each([
     ['another run’s result', { ...done, runId: 'run-2' }, run.tools],
     ['another run’s model', { ...modelCall(1), run_id: 'run-2' }, run.tools],
-    [
-      'another provider',
-      { id: 1, method: 'model.complete', params: { provider: 'openai', messages: [] } },
-      run.tools,
-    ],
-    [
-      'another model’s address',
-      { id: 1, method: 'model.complete', params: { ...modelParams, baseURL: 'x' } },
-      run.tools,
-    ],
-    ['a key', { id: 1, method: 'model.complete', params: { ...modelParams, apiKey: 'x' } }, run.tools],
-    [
-      'another prompt',
-      { id: 1, method: 'model.complete', params: { ...modelParams, system: 'x' } },
-      run.tools,
-    ],
-    [
-      'JavaScript that was not granted',
-      evaluation('javascript'),
-      [{ name: 'read_input', scope: 'input_only' }],
-    ],
+    ['another provider', asking({ provider: 'openai' }), run.tools],
+    ['another model’s address', asking({ baseURL: 'x' }), run.tools],
+    ['a key', asking({ apiKey: 'x' }), run.tools],
+    ['another prompt', asking({ system: 'x' }), run.tools],
+    ['JavaScript that was not granted', evaluation('javascript'), run.tools.slice(0, 1)],
     ['Python that was not granted', evaluation('python'), run.tools],
-    ['a page that was not granted', page, [{ name: 'run_javascript', scope: 'input_only' }]],
+    ['a page that was not granted', page, run.tools.slice(1, 2)],
     ['an answer to itself', { id: 1, result: answer }, run.tools],
     ['the host’s own message', { type: 'run', protocol: PROTOCOL_VERSION, run }, run.tools],
   ])('a forged message (%s) ends the run, and calls no callback', async (_what, forged, tools) => {
     const sandbox = new FakeSandbox();
     const notCalled = vi.fn();
-    script(sandbox, () => {
-      sandbox.say(forged);
+    script(sandbox, () => sandbox.say(forged));
+    const callbacks = { completeModel: notCalled, evaluate: notCalled, fetchPage: notCalled };
+    expect(await driveRun(optionsFor(sandbox, { run: { ...run, tools }, ...callbacks }))).toMatchObject({
+      status: 'failed',
+      output: 'The agent sent something it may not send.',
+      failure: { cause: 'protocol' },
     });
-    const outcome = await driveRun(
-      optionsFor(sandbox, {
-        run: { ...run, tools },
-        completeModel: notCalled,
-        evaluate: notCalled,
-        fetchPage: notCalled,
-      }),
-    );
-    expect(outcome).toMatchObject({ status: 'failed', failure: { cause: 'protocol' } });
-    expect(outcome.output).toBe('The agent sent something it may not send.');
     expect(notCalled).not.toHaveBeenCalled();
     expect(await sandbox.exited).toMatchObject({ reason: 'killed' });
   });
 
   test('a search by regular expression needs no code that was granted', async () => {
-    const sandbox = new FakeSandbox();
-    script(
-      sandbox,
-      () => {
-        sandbox.say(evaluation('javascript'));
-      },
-      () => {
-        sandbox.say(done);
-        sandbox.end();
-      },
-    );
+    const sandbox = runnerThatSays(evaluation('javascript'), done);
     const tools = [{ name: 'repo_search', scope: 'repo_scoped' }];
     expect(await driveRun(optionsFor(sandbox, { run: { ...run, tools } }))).toMatchObject({
       status: 'completed',
@@ -312,17 +256,7 @@ describe('driveRun', () => {
 
   test('pages are read with a reader, and refused without one', async () => {
     for (const fetchPage of [undefined, () => Promise.reject(new RequestRefused('it is not text'))]) {
-      const sandbox = new FakeSandbox();
-      script(
-        sandbox,
-        () => {
-          sandbox.say(page);
-        },
-        () => {
-          sandbox.say(done);
-          sandbox.end();
-        },
-      );
+      const sandbox = runnerThatSays(page, done);
       const outcome = await driveRun(optionsFor(sandbox, fetchPage === undefined ? {} : { fetchPage }));
       expect(outcome).toMatchObject({ status: 'completed' });
       expect(JSON.parse(sandbox.sent[1] ?? '')).toMatchObject({
@@ -367,12 +301,8 @@ describe('driveRun', () => {
     }
 
     test('is kept by the host, with the model’s replies', async () => {
-      const { asked } = await hear(
-        [ask(1, user('hi'))],
-        [ask(2, result('found'))],
-        [ask(3, user('more'))],
-        [done],
-      );
+      const turns = [ask(1, user('hi')), ask(2, result('found')), ask(3, user('more')), done];
+      const { asked } = await hear(...turns.map((turn) => [turn]));
       const beginning = [
         user('hi'),
         { role: 'assistant', content: null, toolCalls: calling.toolCalls },
@@ -411,36 +341,20 @@ describe('driveRun', () => {
 
     test('does not continue a reply of the model', async () => {
       const { failure } = await hear([ask(1, user('hi'))], [say({ text: ' and obey' })], [done]);
-      expect(failure).toMatchObject({
-        cause: 'protocol',
-        detail: expect.stringContaining('continued text'),
-      });
+      expect(failure).toMatchObject({ cause: 'protocol', detail: expect.stringContaining('continued text') });
     });
 
     test.each([
       ['parts', say({ text: 'x'.repeat(MAX_SAID_CHARACTERS) })],
       ['messages', say({ messages: Array.from({ length: 1_000 }, () => user('')) })],
     ])('without end, in %s, ends the run', async (_what, line) => {
-      const { failure } = await hear([
-        say({ messages: [user('x')] }),
-        ...Array.from({ length: 40 }, () => line),
-      ]);
+      const { failure } = await hear([say({ messages: [user('x')] }), ...Array<object>(40).fill(line)]);
       expect(failure).toMatchObject({ cause: 'limit', detail: expect.stringContaining('too long') });
     });
   });
 
   test('a refusal is an answer; the run continues', async () => {
-    const sandbox = new FakeSandbox();
-    script(
-      sandbox,
-      () => {
-        sandbox.say(modelCall(1));
-      },
-      () => {
-        sandbox.say(done);
-        sandbox.end();
-      },
-    );
+    const sandbox = runnerThatSays(modelCall(1), done);
     const completeModel = (): Promise<never> => Promise.reject(new RequestRefused('the model is not there'));
     expect(await driveRun(optionsFor(sandbox, { completeModel }))).toMatchObject({ status: 'completed' });
     expect(JSON.parse(sandbox.sent[1] ?? '')).toEqual({
@@ -452,26 +366,13 @@ describe('driveRun', () => {
   test.each(['completeModel', 'checkOutput', 'onStep'] as const)(
     'a fault of the host in %s is not a failure of the agent',
     async (callback) => {
-      const sandbox = new FakeSandbox();
-      script(sandbox, () => {
-        sandbox.say({ method: 'step', params: { name: 'model', detail: '' } });
-        sandbox.say(modelCall(1));
-        if (callback !== 'onStep') return;
-        sandbox.say(done);
-        sandbox.end();
-      });
+      const sandbox = runnerThatSays(callback === 'completeModel' ? modelCall(1) : done);
+      if (callback === 'onStep') sandbox.say({ method: 'step', params: { name: 'model', detail: '' } });
       const fault = new Error('the key is dead');
-      const options = optionsFor(sandbox);
-      if (callback === 'checkOutput') {
-        script(sandbox, () => {
-          sandbox.say(done);
-          sandbox.end();
-        });
-      }
       const failing = (): never => {
         throw fault;
       };
-      await expect(driveRun({ ...options, [callback]: failing })).rejects.toBe(fault);
+      await expect(driveRun({ ...optionsFor(sandbox), [callback]: failing })).rejects.toBe(fault);
       expect(await sandbox.exited).toBeDefined();
     },
   );

@@ -17,10 +17,11 @@ import {
 import { setImmediate as afterThisTurn } from 'node:timers/promises';
 import { HostConversation } from './host-conversation.js';
 import { isWithinBounds, LARGE_LINE_CHARACTERS } from './message-bounds.js';
-import { explainExit, failed, LimitExceeded, type RunEnding } from './run-ending.js';
+import { explainExit, failed, LimitExceeded } from './run-ending.js';
 import {
   type DriveRunOptions,
   RequestRefused,
+  type RunEnding,
   type RunLimits,
   type RunOutcome,
   type RunUsage,
@@ -36,7 +37,6 @@ const NEEDED_TOOLS: Record<'javascript' | 'python' | 'web', readonly string[]> =
   web: ['web_fetch'],
 };
 
-/** The host's side of one run. */
 class RunSession {
   readonly #options: DriveRunOptions;
   readonly #limits: RunLimits;
@@ -44,7 +44,6 @@ class RunSession {
   /** Aborted at the end of the run, to end the open callbacks. */
   readonly #over = new AbortController();
   readonly #conversation: HostConversation;
-  /** Messages of the open model request. */
   #asked: ChatMessage[] = [];
   readonly usage: RunUsage = { modelCalls: 0, evaluations: 0 };
   #outputChecks = 0;
@@ -79,9 +78,7 @@ class RunSession {
     let onAbort = (): void => {};
     try {
       const aborted = new Promise<RunEnding>((resolve) => {
-        onAbort = () => {
-          resolve(failed('aborted', 'The run was stopped.'));
-        };
+        onAbort = () => resolve(failed('aborted', 'The run was stopped.'));
       });
       signal?.addEventListener('abort', onAbort, { once: true });
       if (signal?.aborted === true) onAbort();
@@ -149,7 +146,6 @@ class RunSession {
     return message;
   }
 
-  /** Counts a request and checks its tools. */
   #admit(request: RunnerRequest, characters: number): void {
     if (request.method === 'model.complete') {
       if (request.params.tools.some((name) => !this.#grantedTools.has(name))) {
@@ -245,7 +241,6 @@ class RunSession {
     return this.#options.checkOutput(output);
   }
 
-  /** Determines the result after the sandbox has ended. */
   async #conclude(): Promise<RunEnding> {
     const done = this.#done;
     if (done === undefined) return explainExit(await this.#options.sandbox.exited);

@@ -24,7 +24,6 @@ export interface EvaluateOptions {
   owner?: string;
 }
 
-/** Code to run, and its input. */
 export interface EvaluateRequest extends Pick<EvaluateMessage, 'code' | 'task'> {
   /** The caller serializes it where several pieces of code get the same input. */
   input?: string | JsonObject | SerializedInput;

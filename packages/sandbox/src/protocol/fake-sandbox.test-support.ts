@@ -15,7 +15,6 @@ export class FakeSandbox implements Sandbox {
   readonly gone: Promise<void>;
   /** Delays `gone` after its end, until this resolves. */
   beforeGone: Promise<void> = Promise.resolve();
-  /** Called with every line that is sent. */
   onSend: (line: string) => void = () => {};
   #resolveExited: (exit: SandboxExit) => void = () => {};
   #ended = false;

@@ -23,7 +23,6 @@ export class HostConversation {
     this.#maxCharacters = maxCharacters;
   }
 
-  /** True when a limit is exceeded; the run must end then. */
   get isTooLong(): boolean {
     return this.#characters > this.#maxCharacters || this.#messages.length > MAX_MESSAGES;
   }
@@ -68,7 +67,6 @@ export class HostConversation {
     return [...this.#messages];
   }
 
-  /** Appends the reply of the model. */
   answered({ content, toolCalls }: ModelCompleteResult): void {
     this.#messages.push(
       toolCalls.length > 0

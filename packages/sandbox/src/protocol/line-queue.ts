@@ -8,7 +8,6 @@ type Result = IteratorResult<string, undefined>;
 const END: Result = { value: undefined, done: true };
 
 export interface LineQueueOptions {
-  /** Bytes of one line. */
   maxLineBytes: number;
   /** Bytes beyond which the writer should pause. */
   highWaterBytes: number;
@@ -42,7 +41,6 @@ export class LineQueue implements AsyncIterableIterator<string> {
     return this.#waiting === undefined && this.#splitter.heldBytes > this.#options.highWaterBytes;
   }
 
-  /** Appends written bytes. */
   push(chunk: Buffer): void {
     if (this.#ended) return;
     this.#splitter.push(chunk);

@@ -13,7 +13,6 @@ const CHECKED_BYTES = 64 * 1024;
 export class LineSplitter {
   readonly #maxLineBytes: number;
   #bytes = Buffer.alloc(0);
-  /** Range of the unread bytes in the buffer. */
   #start = 0;
   #end = 0;
   /** No newline between `#start` and here. */
@@ -23,12 +22,10 @@ export class LineSplitter {
     this.#maxLineBytes = maxLineBytes;
   }
 
-  /** Number of unread bytes. */
   get heldBytes(): number {
     return this.#end - this.#start;
   }
 
-  /** Appends a copy of a chunk. */
   push(chunk: Buffer): void {
     this.#makeRoom(chunk.length);
     chunk.copy(this.#bytes, this.#end);
@@ -47,7 +44,6 @@ export class LineSplitter {
     return found < 0 ? undefined : length;
   }
 
-  /** Removes and decodes the line that `nextLength` found. */
   take(): string {
     const bytes = this.#bytes.subarray(this.#start, this.#searched);
     const line = bytes.toString(bytes.length <= CHECKED_BYTES || isUtf8(bytes) ? 'utf8' : 'latin1');

@@ -8,7 +8,6 @@ const PROMPT_LINES_PER_SANDBOX = 4;
 const PROMPT_LINES = 40;
 const PROMPT_BYTES = 256 * 1024;
 
-/** A caller of `nextTurn`. */
 interface Waiting {
   resolve(): void;
   needsWholeBudget: boolean;

@@ -34,18 +34,15 @@ export class OutputIntake {
     });
   }
 
-  /** The end of the text on stderr. */
   get stderrTail(): string {
     return this.#stderrTail.toString('utf8');
   }
 
-  /** Takes text of stdout. */
   stdout(chunk: Buffer): void {
     if (!this.#admit(chunk.length + OVERHEAD_BYTES)) return;
     if (this.#admit(countLines(chunk) * OVERHEAD_BYTES)) this.lines.push(chunk);
   }
 
-  /** Takes text of stderr. */
   stderr(chunk: Buffer): void {
     if (!this.#admit(chunk.length + OVERHEAD_BYTES)) return;
     const end = chunk.subarray(-STDERR_TAIL_BYTES);

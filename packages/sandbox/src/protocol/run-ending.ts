@@ -1,11 +1,5 @@
-import type { JsonValue } from '@agent-rental/agent-runner';
 import type { SandboxExit } from '../sandbox.js';
-import type { RunFailureCause } from './run-options.js';
-
-/** How a run ended. */
-export type RunEnding =
-  | { status: 'completed'; output: JsonValue }
-  | { status: 'failed'; output: string; failure: { cause: RunFailureCause; detail: string } };
+import type { RunEnding, RunFailureCause } from './run-options.js';
 
 /** Returns a failed ending: its cause, the text for the renter, and the detail for the operator. */
 export function failed(cause: RunFailureCause, output: string, detail = output): RunEnding {
@@ -17,7 +11,6 @@ export class LimitExceeded extends Error {
   override readonly name = 'LimitExceeded';
 }
 
-/** Explains the exit of a sandbox that has sent no result. */
 export function explainExit({ reason, code, signal }: SandboxExit): RunEnding {
   switch (reason) {
     case 'line_too_long':

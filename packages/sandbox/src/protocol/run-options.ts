@@ -58,20 +58,12 @@ export interface RunUsage {
   evaluations: number;
 }
 
-export type RunOutcome = RunUsage &
-  (
-    | { status: 'completed'; output: JsonValue }
-    | {
-        status: 'failed';
-        /** A text for the renter. */
-        output: string;
-        failure: {
-          cause: RunFailureCause;
-          /** For the operator. */
-          detail: string;
-        };
-      }
-  );
+/** How a run ended. The output of a failed run is a text for the renter; the detail is for the operator. */
+export type RunEnding =
+  | { status: 'completed'; output: JsonValue }
+  | { status: 'failed'; output: string; failure: { cause: RunFailureCause; detail: string } };
+
+export type RunOutcome = RunUsage & RunEnding;
 
 /** Thrown by a callback to answer the runner with an error, instead of ending the run. */
 export class RequestRefused extends Error {

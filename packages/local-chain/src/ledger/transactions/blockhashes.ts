@@ -20,7 +20,6 @@ export class Blockhashes {
     this.#secret = deriveSecret(genesis, 'blockhash');
   }
 
-  /** The base58 hash of a slot. */
   hashOf(slot: number): string {
     return this.#hashBySlot.get(slot) ?? this.#derive(slot);
   }

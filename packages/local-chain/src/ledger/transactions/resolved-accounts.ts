@@ -5,7 +5,6 @@ import type { LoadedAddresses } from './transaction-outcome.js';
 /** Every account of a transaction, in the order in which instructions count them. */
 export interface ResolvedAccounts {
   addresses: Uint8Array[];
-  /** Per address, whether the transaction may write to it. */
   writable: boolean[];
   loaded: LoadedAddresses;
 }

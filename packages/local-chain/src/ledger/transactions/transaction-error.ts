@@ -9,30 +9,24 @@ import {
 } from 'litesvm/dist/internal.js';
 import * as z from 'zod';
 
-/** The JSON form in which RPC gives the error of one instruction. */
-type InstructionErrorJson = string | { Custom: number } | { BorshIoError: string };
-
-/** The JSON form in which RPC gives a transaction's error. */
-export type TransactionErrorJson =
-  | string
-  | { InstructionError: [number, InstructionErrorJson] }
-  | { DuplicateInstruction: number }
-  | { InsufficientFundsForRent: { account_index: number } }
-  | { ProgramExecutionTemporarilyRestricted: { account_index: number } };
-
-/** Checks a stored error on its way back from the disk. */
-export const transactionErrorSchema: z.ZodType<TransactionErrorJson, TransactionErrorJson> = z.union([
+const instructionErrorSchema = z.union([
   z.string(),
-  z.object({
-    InstructionError: z.tuple([
-      z.number(),
-      z.union([z.string(), z.object({ Custom: z.number() }), z.object({ BorshIoError: z.string() })]),
-    ]),
-  }),
-  z.object({ DuplicateInstruction: z.number() }),
-  z.object({ InsufficientFundsForRent: z.object({ account_index: z.number() }) }),
-  z.object({ ProgramExecutionTemporarilyRestricted: z.object({ account_index: z.number() }) }),
+  z.object({ Custom: z.number() }),
+  z.object({ BorshIoError: z.string() }),
 ]);
+const accountSchema = z.object({ account_index: z.number() });
+
+/** A transaction's error as RPC gives it. Checks a stored error on its way back from the disk. */
+export const transactionErrorSchema = z.union([
+  z.string(),
+  z.object({ InstructionError: z.tuple([z.number(), instructionErrorSchema]) }),
+  z.object({ DuplicateInstruction: z.number() }),
+  z.object({ InsufficientFundsForRent: accountSchema }),
+  z.object({ ProgramExecutionTemporarilyRestricted: accountSchema }),
+]);
+
+type InstructionErrorJson = z.output<typeof instructionErrorSchema>;
+export type TransactionErrorJson = z.output<typeof transactionErrorSchema>;
 
 /** The runtime's fieldless transaction errors, in the order of their numbers, with the validator's wording. */
 const TRANSACTION_ERRORS: readonly (readonly [name: string, message: string])[] = [

@@ -16,10 +16,8 @@ export interface LandedTransaction {
   outcome: TransactionOutcome;
 }
 
-/** The parts of a transaction that the index needs. */
 interface NewTransaction {
   wire: Uint8Array;
-  /** The addresses that came from lookup tables. */
   loadedAddresses: readonly Uint8Array[];
 }
 
@@ -48,7 +46,6 @@ export class TransactionHistory {
     this.#readJournal = readJournal;
   }
 
-  /** How many transactions were ever executed. */
   get count(): number {
     return this.#index.count;
   }
@@ -59,7 +56,6 @@ export class TransactionHistory {
     return this.#index.add(signature, [...staticAddresses, ...loadedAddresses], location);
   }
 
-  /** Forgets a transaction that a fork took back. */
   drop(number: number): void {
     this.#index.drop(number);
     this.#cache.delete(number);

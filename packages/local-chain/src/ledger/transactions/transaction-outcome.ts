@@ -56,7 +56,6 @@ const storedResultSchema = z.object({
   units: z.number(),
 });
 
-/** Appends an outcome to a record. */
 export function writeOutcome(writer: ByteWriter, outcome: TransactionOutcome): void {
   writer.u64(outcome.feeLamports).u32(outcome.preBalances.length);
   for (const balance of outcome.preBalances) writer.u64(balance);

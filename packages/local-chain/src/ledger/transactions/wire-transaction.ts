@@ -3,12 +3,10 @@ import { VersionedTransaction, type VersionedMessage } from '@solana/web3.js';
 /** The largest transaction that fits a network packet, in bytes. */
 export const MAX_TRANSACTION_BYTES = 1232;
 
-/** Well-formed transaction bytes, and the parsed transaction. */
 export interface WireTransaction {
   bytes: Uint8Array;
   /** The first signature, which identifies the transaction. */
   signature: Uint8Array;
-  signatures: Uint8Array[];
   message: VersionedMessage;
   recentBlockhash: string;
 }
@@ -51,7 +49,7 @@ export function parseWireTransaction(bytes: Uint8Array): WireTransaction {
       'invalid transaction: Transaction failed to sanitize accounts offsets correctly',
     );
   }
-  return { bytes, signature, signatures, message, recentBlockhash: message.recentBlockhash };
+  return { bytes, signature, message, recentBlockhash: message.recentBlockhash };
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Json } from '../json.js';
 import {
   accountViewFields,
   addressParam,
+  contextConfig,
   contextFields,
   countParam,
   readContext,
@@ -23,7 +24,6 @@ const MAX_ADDRESSES = 100;
 const MAX_ACCOUNT_BYTES = 10 * 1024 * 1024;
 
 const readConfig = z.object({ ...contextFields, ...accountViewFields }).nullish();
-const contextConfig = z.object(contextFields).nullish();
 const programConfig = z
   .object({
     ...contextFields,
@@ -34,7 +34,6 @@ const programConfig = z
   .nullish();
 const tokenFilter = z.union([z.object({ mint: addressParam }), z.object({ programId: addressParam })]);
 
-/** Methods about accounts. */
 export function accountMethods(ledger: Ledger): RpcMethods {
   const show = (account: AccountState, view: AccountView, finalized: boolean): Json =>
     accountJson(
@@ -44,6 +43,16 @@ export function accountMethods(ledger: Ledger): RpcMethods {
         ? parsedTokenAccount(account, (address) => ledger.account(address, finalized))
         : undefined,
     );
+
+  const list = (
+    found: readonly { address: Uint8Array; account: AccountState }[],
+    view: AccountView | null | undefined,
+    finalized: boolean,
+  ): Json[] =>
+    found.map(({ address, account }) => ({
+      pubkey: bs58.encode(address),
+      account: show(account, view ?? {}, finalized),
+    }));
 
   return {
     getAccountInfo: rpcMethod(z.tuple([addressParam, readConfig]), ([address, config]) => {
@@ -78,12 +87,9 @@ export function accountMethods(ledger: Ledger): RpcMethods {
       const context = readContext(ledger.now(), config);
       const found = ledger
         .programAccounts(programId, context.finalized)
-        .filter(({ account }) => matchesFilters(account, config?.filters))
-        .map(({ address, account }) => ({
-          pubkey: bs58.encode(address),
-          account: show(account, config ?? {}, context.finalized),
-        }));
-      return config?.withContext === true ? withContext(context, found) : found;
+        .filter(({ account }) => matchesFilters(account, config?.filters));
+      const accounts = list(found, config, context.finalized);
+      return config?.withContext === true ? withContext(context, accounts) : accounts;
     }),
 
     getTokenAccountsByOwner: rpcMethod(
@@ -98,12 +104,8 @@ export function accountMethods(ledger: Ledger): RpcMethods {
         const mint = 'mint' in filter ? filter.mint : null;
         const found = programs
           .flatMap((program) => ledger.programAccounts(new PublicKey(program).toBytes(), context.finalized))
-          .filter(({ account }) => isTokenAccountOf(account, owner, mint))
-          .map(({ address, account }) => ({
-            pubkey: bs58.encode(address),
-            account: show(account, config ?? {}, context.finalized),
-          }));
-        return withContext(context, found);
+          .filter(({ account }) => isTokenAccountOf(account, owner, mint));
+        return withContext(context, list(found, config, context.finalized));
       },
     ),
 

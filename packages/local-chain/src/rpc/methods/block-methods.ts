@@ -6,10 +6,12 @@ import type { LandedTransaction } from '../../ledger/transactions/transaction-hi
 import { rpcMethod, type RpcMethods } from '../dispatcher.js';
 import type { Json } from '../json.js';
 import {
-  contextFields,
+  contextConfig,
   countParam,
+  encodingAlone,
   historyContext,
-  transactionEncodingParam,
+  TRANSACTION_DEFAULTS,
+  transactionFields,
   type ContextConfig,
 } from '../params.js';
 import { invalidParams, RpcError } from '../rpc-error.js';
@@ -21,25 +23,15 @@ const NO_BLOCKHASH = bs58.encode(new Uint8Array(32));
 
 const blockConfig = z
   .union([
-    transactionEncodingParam.transform((encoding) => ({ encoding })),
+    encodingAlone,
     z.object({
-      ...contextFields,
-      encoding: transactionEncodingParam.nullish(),
+      ...transactionFields,
       transactionDetails: z.enum(['full', 'accounts', 'signatures', 'none']).nullish(),
       rewards: z.boolean().nullish(),
-      maxSupportedTransactionVersion: z.int().min(0).max(255).nullish(),
     }),
   ])
   .nullish()
-  .transform((config) => ({
-    commitment: null,
-    encoding: null,
-    transactionDetails: null,
-    rewards: null,
-    maxSupportedTransactionVersion: null,
-    ...config,
-  }));
-const contextConfig = z.object(contextFields).nullish();
+  .transform((config) => ({ transactionDetails: null, rewards: null, ...TRANSACTION_DEFAULTS, ...config }));
 
 /** Methods about blocks. Every slot has one; it is there once the slot has passed, when nothing more can come into it. */
 export function blockMethods(ledger: Ledger): RpcMethods {

@@ -4,13 +4,18 @@ import { SLOTS_PER_EPOCH } from '../../ledger/bank.js';
 import { TOTAL_SUPPLY_LAMPORTS } from '../../ledger/faucet.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { rpcMethod, type RpcMethods } from '../dispatcher.js';
-import { API_VERSION, contextFields, countParam, readContext, withContext } from '../params.js';
+import {
+  API_VERSION,
+  contextConfig,
+  contextFields,
+  countParam,
+  readContext,
+  withContext,
+} from '../params.js';
 import { RpcError } from '../rpc-error.js';
 
-const contextConfig = z.object(contextFields).nullish();
 const noParams = z.tuple([]);
 
-/** Methods about the chain as a whole and its time. */
 export function clusterMethods(ledger: Ledger): RpcMethods {
   const currentSlot = rpcMethod(
     z.tuple([contextConfig]),

@@ -7,12 +7,15 @@ import { rpcMethod, type RpcMethods } from '../dispatcher.js';
 import type { Json } from '../json.js';
 import {
   addressParam,
+  contextConfig,
   contextFields,
   countParam,
+  encodingAlone,
   historyContext,
   readContext,
   signatureParam,
-  transactionEncodingParam,
+  TRANSACTION_DEFAULTS,
+  transactionFields,
   withContext,
 } from '../params.js';
 import { memoOf, statusJson, transactionJson } from '../views/transaction-view.js';
@@ -23,34 +26,18 @@ const MAX_SIGNATURES = 1_000;
 const RECENT_STATUS_SLOTS = 300;
 
 const transactionConfig = z
-  .union([
-    transactionEncodingParam.transform((encoding) => ({ encoding })),
-    z.object({
-      ...contextFields,
-      encoding: transactionEncodingParam.nullish(),
-      maxSupportedTransactionVersion: z.int().min(0).max(255).nullish(),
-    }),
-  ])
+  .union([encodingAlone, z.object(transactionFields)])
   .nullish()
-  .transform((config) => ({
-    maxSupportedTransactionVersion: null,
-    commitment: null,
-    encoding: null,
-    ...config,
-  }));
+  .transform((config) => ({ ...TRANSACTION_DEFAULTS, ...config }));
 
-/** Methods about transactions that landed. */
 export function historyMethods(ledger: Ledger): RpcMethods {
   return {
     getTransaction: rpcMethod(z.tuple([signatureParam, transactionConfig]), ([signature, config]) => {
       const context = historyContext(ledger.now(), config);
       const landed = ledger.history.find(signature);
       if (landed === null || landed.slot > context.slot) return null;
-      return transactionJson(
-        landed,
-        config.encoding ?? 'json',
-        config.maxSupportedTransactionVersion ?? null,
-      );
+      const version = config.maxSupportedTransactionVersion ?? null;
+      return transactionJson(landed, config.encoding ?? 'json', version);
     }),
 
     getSignatureStatuses: rpcMethod(
@@ -101,7 +88,7 @@ export function historyMethods(ledger: Ledger): RpcMethods {
       },
     ),
 
-    getTransactionCount: rpcMethod(z.tuple([z.object(contextFields).nullish()]), ([config]) => {
+    getTransactionCount: rpcMethod(z.tuple([contextConfig]), ([config]) => {
       readContext(ledger.now(), config);
       return ledger.history.count;
     }),

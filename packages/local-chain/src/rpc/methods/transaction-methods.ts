@@ -20,6 +20,7 @@ import {
   accountEncodingParam,
   addressParam,
   blockhashParam,
+  contextConfig,
   contextFields,
   countParam,
   readContext,
@@ -37,7 +38,6 @@ const encodedParam = z
   .string()
   .max(MAX_ENCODED_CHARACTERS, `encoded too large (max: ${MAX_TRANSACTION_BYTES} bytes decoded)`);
 const encodingField = { encoding: z.enum(['base58', 'base64']).nullish() };
-const contextConfig = z.object(contextFields).nullish();
 
 const sendConfig = z
   .object({
@@ -65,7 +65,6 @@ const simulateConfig = z
   })
   .nullish();
 
-/** Methods that execute transactions or help to make them. */
 export function transactionMethods(ledger: Ledger): RpcMethods {
   return {
     sendTransaction: rpcMethod(z.tuple([encodedParam, sendConfig]), ([encoded, config]) => {

@@ -1,5 +1,5 @@
 import bs58 from 'bs58';
-import type { AccountState } from '../../ledger/account-state.js';
+import { RENT_EXEMPT_EPOCH, type AccountState } from '../../ledger/account-state.js';
 import type { Json } from '../json.js';
 import type { AccountEncoding } from '../params.js';
 import { RpcError } from '../rpc-error.js';
@@ -12,9 +12,7 @@ export interface AccountView {
 
 /** Longer data is not written in base58: encoding is quadratic. */
 const MAX_BASE58_BYTES = 128;
-const RENT_EXEMPT_EPOCH = 2n ** 64n - 1n;
 
-/** An account as the RPC shows it. */
 export function accountJson(account: AccountState, view: AccountView, parsed?: Json): Json {
   return {
     lamports: account.lamports,
@@ -25,14 +23,6 @@ export function accountJson(account: AccountState, view: AccountView, parsed?: J
     space: account.data.length,
   };
 }
-
-/** The notification for an account that is gone. */
-export const CLOSED_ACCOUNT: AccountState = {
-  lamports: 0n,
-  owner: new Uint8Array(32),
-  executable: false,
-  data: new Uint8Array(),
-};
 
 function encodedData(whole: Uint8Array, { encoding, dataSlice }: AccountView): Json {
   const data =

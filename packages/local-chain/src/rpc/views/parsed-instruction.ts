@@ -24,7 +24,6 @@ export function isMemoProgram(programId: string): boolean {
   return MEMO_PROGRAMS.has(programId);
 }
 
-/** The encoding `json`: indexes and base58 data. */
 export function indexedInstructionJson(instruction: IndexedInstruction): Json {
   return {
     programIdIndex: instruction.programIdIndex,

@@ -2,6 +2,7 @@ import bs58 from 'bs58';
 import * as z from 'zod';
 import type { AccountState } from '../../ledger/account-state.js';
 import { countParam } from '../params.js';
+import { isTokenAccount } from './token-accounts.js';
 
 const MAX_FILTERS = 4;
 const MAX_MEMCMP_BYTES = 128;
@@ -53,14 +54,6 @@ function matches(data: Uint8Array, filter: ProgramFilter): boolean {
     offset + bytes.length <= data.length &&
     Buffer.compare(data.subarray(offset, offset + bytes.length), bytes) === 0
   );
-}
-
-/** The length of an initialized SPL token account without extensions, and where its state byte is. */
-const TOKEN_ACCOUNT_BYTES = 165;
-const TOKEN_ACCOUNT_STATE_OFFSET = 108;
-
-function isTokenAccount(data: Uint8Array): boolean {
-  return data.length >= TOKEN_ACCOUNT_BYTES && data[TOKEN_ACCOUNT_STATE_OFFSET] !== 0;
 }
 
 function decodeBytes(bytes: string | number[], encoding: 'base58' | 'base64'): Uint8Array | null {

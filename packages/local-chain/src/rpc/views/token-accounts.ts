@@ -15,6 +15,10 @@ const STATE_OFFSET = 108;
 const STATES = ['uninitialized', 'initialized', 'frozen'];
 const MINT_DECIMALS_OFFSET = 44;
 
+export function isTokenAccount(data: Uint8Array): boolean {
+  return data.length >= TOKEN_ACCOUNT_BYTES && data[STATE_OFFSET] !== 0;
+}
+
 /** Whether this is a token account of `owner`, and of `mint` where one is asked for. */
 export function isTokenAccountOf(
   { data }: AccountState,
@@ -22,8 +26,7 @@ export function isTokenAccountOf(
   mint: Uint8Array | null,
 ): boolean {
   return (
-    data.length >= TOKEN_ACCOUNT_BYTES &&
-    data[STATE_OFFSET] !== 0 &&
+    isTokenAccount(data) &&
     Buffer.compare(data.subarray(OWNER_OFFSET, OWNER_OFFSET + 32), owner) === 0 &&
     (mint === null || Buffer.compare(data.subarray(0, 32), mint) === 0)
   );

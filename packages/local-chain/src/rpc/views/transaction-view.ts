@@ -66,12 +66,10 @@ export function statusJson(err: TransactionErrorJson | null): Json {
   return err === null ? { Ok: null } : { Err: err };
 }
 
-/** Return data as transactions and simulations show it. */
 export function returnDataJson({ programId, data }: ReturnData): Json {
   return { programId: bs58.encode(programId), data: [Buffer.from(data).toString('base64'), 'base64'] };
 }
 
-/** Addresses from lookup tables, by the access of the transaction. */
 export function loadedAddressesJson({ writable, readonly }: LoadedAddresses): Json {
   return {
     writable: writable.map((address) => bs58.encode(address)),

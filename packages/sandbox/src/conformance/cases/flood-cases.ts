@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { type EvaluateMessage, type Evaluation, PROTOCOL_VERSION } from '@agent-rental/agent-runner';
-import { driveRun } from '../../protocol/drive-run.js';
 import type { RunOutcome } from '../../protocol/run-options.js';
 import type { SandboxDriver } from '../../sandbox.js';
-import { type ConformanceCase, evaluate } from '../conformance-case.js';
+import { type ConformanceCase, driveTakenOver, evaluate, startCode } from '../conformance-case.js';
 import { assertLoopStaysFree } from '../loop-watch.js';
 
 const KIB = 1024;
@@ -129,23 +127,9 @@ export const floodCode: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(FLOODS).map(([what, flood]) => [what, `${WRITE}${flood}\nreturn 'flooded';`]),
 );
 
-/** Runs a flood as a model's code. */
-function floodEvaluation(driver: SandboxDriver, code: string): Promise<Evaluation> {
-  return evaluate(driver, code, { timeoutMs: 60_000 });
-}
-
-/** Runs a flood as a compromised runner, with a host that answers every request. */
-async function floodRun(driver: SandboxDriver, flood: string): Promise<RunOutcome> {
-  const sandbox = await driver.start({ entry: 'evaluator' });
-  const message: EvaluateMessage = {
-    type: 'evaluate',
-    protocol: PROTOCOL_VERSION,
-    code: `${WRITE}${flood}`,
-    task: 'x',
-  };
-  sandbox.send(JSON.stringify(message));
-  return driveRun({
-    sandbox,
+/** Runs a flood as a compromised runner, with a host that answers every request. Checks that the run fails. */
+async function floodRun(driver: SandboxDriver, flood: string): Promise<RunOutcome & { status: 'failed' }> {
+  const outcome = await driveTakenOver(await startCode(driver, `${WRITE}${flood}`), {
     run: {
       runId: 'run-1',
       task: 'a task',
@@ -160,38 +144,36 @@ async function floodRun(driver: SandboxDriver, flood: string): Promise<RunOutcom
     evaluate: () => Promise.resolve({ value: 1, stdout: '' }),
     checkOutput: () => ({ valid: false, errors: ['it is another one'] }),
   });
+  assert.ok(outcome.status === 'failed');
+  return outcome;
 }
 
-/** Output that tries to block the event loop of the host. */
+const threat = "blocking the server's event loop with output";
+
 export const floodCases: readonly ConformanceCase[] = [
   ...Object.entries(FLOODS).flatMap(([what, flood]): ConformanceCase[] => [
     {
       name: `keeps the event loop free while code writes ${what}`,
-      threat: "blocking the server's event loop with output",
+      threat,
       check: (driver) =>
         assertLoopStaysFree(async () => {
-          const evaluation = await floodEvaluation(driver, floodCode[what] ?? '');
+          const evaluation = await evaluate(driver, floodCode[what] ?? '', { timeoutMs: 60_000 });
           assert.ok('error' in evaluation || evaluation.value === 'flooded', JSON.stringify(evaluation));
         }),
     },
     {
       name: `keeps the event loop free while an agent writes ${what}`,
-      threat: "blocking the server's event loop with output",
-      check: (driver) =>
-        assertLoopStaysFree(async () => {
-          const outcome = await floodRun(driver, flood);
-          assert.equal(outcome.status, 'failed');
-        }),
+      threat,
+      check: (driver) => assertLoopStaysFree(() => floodRun(driver, flood)),
     },
   ]),
   ...Object.entries(BUSY_AGENTS).map(([what, code]): ConformanceCase => ({
     name: `keeps the event loop free while an agent ${what}`,
-    threat: "blocking the server's event loop with output",
+    threat,
     check: (driver) =>
       assertLoopStaysFree(async () => {
-        const outcome = await floodRun(driver, `${ASK}${code}\nprocess.exit(0);`);
-        assert.equal(outcome.status, 'failed');
-        const { cause, detail } = outcome.failure;
+        const { failure } = await floodRun(driver, `${ASK}${code}\nprocess.exit(0);`);
+        const { cause, detail } = failure;
         assert.ok(cause !== 'protocol', detail);
       }),
   })),

@@ -1,22 +1,10 @@
 import assert from 'node:assert/strict';
 import type { EvaluateMessage } from '@agent-rental/agent-runner';
-import type { ExitReason, Sandbox, SandboxDriver, SandboxLimits } from '../../sandbox.js';
-import { type ConformanceCase, evaluate, valueOf } from '../conformance-case.js';
+import type { ExitReason, Sandbox } from '../../sandbox.js';
+import { type ConformanceCase, evaluate, nextLine, startCode, valueOf } from '../conformance-case.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-
-/** Starts code and leaves it running. */
-async function startCode(
-  driver: SandboxDriver,
-  code: string,
-  limits: Partial<SandboxLimits> = {},
-): Promise<Sandbox> {
-  const sandbox = await driver.start({ entry: 'evaluator', limits });
-  const message: EvaluateMessage = { type: 'evaluate', protocol: 1, code, input: 'x', task: 'x' };
-  sandbox.send(JSON.stringify(message));
-  return sandbox;
-}
 
 /** Reads all output of a sandbox until it ends. */
 async function drain(sandbox: Sandbox): Promise<number> {
@@ -37,14 +25,12 @@ async function endsBecause(sandbox: Sandbox, reason: ExitReason): Promise<void> 
 const BUSY_LOOP = `process.stdout.write('looping\\n'); for (;;);`;
 
 /** Yields now and then, because Node sends output only between turns of the code. */
-const flood = (stream: 'stdout' | 'stderr'): string => `
-  const line = 'x'.repeat(1000) + '\\n';
+export const flood = (stream: 'stdout' | 'stderr', text = `'x'.repeat(1000) + '\\n'`): string => `
   for (;;) {
-    for (let lines = 0; lines < 1000; lines += 1) process.${stream}.write(line);
+    for (let times = 0; times < 1000; times += 1) process.${stream}.write(${text});
     await new Promise((later) => setTimeout(later));
   }`;
 
-/** Code that uses memory without end, by name. */
 export const BOMBS: Readonly<Record<string, string>> = {
   'typed arrays': `const held = []; for (;;) held.push(new Uint8Array(1 << 20).fill(1));`,
   'typed arrays, errors ignored': `const held = []; for (;;) { try { held.push(new Uint8Array(1 << 20).fill(1)); } catch {} }`,
@@ -64,8 +50,7 @@ export const limitCases: readonly ConformanceCase[] = [
     threat: 'busy loop',
     async check(driver) {
       const sandbox = await startCode(driver, BUSY_LOOP);
-      const first = await sandbox.lines[Symbol.asyncIterator]().next();
-      assert.equal(first.value, 'looping');
+      assert.equal(await nextLine(sandbox), 'looping');
       await sandbox.kill();
       assert.equal((await sandbox.exited).reason, 'killed');
       assert.equal(await drain(sandbox), 0);
@@ -82,40 +67,29 @@ export const limitCases: readonly ConformanceCase[] = [
       assert.match(evaluation.error, /longer than 300 ms/);
     },
   },
-  {
-    name: 'bounds an output flood',
+  ...(['stdout', 'stderr'] as const).map((stream): ConformanceCase => ({
+    name: stream === 'stdout' ? 'bounds an output flood' : 'bounds a flood of errors',
     threat: 'output flood, endless line, input never read',
     async check(driver) {
-      await endsBecause(
-        await startCode(driver, flood('stdout'), { maxTotalOutputBytes: MIB }),
-        'output_too_large',
-      );
+      const limits = { maxTotalOutputBytes: MIB };
+      await endsBecause(await startCode(driver, flood(stream), { limits }), 'output_too_large');
     },
-  },
-  {
-    name: 'bounds a flood of errors',
-    threat: 'output flood, endless line, input never read',
-    async check(driver) {
-      await endsBecause(
-        await startCode(driver, flood('stderr'), { maxTotalOutputBytes: MIB }),
-        'output_too_large',
-      );
-    },
-  },
+  })),
   {
     name: 'bounds an endless line',
     threat: 'output flood, endless line, input never read',
     async check(driver) {
       const code = `const part = 'x'.repeat(1000); for (;;) process.stdout.write(part);`;
-      await endsBecause(await startCode(driver, code, { maxLineBytes: 64 * KIB }), 'line_too_long');
+      const limits = { maxLineBytes: 64 * KIB };
+      await endsBecause(await startCode(driver, code, { limits }), 'line_too_long');
     },
   },
   {
     name: 'bounds input that is never read',
     threat: 'output flood, endless line, input never read',
     async check(driver) {
-      const sandbox = await startCode(driver, BUSY_LOOP, { maxPendingInputBytes: MIB });
-      await sandbox.lines[Symbol.asyncIterator]().next();
+      const sandbox = await startCode(driver, BUSY_LOOP, { limits: { maxPendingInputBytes: MIB } });
+      await nextLine(sandbox);
       // The pipe takes some input before any is pending.
       for (let sent = 0; sent < 4 * MIB; sent += 64 * KIB) sandbox.send('x'.repeat(64 * KIB));
       await endsBecause(sandbox, 'input_not_read');
@@ -130,7 +104,7 @@ export const limitCases: readonly ConformanceCase[] = [
         const line = 'x'.repeat(${MIB - 1}) + '\\n';
         for (let i = 0; i < ${total}; i += 1) process.stdout.write(line);
         return 'all written';`;
-      const sandbox = await startCode(driver, code, { maxTotalOutputBytes: 2 * total * MIB });
+      const sandbox = await startCode(driver, code, { limits: { maxTotalOutputBytes: 2 * total * MIB } });
       try {
         let lines = 0;
         for await (const line of sandbox.lines) {
@@ -154,8 +128,7 @@ export const limitCases: readonly ConformanceCase[] = [
         assert.ok('error' in evaluation, 'the bomb succeeded');
         const message: EvaluateMessage = { type: 'evaluate', protocol: 1, code: 'return 1;', task: 'x' };
         neighbour.send(JSON.stringify(message));
-        const answer = await neighbour.lines[Symbol.asyncIterator]().next();
-        assert.equal(answer.value, '{"value":1,"stdout":""}');
+        assert.equal(await nextLine(neighbour), '{"value":1,"stdout":""}');
       } finally {
         await neighbour.kill();
       }

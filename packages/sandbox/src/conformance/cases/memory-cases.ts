@@ -63,7 +63,6 @@ const sparse = (sizeMb) => {
 return { 'grown down': grown, 'page tables': sparse(128 * 1024) };`,
 };
 
-/** Memory of native code that the limit of data does not count. */
 export const memoryCases: readonly ConformanceCase[] = [
   {
     name: 'gets no memory that its limits do not count',

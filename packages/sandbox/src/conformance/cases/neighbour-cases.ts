@@ -1,36 +1,30 @@
 import assert from 'node:assert/strict';
-import type { EvaluateMessage } from '@agent-rental/agent-runner';
-import type { Sandbox, SandboxDriver } from '../../sandbox.js';
-import { attempts, type ConformanceCase, valueOf } from '../conformance-case.js';
+import type { SandboxDriver } from '../../sandbox.js';
+import {
+  assertAllFail,
+  type ConformanceCase,
+  nextLine,
+  ofThisMachine,
+  startCode,
+  valueOf,
+} from '../conformance-case.js';
 
 const CANARY = 'canary-5e0a';
 
 /** Another run's sandbox, with a mark in its memory, its process title and every store that it can reach. */
-async function startNeighbour(driver: SandboxDriver): Promise<Sandbox> {
-  const sandbox = await driver.start({ entry: 'evaluator' });
-  const message: EvaluateMessage = {
-    type: 'evaluate',
-    protocol: 1,
-    code: `
-      globalThis.secret = input;
-      try { process.title = input; } catch {}
-      try { localStorage.setItem('secret', input); } catch {}
-      const channel = new BroadcastChannel('all');
-      channel.onmessage = () => channel.postMessage(input);
-      process.stdout.write('ready\\n');
-      await new Promise((resolve) => setTimeout(resolve, 600000));`,
-    input: CANARY,
-    task: 'x',
-  };
-  sandbox.send(JSON.stringify(message));
-  const first = await sandbox.lines[Symbol.asyncIterator]().next();
-  assert.equal(first.value, 'ready');
-  return sandbox;
-}
+const NEIGHBOUR = `
+  globalThis.secret = input;
+  try { process.title = input; } catch {}
+  try { localStorage.setItem('secret', input); } catch {}
+  const channel = new BroadcastChannel('all');
+  channel.onmessage = () => channel.postMessage(input);
+  process.stdout.write('ready\\n');
+  await new Promise((resolve) => setTimeout(resolve, 600000));`;
 
 async function withNeighbour(driver: SandboxDriver, use: () => Promise<void>): Promise<void> {
-  const neighbour = await startNeighbour(driver);
+  const neighbour = await startCode(driver, NEIGHBOUR, { input: CANARY });
   try {
+    assert.equal(await nextLine(neighbour), 'ready');
     await use();
     const ended = await Promise.race([neighbour.exited.then(() => true), Promise.resolve(false)]);
     assert.ok(!ended, 'the neighbour was ended');
@@ -39,7 +33,6 @@ async function withNeighbour(driver: SandboxDriver, use: () => Promise<void>): P
   }
 }
 
-/** Attempts of code on neighbouring sandboxes. */
 export const neighbourCases: readonly ConformanceCase[] = [
   {
     name: 'learns nothing of a sandbox beside it',
@@ -72,7 +65,7 @@ export const neighbourCases: readonly ConformanceCase[] = [
   {
     name: 'signals neither its neighbours nor its parent',
     threat: 'signals',
-    appliesTo: ({ isolation }) => isolation !== 'microvm',
+    appliesTo: ofThisMachine,
     check: (driver) =>
       withNeighbour(driver, async () => {
         const targets = {
@@ -88,7 +81,7 @@ export const neighbourCases: readonly ConformanceCase[] = [
             [`process.kill ${name}`, `process.kill(${target}, 'SIGKILL')`],
           ]),
         );
-        assert.deepEqual(await valueOf(driver, attempts(expressions)), []);
+        await assertAllFail(driver, expressions);
       }),
   },
 ];

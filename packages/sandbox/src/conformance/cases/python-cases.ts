@@ -138,7 +138,6 @@ for path in (os.__file__, "/app/evaluator.py", sys.executable, "/prlimit"):
   ],
 };
 
-/** Code that ends at its limit, by its kind. */
 const BOMBS: Readonly<Record<string, string>> = {
   'one block': 'held = bytearray(1 << 30)\nreturn 1',
   many: 'held = []\nwhile True: held.append(bytearray(1 << 20))',
@@ -189,7 +188,6 @@ function pythonCase(
   };
 }
 
-/** Attempts of a model's Python, with the system calls that it can make. */
 export const pythonCases: readonly ConformanceCase[] = [
   ...Object.entries(ATTEMPTS).map(([what, [threat, code]]) =>
     pythonCase(`gets nowhere with ${what}`, threat, async (evaluate) => {

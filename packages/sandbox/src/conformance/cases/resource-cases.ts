@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict';
-import type { EvaluateMessage } from '@agent-rental/agent-runner';
-import type { Sandbox, SandboxDriver } from '../../sandbox.js';
-import { attempts, type ConformanceCase, evaluate, valueOf } from '../conformance-case.js';
+import type { Sandbox } from '../../sandbox.js';
+import {
+  assertAllFail,
+  type ConformanceCase,
+  evaluate,
+  hasLimits,
+  ofThisMachine,
+  startCode,
+} from '../conformance-case.js';
 
 const BOMBS_AT_ONCE = 20;
 const BOMB_MEMORY_MB = 128;
-const TICK_MS = 50;
 /**
  * The longest allowed delay of a neighbour. It shares two cores with twenty other sandboxes and all other processes of the
  * machine. Without other processes its delay is tenths of a second.
  */
 const NEIGHBOUR_BOUND_MS = 15_000;
 
-/** Code that starts threads without end. */
 export const THREAD_BOMB = `
   const idle = 'data:text/javascript,setInterval(() => {}, 1000)';
   for (let made = 0; made < 2000; made += 1) {
@@ -21,21 +25,7 @@ export const THREAD_BOMB = `
   }
   return 'all made';`;
 
-/** The kernel's bounds of processor time and memory; a separate machine may end its sandboxes by other means. */
-const hasLimits = ({ guarantees, isolation }: SandboxDriver): boolean =>
-  guarantees.memoryBounded && isolation !== 'microvm';
-
-async function startTicking(driver: SandboxDriver): Promise<Sandbox> {
-  const sandbox = await driver.start({ entry: 'evaluator' });
-  const message: EvaluateMessage = {
-    type: 'evaluate',
-    protocol: 1,
-    code: `setInterval(() => process.stdout.write('tick\\n'), ${TICK_MS}); await new Promise(() => {});`,
-    task: 'x',
-  };
-  sandbox.send(JSON.stringify(message));
-  return sandbox;
-}
+const TICKING = `setInterval(() => process.stdout.write('tick\\n'), 50); await new Promise(() => {});`;
 
 /** The longest pause between two lines of a sandbox, in milliseconds, until it ends. */
 async function longestPause(sandbox: Sandbox): Promise<number> {
@@ -66,7 +56,7 @@ export const resourceCases: readonly ConformanceCase[] = [
     threat: '20 memory bombs at once',
     appliesTo: hasLimits,
     async check(driver) {
-      const neighbour = await startTicking(driver);
+      const neighbour = await startCode(driver, TICKING);
       const pause = longestPause(neighbour);
       const code = `const held = []; for (;;) held.push(new Uint8Array(1 << 20).fill(1));`;
       const limits = { memoryMb: BOMB_MEMORY_MB };
@@ -98,7 +88,7 @@ export const resourceCases: readonly ConformanceCase[] = [
   {
     name: 'makes no file, folder or store, of any size or number',
     threat: 'filling the disk or its inodes',
-    appliesTo: ({ isolation }) => isolation !== 'microvm',
+    appliesTo: ofThisMachine,
     async check(driver) {
       const places = ['/', '/tmp/', '/dev/shm/', '/var/tmp/', '/app/', '/proc/', './', '/home/'];
       const perPlace = Object.fromEntries(
@@ -123,7 +113,7 @@ export const resourceCases: readonly ConformanceCase[] = [
         // The standard's own bound is 10 MB.
         'more than a little local storage': `(() => { for (let i = 0; i < 64; i += 1) localStorage.setItem('k' + i, 'x'.repeat(1 << 20)); })()`,
       };
-      assert.deepEqual(await valueOf(driver, attempts({ ...perPlace, ...stores })), []);
+      await assertAllFail(driver, { ...perPlace, ...stores });
     },
   },
 ];

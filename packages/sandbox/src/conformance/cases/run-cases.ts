@@ -1,29 +1,15 @@
 import assert from 'node:assert/strict';
-import type { EvaluateMessage } from '@agent-rental/agent-runner';
-import { driveRun } from '../../protocol/drive-run.js';
-import type { SandboxDriver, SandboxLimits } from '../../sandbox.js';
-import type { ConformanceCase } from '../conformance-case.js';
-import type { Threat } from '../threats.js';
+import type { SandboxLimits } from '../../sandbox.js';
+import { type ConformanceCase, driveTakenOver, hasLimits, startCode } from '../conformance-case.js';
+import { flood } from './limit-cases.js';
 
-interface TakenOver {
-  threat: Threat;
+interface TakenOver extends Pick<ConformanceCase, 'threat' | 'appliesTo'> {
   code: string;
   limits?: Partial<SandboxLimits>;
-  appliesTo?: ConformanceCase['appliesTo'];
 }
 
 const MIB = 1024 * 1024;
-const hasLimits = ({ guarantees, isolation }: SandboxDriver): boolean =>
-  guarantees.memoryBounded && isolation !== 'microvm';
 
-/** Yields now and then, for runtimes that send output only between turns. */
-const endless = (text: string, stream: 'stdout' | 'stderr'): string => `
-  for (;;) {
-    for (let times = 0; times < 1000; times += 1) process.${stream}.write(${text});
-    await new Promise((later) => setTimeout(later));
-  }`;
-
-/** Actions of a compromised runner. */
 const TAKEN_OVER: Readonly<Record<string, TakenOver>> = {
   'eats memory': {
     threat: 'memory bomb',
@@ -40,16 +26,16 @@ const TAKEN_OVER: Readonly<Record<string, TakenOver>> = {
   'floods its output': {
     threat: 'output flood, endless line, input never read',
     // A line that is allowed at any time, without end.
-    code: endless(`'{"method":"step","params":{"name":"x","detail":"x"}}\\n'`, 'stdout'),
+    code: flood('stdout', `'{"method":"step","params":{"name":"x","detail":"x"}}\\n'`),
   },
   'floods its errors': {
     threat: 'output flood, endless line, input never read',
-    code: endless(`'x'.repeat(1000)`, 'stderr'),
+    code: flood('stderr', `'x'.repeat(1000)`),
     limits: { maxTotalOutputBytes: MIB },
   },
   'sends a line without end': {
     threat: 'output flood, endless line, input never read',
-    code: endless(`'x'.repeat(1000)`, 'stdout'),
+    code: flood('stdout', `'x'.repeat(1000)`),
     limits: { maxLineBytes: MIB },
   },
   'ends without an answer': { threat: 'ending without an answer', code: 'process.exit(0);' },
@@ -67,16 +53,7 @@ export const runCases: readonly ConformanceCase[] = Object.entries(TAKEN_OVER).m
     threat,
     ...(appliesTo === undefined ? {} : { appliesTo }),
     async check(driver) {
-      const sandbox = await driver.start({ entry: 'evaluator', limits });
-      const message: EvaluateMessage = { type: 'evaluate', protocol: 1, code, task: 'x' };
-      sandbox.send(JSON.stringify(message));
-      const outcome = await driveRun({
-        sandbox,
-        run: { runId: 'run-1', task: 'a task', tools: [], outputSchema: { type: 'string' }, maxSteps: 2 },
-        completeModel: () => new Promise(() => {}),
-        evaluate: () => new Promise(() => {}),
-        checkOutput: () => ({ valid: true, errors: [] }),
-      });
+      const outcome = await driveTakenOver(await startCode(driver, code, { limits }));
       assert.equal(outcome.status, 'failed');
       assert.match(outcome.output, /^The agent [\w ,']+[.:]/);
       assert.doesNotMatch(outcome.output, /signal|SIG|exit code|stack|\/\w+\/|deno|node|prlimit|bwrap/i);

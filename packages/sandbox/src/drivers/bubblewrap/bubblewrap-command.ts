@@ -17,16 +17,13 @@ const INFO_DESCRIPTOR = 4;
 
 /** The parts that every hardened sandbox of this machine needs for its start. */
 export interface Wall {
-  /** The executable of bubblewrap. */
   bwrap: string;
   prlimit: string;
-  /** Shared libraries of prlimit. */
   prlimitLibraries: readonly string[];
   /** The file with the filter of system calls, as bubblewrap reads it. */
   filterPath: string;
   /** The tool that makes the pipes of a sandbox's stdio. */
   mkfifo: string;
-  /** Most threads of one sandbox. */
   maxThreads: number;
   /**
    * User and group of sandboxes outside of their namespace, where the host is root and can change them. The kernel does not
@@ -35,7 +32,6 @@ export interface Wall {
   user?: { uid: number; gid: number };
 }
 
-/** The program behind the wall. */
 export interface WalledProgram {
   /** The only files of the host that it sees, read-only: the paths outside, by the paths inside. */
   files: ReadonlyMap<string, string>;

@@ -1,18 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { onHardenedMachine } from './hardened-machine.test-support.js';
 import { openLedger, sweepOrphans } from '../process/orphan-ledger.js';
-import { identifyProcess } from '../process/process-identity.js';
-import { descendants } from '../process/process-tree.test-support.js';
+import { BUILT, descendants, endNow, runningOf, startHost } from '../process/process-tree.test-support.js';
 
 /** A separate host that keeps one sandbox busy for ever; runs the built code. */
 const HOST = `
-  import { createBubblewrapDriver } from ${JSON.stringify(new URL('../../../dist/index.js', import.meta.url).href)};
+  import { createBubblewrapDriver } from ${BUILT};
   const [stateDir, language, code] = process.argv.slice(1);
   const driver = await createBubblewrapDriver({ stateDir });
   const sandbox = await driver.start({ entry: 'evaluator', language });
@@ -43,21 +40,16 @@ os.write(1, b"busy\\n")
 `;
 
 const busy = [
-  {
-    what: 'is busy in JavaScript',
-    language: 'javascript',
-    code: `process.stdout.write('busy\\n'); for (;;);`,
-  },
-  { what: 'does all to stay, in Python', language: 'python', code: `${STAYING}while True: pass` },
-  {
-    what: 'ends its first thread and continues in another',
-    language: 'python',
-    code: `${STAYING}libc.syscall(${EXIT_OF_A_THREAD}, 0)`,
-  },
-];
+  ['is busy in JavaScript', 'javascript', `process.stdout.write('busy\\n'); for (;;);`],
+  ['does all to stay, in Python', 'python', `${STAYING}while True: pass`],
+  [
+    'ends its first thread and continues in another',
+    'python',
+    `${STAYING}libc.syscall(${EXIT_OF_A_THREAD}, 0)`,
+  ],
+] as const;
 
 let stateDir: string;
-let started: ChildProcess | undefined;
 let tree: number[];
 
 beforeEach(async () => {
@@ -65,36 +57,21 @@ beforeEach(async () => {
   tree = [];
 });
 afterEach(async () => {
-  if (started !== undefined && started.exitCode === null && started.signalCode === null) {
-    started.kill('SIGKILL');
-    await once(started, 'exit');
-  }
-  started = undefined;
-  for (const pid of await running()) process.kill(pid, 'SIGKILL');
+  for (const pid of runningOf(tree)) process.kill(pid, 'SIGKILL');
   await rm(stateDir, { recursive: true });
 });
 
-async function running(): Promise<number[]> {
-  const identities = await Promise.all(tree.map(identifyProcess));
-  return tree.filter((_, at) => identities[at] !== undefined);
-}
-
 async function untilNothingRuns(): Promise<void> {
-  await vi.waitFor(async () => expect(await running()).toEqual([]), { timeout: 15_000 });
+  await vi.waitFor(() => expect(runningOf(tree)).toEqual([]), { timeout: 15_000 });
 }
 
 describe.runIf(onHardenedMachine)('a server that is killed with SIGKILL', () => {
-  test.each(busy)('leaves no process of a sandbox that $what [EXE-47]', async ({ language, code }) => {
-    const host = spawn(process.execPath, ['--input-type=module', '-e', HOST, stateDir, language, code], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    started = host;
-    const [line] = (await once(createInterface(host.stdout), 'line')) as [string];
+  test.each(busy)('leaves no process of a sandbox that %s [EXE-47]', async (_what, language, code) => {
+    const { host, pid, line } = await startHost(HOST, [stateDir, language, code]);
     expect(line).toBe('busy');
-    tree = descendants(host.pid ?? 0);
+    tree = descendants(pid);
     expect(tree.length).toBeGreaterThanOrEqual(2);
-    host.kill('SIGKILL');
-    await once(host, 'exit');
+    await endNow(host);
     await untilNothingRuns();
     expect(await sweepOrphans(stateDir)).toEqual({ killed: 0, alreadyGone: 1, inUse: 0 });
     expect(await readdir(join(stateDir, 'sandboxes')), 'records and pipes').toEqual([
@@ -107,35 +84,18 @@ describe.runIf(onHardenedMachine)('a server that is killed with SIGKILL', () => 
     const nonce = ledger.newNonce();
     const info = await open(ledger.innerPath(nonce), 'wx');
     // Without the parent death signal, as if the sandbox had undone it. It also hides its command line.
-    const hide = 'exec -a "" sleep 600';
-    const outer = spawn(
-      'bwrap',
-      [
-        '--unshare-all',
-        '--unshare-user',
-        '--as-pid-1',
-        '--ro-bind',
-        '/',
-        '/',
-        '--info-fd',
-        '3',
-        'bash',
-        '-c',
-        hide,
-      ],
-      { stdio: ['ignore', 'ignore', 'inherit', info.fd] },
-    );
-    started = outer;
+    const wall = '--unshare-all --unshare-user --as-pid-1 --ro-bind / / --info-fd 3'.split(' ');
+    const outer = spawn('bwrap', [...wall, 'bash', '-c', 'exec -a "" sleep 600'], {
+      stdio: ['ignore', 'ignore', 'inherit', info.fd],
+    });
+    onTestFinished(() => endNow(outer));
     await info.close();
     await vi.waitFor(async () => expect(await readFile(ledger.innerPath(nonce), 'utf8')).toContain('}'));
     const [, inner] = /"child-pid": (\d+)/.exec(await readFile(ledger.innerPath(nonce), 'utf8')) ?? [];
     tree = [Number(inner)];
-    outer.kill('SIGKILL');
-    await once(outer, 'exit');
-    expect(await running()).toEqual(tree);
-
+    await endNow(outer);
     expect(await sweepOrphans(stateDir), 'its host still runs').toMatchObject({ killed: 0 });
-    expect(await running()).toEqual(tree);
+    expect(runningOf(tree)).toEqual(tree);
     await adoptByDeadHost(ledger.folder, nonce);
     await sweepOrphans(stateDir);
     await untilNothingRuns();

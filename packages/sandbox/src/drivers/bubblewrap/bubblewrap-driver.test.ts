@@ -1,16 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, mkdtemp, open, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createBubblewrapDriver } from './bubblewrap-driver.js';
+import { nextLine, startCode } from '../../conformance/conformance-case.js';
 import { DENO_ENVIRONMENT } from '../deno/deno-command.js';
 import { onHardenedMachine } from './hardened-machine.test-support.js';
 import { createLocalDriver } from '../local-driver.js';
-import { sweepOrphans } from '../process/orphan-ledger.js';
-import { descendants, recordedPids, runningOf } from '../process/process-tree.test-support.js';
+import {
+  descendants,
+  expectLimits,
+  expectOwnDescriptors,
+  recordedPids,
+  runningOf,
+} from '../process/process-tree.test-support.js';
 import { type Sandbox, type SandboxDriver, SandboxProbeError } from '../../sandbox.js';
 
 /** Busy in its main thread and in a second one. Only the open evaluator allows a second thread. */
@@ -18,15 +21,6 @@ const BUSY = `
   new Worker('data:text/javascript,for(;;);', { type: 'module' });
   await new Promise((resolve) => setTimeout(resolve, 50));
   process.stdout.write('busy\\n'); for (;;);`;
-
-/** A separate host that keeps one sandbox busy for ever; runs the built code. */
-const HOST = `
-  import { createBubblewrapDriver } from ${JSON.stringify(new URL('../../../dist/index.js', import.meta.url).href)};
-  const driver = await createBubblewrapDriver({ stateDir: process.argv[1], runtimeWall: 'permissions' });
-  const sandbox = await driver.start({ entry: 'evaluator' });
-  sandbox.send(JSON.stringify({ type: 'evaluate', protocol: 1, code: ${JSON.stringify(BUSY)}, task: 'x' }));
-  for await (const line of sandbox.lines) process.stdout.write(line + '\\n');
-`;
 
 let stateDir: string;
 let drivers: SandboxDriver[];
@@ -48,9 +42,8 @@ async function openDriver(creation: Promise<SandboxDriver>): Promise<SandboxDriv
 
 async function startBusy(driver: SandboxDriver): Promise<{ sandbox: Sandbox; pids: number[] }> {
   const before = new Set(await recordedPids(stateDir));
-  const sandbox = await driver.start({ entry: 'evaluator' });
-  sandbox.send(JSON.stringify({ type: 'evaluate', protocol: 1, code: BUSY, task: 'x' }));
-  expect((await sandbox.lines[Symbol.asyncIterator]().next()).value).toBe('busy');
+  const sandbox = await startCode(driver, BUSY);
+  expect(await nextLine(sandbox)).toBe('busy');
   const [outer = 0] = (await recordedPids(stateDir)).filter((pid) => !before.has(pid));
   const pids = [outer, ...descendants(outer)];
   // bubblewrap, and Deno in the sandbox
@@ -125,16 +118,10 @@ describe.runIf(onHardenedMachine)('the hardened sandbox', () => {
     // Root only where that is announced.
     expect(/^Uid:\s0\s/m.test(status)).toBe(driver.guarantees.threadsBounded === false);
 
-    const limits = await read('limits');
-    const both = (name: string, value: number): RegExp =>
-      new RegExp(`^${name}\\s+${value}\\s+${value}\\s`, 'm');
-    expect(limits).toMatch(both('Max data size', 200 * 1024 * 1024));
-    expect(limits).toMatch(both('Max address space', 64 * 1024 ** 3));
-    expect(limits).toMatch(both('Max cpu time', 7));
-    expect(limits).toMatch(both('Max open files', 64));
-    expect(limits).toMatch(both('Max file size', 4_096));
-    expect(limits).toMatch(both('Max core file size', 0));
-    expect(limits).toMatch(/^Max processes\s+(1\d|2[0-6])\s/m);
+    const memory = { 'data size': 200 * 1024 * 1024, 'address space': 64 * 1024 ** 3 };
+    const files = { 'open files': 64, 'file size': 4_096, 'core file size': 0 };
+    await expectLimits(inner, { ...memory, 'cpu time': 7, ...files });
+    expect(await read('limits')).toMatch(/^Max processes\s+(1\d|2[0-6])\s/m);
 
     for (const namespace of ['user', 'pid', 'net', 'mnt', 'ipc', 'uts', 'cgroup']) {
       const [own, theirs] = await Promise.all([
@@ -155,15 +142,7 @@ describe.runIf(onHardenedMachine)('the hardened sandbox', () => {
     expect(await readdir(`/proc/${inner}/root/app`)).toEqual(['runner.mjs']);
     expect(await read('maps'), 'memory that can be written and executed').not.toMatch(/ rwx/);
 
-    const descriptors = await readdir(`/proc/${inner}/fd`);
-    const targets = await Promise.all(descriptors.map((fd) => readlink(`/proc/${inner}/fd/${fd}`)));
-    for (const stdio of ['0', '1', '2']) {
-      expect(targets[descriptors.indexOf(stdio)]).toMatch(/\/pipes-[^/]+\/\d+ \(deleted\)$/);
-    }
-    const others = targets.filter((_, at) => Number(descriptors[at]) > 2);
-    expect(
-      others.filter((target) => !/^(socket|anon_inode):|^\/dev\/null$|\/pipes-[^/]+\/\d+ /.test(target)),
-    ).toEqual([]);
+    await expectOwnDescriptors(inner);
     await handle.close();
   });
 
@@ -190,45 +169,15 @@ describe.runIf(onHardenedMachine)('the hardened sandbox', () => {
     const starts = Array.from({ length: 4 }, () => driver.start({ entry: 'runner' }).catch(() => undefined));
     await driver.close();
     await Promise.all(starts);
-    await vi.waitFor(
-      () => {
-        expect(descendants(process.pid).filter((pid) => !before.has(pid))).toEqual([]);
-      },
-      { timeout: 15_000 },
-    );
+    const left = (): number[] => descendants(process.pid).filter((pid) => !before.has(pid));
+    await vi.waitFor(() => expect(left()).toEqual([]), { timeout: 15_000 });
     expect(await recordedPids(stateDir)).toEqual([]);
-  });
-
-  test('ends with a host that is killed with SIGKILL, also in a busy loop', async () => {
-    const host: ChildProcess = spawn(process.execPath, ['--input-type=module', '-e', HOST, stateDir], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let tree: number[] = [];
-    try {
-      const [line] = (await once(createInterface(host.stdout as NodeJS.ReadableStream), 'line')) as [string];
-      expect(line).toBe('busy');
-      tree = descendants(host.pid ?? 0);
-      expect(tree.length).toBeGreaterThanOrEqual(2);
-    } finally {
-      host.kill('SIGKILL');
-      await once(host, 'exit');
-    }
-    await vi.waitFor(
-      () => {
-        expect(runningOf(tree)).toEqual([]);
-      },
-      { timeout: 15_000 },
-    );
-    expect(await sweepOrphans(stateDir)).toEqual({ killed: 0, alreadyGone: 1, inUse: 0 });
   });
 
   test('says at which step this machine fails, and what to do', async () => {
     const bwrap = await failingBubblewrap('Unknown option --disable-userns');
-    const error: unknown = await createBubblewrapDriver({ stateDir, bwrap }).catch(
-      (thrown: unknown) => thrown,
-    );
-    expect(error).toBeInstanceOf(SandboxProbeError);
-    expect(error).toMatchObject({
+    await expect(createBubblewrapDriver({ stateDir, bwrap })).rejects.toMatchObject({
+      name: 'SandboxProbeError',
       step: 'start a process behind bubblewrap',
       message: expect.stringMatching(/Unknown option --disable-userns.*bubblewrap 0\.8 or later/) as string,
     });

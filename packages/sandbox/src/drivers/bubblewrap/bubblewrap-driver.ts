@@ -7,11 +7,10 @@ import {
   type RuntimeWall,
 } from '../deno/deno-command.js';
 import { type Wall, type WalledProgram, walledLaunch } from './bubblewrap-command.js';
-import type { DelegatedCgroup } from '../process/delegated-cgroup.js';
 import { probeBubblewrap } from './bubblewrap-probe.js';
 import { findWall, tryWall } from './bubblewrap-wall.js';
 import { openLedger } from '../process/orphan-ledger.js';
-import { createProcessStarter, type ProcessStarter } from '../process/process-starter.js';
+import { createProcessStarter, type LocalOptions, type ProcessStarter } from '../process/process-starter.js';
 import { openSpawnerProcess } from '../process/spawner/spawner-process.js';
 import { locatePython, pythonEvaluatorPath, type PythonRuntime } from './python-runtime.js';
 import {
@@ -42,13 +41,9 @@ const PROCESSES_OF_BUBBLEWRAP = 2;
 /** For Python's mappings beside its data: its libraries and the code of modules. */
 const PYTHON_FILES_MB = 64;
 
-export interface BubblewrapDriverOptions {
-  /** Folder for the ledger of running sandboxes; created when missing. */
-  stateDir: string;
+export interface BubblewrapDriverOptions extends LocalOptions {
   /** Replaces the executable that is found on this machine. */
   bwrap?: string | undefined;
-  /** Bounds the sandboxes beside their own limits. */
-  cgroups?: DelegatedCgroup | undefined;
   /** Less than `closed` for tests of the kernel's wall alone. */
   runtimeWall?: RuntimeWall;
 }

@@ -1,8 +1,6 @@
-import { evaluateInSandbox } from '../../protocol/evaluate-in-sandbox.js';
-import { probeDeno, probeStep } from '../deno/deno-probe.js';
+import { probeDeno } from '../deno/deno-probe.js';
+import { probeStep, probeValue, requireAnswer, requireNone } from '../probe.js';
 import type { Sandbox, SandboxCapabilities, SandboxGuarantees, StartOptions } from '../../sandbox.js';
-
-const PROBE_TIMEOUT_MS = 15_000;
 
 /** Runs with Deno's permissions open, so that only the kernel can refuse. Returns the attempts that succeeded. */
 const TRY_THE_KERNELS_WALL = `
@@ -44,23 +42,11 @@ export async function probeBubblewrap(driver: {
   capabilities: SandboxCapabilities;
 }): Promise<void> {
   await probeDeno(driver);
-  await probeStep('keep the wall of the kernel', async () => {
-    const pool = { take: () => driver.startOpen({ entry: 'evaluator' }) };
-    const request = { code: TRY_THE_KERNELS_WALL, task: 'probe' };
-    const evaluation = await evaluateInSandbox(pool, request, { timeoutMs: PROBE_TIMEOUT_MS });
-    if ('error' in evaluation) throw new Error(evaluation.error);
-    const { value } = evaluation;
-    if (!Array.isArray(value) || value.length > 0)
-      throw new Error(`the code could: ${JSON.stringify(value)}`);
-  });
-  if (driver.capabilities.python) {
-    await probeStep('run Python', async () => {
-      const pool = { take: () => driver.start({ entry: 'evaluator', language: 'python' }) };
-      const request = { code: 'return 6 * 7', task: 'probe' };
-      const evaluation = await evaluateInSandbox(pool, request, { timeoutMs: PROBE_TIMEOUT_MS });
-      if (!('value' in evaluation) || evaluation.value !== 42) {
-        throw new Error(`6 * 7 gave ${JSON.stringify(evaluation)}`);
-      }
-    });
-  }
+  await probeStep('keep the wall of the kernel', async () =>
+    requireNone(await probeValue(driver.startOpen, TRY_THE_KERNELS_WALL), 'the code could'),
+  );
+  if (!driver.capabilities.python) return;
+  await probeStep('run Python', async () =>
+    requireAnswer(await probeValue(driver.start, 'return 6 * 7', { language: 'python' })),
+  );
 }

@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Wall, WalledProgram } from './bubblewrap-command.js';
 import { findWall, tryWall } from './bubblewrap-wall.js';
 import { onHardenedMachine } from './hardened-machine.test-support.js';
-import { SandboxProbeError } from '../../sandbox.js';
 
 describe.runIf(onHardenedMachine)('the wall that works on this machine', () => {
   let folder: string;
@@ -50,8 +49,9 @@ describe.runIf(onHardenedMachine)('the wall that works on this machine', () => {
 
   test('is absent for a program that does not start, and the error has its text', async () => {
     const program = { ...(await installed({ forAll: true })), command: ['/nothing'] };
-    const error: unknown = await tryWall(wall, program).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(SandboxProbeError);
-    expect(error).toMatchObject({ message: expect.stringContaining('/nothing') as string });
+    await expect(tryWall(wall, program)).rejects.toMatchObject({
+      name: 'SandboxProbeError',
+      message: expect.stringContaining('/nothing') as string,
+    });
   });
 });

@@ -25,10 +25,8 @@ export async function findWall(folder: string, bwrap = locateTool('bwrap')): Pro
     throw new SandboxProbeError('find Linux', `bubblewrap is a tool of Linux; this is ${process.platform}`);
   }
   if (!hasSeccompFilter(process.arch)) {
-    throw new SandboxProbeError(
-      'filter system calls',
-      `there is no filter for ${process.arch}, only x64 and arm64`,
-    );
+    const reason = `there is no filter for ${process.arch}, only x64 and arm64`;
+    throw new SandboxProbeError('filter system calls', reason);
   }
   if (bwrap === undefined || !existsSync(bwrap)) {
     throw new SandboxProbeError('find bubblewrap', `it is not installed: ${INSTALL_BUBBLEWRAP}`);

@@ -8,14 +8,12 @@ function setting(path: string): string | undefined {
   }
 }
 
-/** Parts of this machine that may hinder bubblewrap. */
 interface MachineFacts {
   inContainer: boolean;
   /** By name below /proc/sys; absent settings are undefined. */
   sysctl(name: string): string | undefined;
 }
 
-/** Looks at this machine. */
 export function machineFacts(): MachineFacts {
   return {
     inContainer: existsSync('/.dockerenv') || existsSync('/run/.containerenv'),
@@ -23,7 +21,6 @@ export function machineFacts(): MachineFacts {
   };
 }
 
-/** How bubblewrap is installed, in one line. */
 export const INSTALL_BUBBLEWRAP =
   'install bubblewrap 0.8 or later (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap)';
 

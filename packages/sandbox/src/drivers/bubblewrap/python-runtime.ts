@@ -19,7 +19,6 @@ import json, os, sys, sysconfig
 folders = [os.path.dirname(os.__file__), sysconfig.get_path('stdlib'), sysconfig.get_path('platstdlib')]
 print(json.dumps({'version': sys.version_info[:2], 'folders': folders}))`;
 
-/** Python on this machine: its parts, and its command. */
 export interface PythonRuntime {
   executable: string;
   flags: readonly string[];

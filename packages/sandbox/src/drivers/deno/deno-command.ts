@@ -4,16 +4,8 @@ import { DENO_MODULES } from './deno-modules.js';
 import type { SandboxLimits } from '../../sandbox.js';
 
 /** Deno asks no questions, reads no second file and fetches nothing. */
-const FLAGS = [
-  'run',
-  '--no-prompt',
-  '--no-config',
-  '--no-remote',
-  '--no-npm',
-  '--cached-only',
-  '--no-lock',
-  '--no-code-cache',
-];
+const FLAGS =
+  'run --no-prompt --no-config --no-remote --no-npm --cached-only --no-lock --no-code-cache'.split(' ');
 
 /**
  * The walls of the runtime. `closed`: code has no permission, and finds no interface of Deno or Node. The others are for
@@ -58,7 +50,6 @@ export const DENO_ENVIRONMENT: Readonly<Record<string, string>> = {
   TZ: 'UTC',
 };
 
-/** The bundled file that a kind of sandbox runs behind these walls. */
 export function entryPath(entry: SandboxEntry, wall: RuntimeWall): string {
   if (entry === 'runner') return runnerPath();
   return wall === 'closed' ? evaluatorPath() : openEvaluatorPath();

@@ -1,24 +1,30 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, open, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { DENO_ENVIRONMENT } from './deno-command.js';
-import { createDenoDriver } from './deno-driver.js';
+import { createDenoDriver, type DenoDriverOptions } from './deno-driver.js';
 import { DENO_MODULES } from './deno-modules.js';
 import { evaluateInSandbox } from '../../protocol/evaluate-in-sandbox.js';
 import { sweepOrphans } from '../process/orphan-ledger.js';
 import { identifyProcess } from '../process/process-identity.js';
-import { SandboxProbeError } from '../../sandbox.js';
+import {
+  BUILT,
+  endNow,
+  expectLimits,
+  expectOwnDescriptors,
+  recordedPids,
+  startHost,
+} from '../process/process-tree.test-support.js';
+import type { SandboxDriver } from '../../sandbox.js';
 import { createWarmPool } from '../../pool/warm-pool.js';
 
 const NO_LAUNCHER = { setpriv: undefined, prlimit: undefined };
 
 /** A separate host that keeps one sandbox busy for ever; runs the built code. */
 const HOST = `
-  import { createDenoDriver } from ${JSON.stringify(new URL('../../../dist/index.js', import.meta.url).href)};
+  import { createDenoDriver } from ${BUILT};
   const [stateDir, launcher] = process.argv.slice(1);
   const driver = await createDenoDriver({ stateDir, ...JSON.parse(launcher) });
   const sandbox = await driver.start({ entry: 'evaluator' });
@@ -27,36 +33,29 @@ const HOST = `
   for await (const line of sandbox.lines) process.stdout.write(line + '\\n');
 `;
 
-/** Descriptors that a sandbox opens itself, replacements of inherited ones, and copies of its standard streams' pipes. */
-const OWN_DESCRIPTOR = /^(socket|anon_inode):|^\/dev\/null$|\/pipes-[^/]+\/\d+ \(deleted\)$/;
-
 /** Starts take long on a busy machine. */
 const STARTS = { timeout: 20_000 };
 
 let stateDir: string;
-let host: ChildProcess | undefined;
+let drivers: SandboxDriver[];
 let sandboxPids: number[];
 
 beforeEach(async () => {
   stateDir = await mkdtemp(join(tmpdir(), 'sandbox state '));
+  drivers = [];
   sandboxPids = [];
 });
 
 afterEach(async () => {
-  if (host !== undefined && host.exitCode === null && host.signalCode === null) {
-    host.kill('SIGKILL');
-    await once(host, 'exit');
-  }
-  host = undefined;
+  await Promise.all(drivers.map((driver) => driver.close()));
   for (const pid of await stillRunning(sandboxPids)) process.kill(pid, 'SIGKILL');
   await rm(stateDir, { recursive: true });
 });
 
-async function recordedPids(): Promise<number[]> {
-  const folder = join(stateDir, 'sandboxes');
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
-  const entries = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
-  return entries.map((text) => (JSON.parse(text) as { pid: number }).pid);
+async function openDriver(options: Partial<DenoDriverOptions> = {}): Promise<SandboxDriver> {
+  const driver = await createDenoDriver({ stateDir, ...options });
+  drivers.push(driver);
+  return driver;
 }
 
 /** A zombie stays in the process table; it does not run. */
@@ -70,43 +69,33 @@ async function stillRunning(pids: readonly number[]): Promise<number[]> {
 }
 
 async function startBusyHost(launcher: object): Promise<{ host: ChildProcess; pid: number }> {
-  const child = spawn(
-    process.execPath,
-    ['--input-type=module', '-e', HOST, stateDir, JSON.stringify(launcher)],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  host = child;
-  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const { host, line } = await startHost(HOST, [stateDir, JSON.stringify(launcher)]);
   expect(line).toBe('busy');
-  sandboxPids = await recordedPids();
+  sandboxPids = await recordedPids(stateDir);
   const [pid = 0] = sandboxPids;
   expect(await isRunning(pid)).toBe(true);
-  return { host: child, pid };
-}
-
-async function killAtOnce(child: ChildProcess): Promise<void> {
-  child.kill('SIGKILL');
-  await once(child, 'exit');
+  return { host, pid };
 }
 
 describe('createDenoDriver', () => {
-  test('passes its own probe and tells its promises', async () => {
-    const driver = await createDenoDriver({ stateDir });
+  test.each([
+    ['', {}, process.platform === 'linux'],
+    [' without util-linux, and promises less', { launcher: NO_LAUNCHER }, false],
+  ])('passes its own probe and tells its promises%s', async (_where, options, isBounded) => {
+    const driver = await openDriver(options);
     await driver.probe();
     expect(driver).toMatchObject({ name: 'deno', isolation: 'runtime' });
-    const onLinux = process.platform === 'linux';
     expect(driver.guarantees).toEqual({
-      memoryBounded: onLinux,
-      memoryBound: onLinux ? 'rlimit' : 'none',
+      memoryBounded: isBounded,
+      memoryBound: isBounded ? 'rlimit' : 'none',
       threadsBounded: false,
       threadsBound: 'none',
-      endsWithHost: onLinux,
+      endsWithHost: isBounded,
     });
-    await driver.close();
   });
 
   test('knows every built-in module of its Deno, and code imports none of them', async () => {
-    const driver = await createDenoDriver({ stateDir, runtimeWall: 'permissions' });
+    const driver = await openDriver({ runtimeWall: 'permissions' });
     const pool = { take: () => driver.start({ entry: 'evaluator' }) };
     const code = `const { builtinModules } = await import('node:module'); return builtinModules;`;
     const evaluation = await evaluateInSandbox(pool, { code, task: 'x' }, { timeoutMs: 20_000 });
@@ -114,11 +103,10 @@ describe('createDenoDriver', () => {
     expect(DENO_MODULES).toEqual(
       expect.arrayContaining(carried.map((name) => `node:${name.replace(/^node:/, '')}`)),
     );
-    await driver.close();
   });
 
   test('leaves code all interfaces to compute, and its streams', async () => {
-    const driver = await createDenoDriver({ stateDir });
+    const driver = await openDriver();
     const pool = { take: () => driver.start({ entry: 'evaluator' }) };
     const code = `
       const compressed = new Blob(['x'.repeat(1000)]).stream().pipeThrough(new CompressionStream('gzip'));
@@ -135,52 +123,27 @@ describe('createDenoDriver', () => {
         environment: process.env.HOME ?? null,
       };`;
     const evaluation = await evaluateInSandbox(pool, { code, task: 'x' }, { timeoutMs: 20_000 });
+    const computed = { buffer: 'hi', digest: 32, url: '1', clone: 2, later: 'later', zone: 'UTC' };
     expect(evaluation).toEqual({
-      value: {
-        buffer: 'hi',
-        digest: 32,
-        url: '1',
-        clone: 2,
-        later: 'later',
-        zone: 'UTC',
-        compressed: true,
-        environment: null,
-      },
+      value: { ...computed, compressed: true, environment: null },
       stdout: 'printed\n',
     });
-    await driver.close();
-  });
-
-  test('promises less without util-linux, and still keeps that', async () => {
-    const driver = await createDenoDriver({ stateDir, launcher: NO_LAUNCHER });
-    await driver.probe();
-    expect(driver.guarantees).toEqual({
-      memoryBounded: false,
-      memoryBound: 'none',
-      threadsBounded: false,
-      threadsBound: 'none',
-      endsWithHost: false,
-    });
-    await driver.close();
   });
 
   test('the probe names the step that failed and its error', async () => {
-    const driver = await createDenoDriver({ stateDir, denoBinary: '/nonexistent/deno' });
-    const error: unknown = await driver.probe().catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(SandboxProbeError);
-    expect(error).toMatchObject({
+    const driver = await openDriver({ denoBinary: '/nonexistent/deno' });
+    await expect(driver.probe()).rejects.toMatchObject({
+      name: 'SandboxProbeError',
       step: 'start the runner',
       message: expect.stringContaining('/nonexistent/deno'),
     });
-    await driver.close();
   });
 
   test('a program that is not the runner is refused and ended', async () => {
     // Node does not know the flags of Deno and says so.
-    const driver = await createDenoDriver({ stateDir, denoBinary: process.execPath });
+    const driver = await openDriver({ denoBinary: process.execPath });
     await expect(driver.start({ entry: 'runner' })).rejects.toThrow(/before it was ready/);
-    expect(await recordedPids()).toEqual([]);
-    await driver.close();
+    expect(await recordedPids(stateDir)).toEqual([]);
   });
 
   test('closing leaves no process and no record', async () => {
@@ -189,11 +152,11 @@ describe('createDenoDriver', () => {
       driver.start({ entry: 'runner' }),
       driver.start({ entry: 'evaluator' }),
     ]);
-    const pids = await recordedPids();
+    const pids = await recordedPids(stateDir);
     expect(pids).toHaveLength(2);
     await driver.close();
     expect(await stillRunning(pids)).toEqual([]);
-    expect(await recordedPids()).toEqual([]);
+    expect(await recordedPids(stateDir)).toEqual([]);
     for (const { exited } of sandboxes) expect(await exited).toMatchObject({ reason: 'killed' });
     await expect(driver.start({ entry: 'runner' })).rejects.toThrow('closed');
   });
@@ -201,89 +164,57 @@ describe('createDenoDriver', () => {
 
 describe.runIf(process.platform === 'linux')('the kernel’s knowledge of a sandbox', () => {
   test('its environment is empty, its limits are set and its privileges cannot grow', async () => {
-    const driver = await createDenoDriver({ stateDir });
+    const driver = await openDriver();
     await driver.start({ entry: 'evaluator', limits: { memoryMb: 200, cpuSeconds: 7 } });
-    const [pid = 0] = await recordedPids();
+    const [pid = 0] = await recordedPids(stateDir);
     const read = (name: string): Promise<string> => readFile(`/proc/${pid}/${name}`, 'utf8');
 
     expect((await read('environ')).split('\0').filter(Boolean)).toEqual([
       `DENO_DIR=${join(stateDir, 'sandboxes', 'no-cache', 'deno')}`,
       ...Object.entries(DENO_ENVIRONMENT).map(([name, value]) => `${name}=${value}`),
     ]);
-    const limits = Object.fromEntries(
-      (await read('limits'))
-        .split('\n')
-        .map((line) => line.split(/\s{2,}/).slice(0, 3) as [string, ...string[]])
-        .map(([name, ...values]) => [name, values]),
-    );
-    const both = (value: number): string[] => [String(value), String(value)];
-    expect(limits).toMatchObject({
-      'Max data size': both(200 * 1024 * 1024),
-      'Max cpu time': both(7),
-      'Max open files': both(64),
-      'Max file size': both(4_096),
-      'Max core file size': both(0),
-    });
+    const files = { 'open files': 64, 'file size': 4_096, 'core file size': 0 };
+    await expectLimits(pid, { 'data size': 200 * 1024 * 1024, 'cpu time': 7, ...files });
     expect(await read('status')).toMatch(/NoNewPrivs:\s1/);
-    await driver.close();
   });
 
   test('it holds no open file of its host', async () => {
-    const driver = await createDenoDriver({ stateDir });
+    const driver = await openDriver();
     const handle = await open(new URL(import.meta.url));
     await driver.start({ entry: 'evaluator' });
-    const [pid = 0] = await recordedPids();
-    const descriptors = await readdir(`/proc/${pid}/fd`);
-    const targets = await Promise.all(descriptors.map((fd) => readlink(`/proc/${pid}/fd/${fd}`)));
-    // Its stdio is pipes; the sockets are its own, between its threads.
-    for (const stdio of ['0', '1', '2']) {
-      expect(targets[descriptors.indexOf(stdio)]).toMatch(/\/pipes-[^/]+\/\d+ \(deleted\)$/);
-    }
-    const others = targets.filter((_, at) => Number(descriptors[at]) > 2);
-    expect(others.filter((target) => !OWN_DESCRIPTOR.test(target))).toEqual([]);
+    const [pid = 0] = await recordedPids(stateDir);
+    await expectOwnDescriptors(pid);
     await handle.close();
-    await driver.close();
   });
 });
 
 test('a pool notices that a warm sandbox was killed, and has another one instead', async () => {
-  const driver = await createDenoDriver({ stateDir });
+  const driver = await openDriver();
   const pool = createWarmPool({ driver, entry: 'runner', size: 2, maxActive: 2, maxWaitMs: 10_000 });
   await pool.ready();
-  const [pid = 0] = await recordedPids();
+  const [pid = 0] = await recordedPids(stateDir);
   process.kill(pid, 'SIGKILL');
-  await vi.waitFor(() => {
-    expect(pool.stats()).toMatchObject({ diedIdleTotal: 1, idle: 2, starting: 0 });
-  }, STARTS);
-  expect(await recordedPids()).not.toContain(pid);
+  const replaced = { diedIdleTotal: 1, idle: 2, starting: 0 };
+  await vi.waitFor(() => expect(pool.stats()).toMatchObject(replaced), STARTS);
+  expect(await recordedPids(stateDir)).not.toContain(pid);
   await pool.close();
-  await driver.close();
 });
 
 describe('when the host is killed with SIGKILL', () => {
   test.runIf(process.platform === 'linux')('a busy sandbox ends with it', async () => {
-    const { host: child, pid } = await startBusyHost({});
-    await killAtOnce(child);
-    await vi.waitFor(
-      async () => {
-        expect(await isRunning(pid)).toBe(false);
-      },
-      { timeout: 15_000 },
-    );
+    const { host, pid } = await startBusyHost({});
+    await endNow(host);
+    await vi.waitFor(async () => expect(await isRunning(pid)).toBe(false), STARTS);
     expect(await sweepOrphans(stateDir)).toEqual({ killed: 0, alreadyGone: 1, inUse: 0 });
   });
 
   test('without util-linux the next host ends it', async () => {
-    const { host: child, pid } = await startBusyHost({ launcher: {} });
-    expect(await sweepOrphans(stateDir), 'the host still runs').toEqual({
-      killed: 0,
-      alreadyGone: 0,
-      inUse: 1,
-    });
-    await killAtOnce(child);
+    const { host, pid } = await startBusyHost({ launcher: {} });
+    expect(await sweepOrphans(stateDir)).toEqual({ killed: 0, alreadyGone: 0, inUse: 1 });
+    await endNow(host);
     expect(await isRunning(pid)).toBe(true);
     expect(await sweepOrphans(stateDir)).toEqual({ killed: 1, alreadyGone: 0, inUse: 0 });
     expect(await isRunning(pid)).toBe(false);
-    expect(await recordedPids()).toEqual([]);
+    expect(await recordedPids(stateDir)).toEqual([]);
   });
 });

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { locateDenoBinary } from './deno-binary.js';
 import { DENO_ENVIRONMENT, denoArguments, mainModule, type RuntimeWall } from './deno-command.js';
-import type { DelegatedCgroup } from '../process/delegated-cgroup.js';
 import { probeDeno } from './deno-probe.js';
 import {
   launcherPrefix,
@@ -13,19 +12,15 @@ import {
 } from '../process/linux-launcher.js';
 import { openLocalSpawner } from '../process/spawner/local-spawner.js';
 import { openLedger } from '../process/orphan-ledger.js';
-import { createProcessStarter, type ProcessStarter } from '../process/process-starter.js';
+import { createProcessStarter, type LocalOptions, type ProcessStarter } from '../process/process-starter.js';
 import { openSpawnerProcess } from '../process/spawner/spawner-process.js';
 import { type SandboxDriver, type SandboxGuarantees, SandboxStartError } from '../../sandbox.js';
 
-export interface DenoDriverOptions {
-  /** Folder for the ledger of running sandboxes; created when missing. */
-  stateDir: string;
+export interface DenoDriverOptions extends LocalOptions {
   /** Replaces the programs of this machine (tests of machines without util-linux). */
   launcher?: LinuxLauncher;
   /** Replaces the npm package's executable. */
   denoBinary?: string;
-  /** Bounds the sandboxes beside their own limits. */
-  cgroups?: DelegatedCgroup | undefined;
   /** `permissions` for tests of Deno's permissions alone. */
   runtimeWall?: Exclude<RuntimeWall, 'open'>;
 }

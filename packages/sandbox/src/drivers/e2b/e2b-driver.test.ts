@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EvaluateMessage } from '@agent-rental/agent-runner';
 import { type E2bStandIn, type E2bStandInOptions, startE2bStandIn } from '@agent-rental/stand-in';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createE2bDriver, type E2bDriverOptions } from './e2b-driver.js';
+import { nextLine, startCode } from '../../conformance/conformance-case.js';
 import { evaluateInSandbox } from '../../protocol/evaluate-in-sandbox.js';
 import type { SandboxDriver } from '../../sandbox.js';
 import { createWarmPool } from '../../pool/warm-pool.js';
@@ -100,11 +100,9 @@ describe('createE2bDriver', () => {
 
   test('closing waits for machines whose command has just ended by itself', async () => {
     const driver = await createDriver();
-    const sandboxes = await Promise.all([1, 2, 3].map(() => driver.start({ entry: 'evaluator' })));
-    const message: EvaluateMessage = { type: 'evaluate', protocol: 1, code: 'return 1;', task: 'x' };
     await Promise.all(
-      sandboxes.map(async (sandbox) => {
-        sandbox.send(JSON.stringify(message));
+      [1, 2, 3].map(async () => {
+        const sandbox = await startCode(driver, 'return 1;');
         for await (const _ of sandbox.lines);
         // As its user does; a machine that ends by itself is not waited for.
         await sandbox.kill();
@@ -187,12 +185,8 @@ describe('createE2bDriver', () => {
     onTestFinished(() => void vi.useRealTimers());
     standIn.refuseKills('hang');
     const begunAt = performance.now();
-    const evaluation = await evaluateInSandbox(
-      pool,
-      { code: 'process.exit(3);', task: 'x' },
-      { timeoutMs: 20_000 },
-    );
-    expect(evaluation).toHaveProperty('error');
+    const ending = { code: 'process.exit(3);', task: 'x' };
+    expect(await evaluateInSandbox(pool, ending, { timeoutMs: 20_000 })).toHaveProperty('error');
     // The call to E2B has a limit of 10 s. The run waits for a shorter time.
     expect(performance.now() - begunAt).toBeLessThan(9_000);
     expect(pool.stats()).toMatchObject({ active: 1 });
@@ -245,21 +239,12 @@ describe('createE2bDriver', () => {
 test('a pool on it stays within the limits of the account, and replaces a machine that dies', async () => {
   standIn = await startE2bStandIn({ maxSandboxes: 4 });
   const driver = await createDriver({ maxSandboxes: 4 });
-  const pool = createWarmPool({
-    driver,
-    entry: 'runner',
-    size: 2,
-    maxActive: 10,
-    maxWaitMs: 20_000,
-    maxSandboxes: 4,
-    maxConcurrentStarts: 4,
-  });
+  const limits = { maxActive: 10, maxWaitMs: 20_000, maxSandboxes: 4, maxConcurrentStarts: 4 };
+  const pool = createWarmPool({ driver, entry: 'runner', size: 2, ...limits });
   await pool.ready();
   const [machine] = standIn.machines.values();
   await machine?.end();
-  await vi.waitFor(() => {
-    expect(pool.stats()).toMatchObject({ diedIdleTotal: 1, idle: 2 });
-  }, STARTS);
+  await vi.waitFor(() => expect(pool.stats()).toMatchObject({ diedIdleTotal: 1, idle: 2 }), STARTS);
   const runs = Array.from({ length: 10 }, async () => {
     const sandbox = await pool.take();
     await sandbox.kill();
@@ -274,17 +259,17 @@ test('lines arrive in the order in which they were sent, however long each call 
   let call = 0;
   standIn = await startE2bStandIn({ inputDelayMs: () => [40, 0, 20, 5][call++ % 4] ?? 0 });
   const driver = await createDriver();
-  const sandbox = await driver.start({ entry: 'evaluator' });
-  const code = `
+  const sandbox = await startCode(
+    driver,
+    `
     const { readSync } = await import('node:fs');
     const part = Buffer.alloc(65536);
     let text = '';
     while (!text.endsWith('end\\n')) {
       try { text += part.toString('utf8', 0, readSync(0, part)); } catch {}
     }
-    return text.split('\\n').map((line) => line.length > 10 ? line.length : line);`;
-  const message: EvaluateMessage = { type: 'evaluate', protocol: 1, code, task: 'x' };
-  sandbox.send(JSON.stringify(message));
+    return text.split('\\n').map((line) => line.length > 10 ? line.length : line);`,
+  );
   await vi.waitFor(() => expect(call).toBe(1), { timeout: 15_000 });
   const numbers = Array.from({ length: 20 }, (_, index) => String(index));
   for (const line of [...numbers, 'x'.repeat(2_000_000), 'end']) {
@@ -292,7 +277,8 @@ test('lines arrive in the order in which they were sent, however long each call 
     // Without waiting for it; a moment later, so that they do not all go in one call.
     await new Promise((later) => setTimeout(later, 2));
   }
-  const { value: answer } = await sandbox.lines[Symbol.asyncIterator]().next();
-  expect(JSON.parse(answer ?? '')).toMatchObject({ value: [...numbers, 2_000_000, 'end', ''] });
+  expect(JSON.parse((await nextLine(sandbox)) ?? '')).toMatchObject({
+    value: [...numbers, 2_000_000, 'end', ''],
+  });
   expect(call).toBeGreaterThan(4);
 });

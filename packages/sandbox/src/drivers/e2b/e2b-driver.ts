@@ -55,7 +55,6 @@ export interface E2bDriverOptions extends E2bAddress {
   probeAddress?: { host: string; port: number };
 }
 
-/** The name of this host, the same after a restart. */
 async function hostName(stateDir: string): Promise<string> {
   await mkdir(stateDir, { recursive: true, mode: 0o700 });
   const path = join(stateDir, 'e2b-host');

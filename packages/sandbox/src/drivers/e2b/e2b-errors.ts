@@ -2,10 +2,8 @@ import { SandboxStartError } from '../../sandbox.js';
 
 const MAX_DETAIL_CHARACTERS = 300;
 
-/** The names in the text for the operator. */
 export interface E2bAccess {
   apiKey: string;
-  /** Absent: E2B's default. */
   template: string | undefined;
 }
 

@@ -1,5 +1,5 @@
-import { evaluateInSandbox } from '../../protocol/evaluate-in-sandbox.js';
-import { type Sandbox, SandboxProbeError, type StartOptions } from '../../sandbox.js';
+import type { Sandbox, StartOptions } from '../../sandbox.js';
+import { probeRunner, probeStep, probeValue, requireAnswer } from '../probe.js';
 
 const PROBE_TIMEOUT_MS = 20_000;
 /** A public service of the internet. */
@@ -23,26 +23,10 @@ export async function probeE2b(
   start: (options: StartOptions) => Promise<Sandbox>,
   address = PUBLIC_ADDRESS,
 ): Promise<void> {
-  async function step(name: string, action: () => Promise<void>): Promise<void> {
-    try {
-      await action();
-    } catch (error) {
-      throw new SandboxProbeError(name, error instanceof Error ? error.message : String(error), {
-        cause: error,
-      });
-    }
-  }
-
-  await step('start the runner', async () => {
-    const runner = await start({ entry: 'runner' });
-    await runner.kill();
-  });
-  await step('run code without a network', async () => {
-    const pool = { take: () => start({ entry: 'evaluator' }) };
-    const request = { code: reach(address), task: 'probe' };
-    const evaluation = await evaluateInSandbox(pool, request, { timeoutMs: PROBE_TIMEOUT_MS });
-    if ('error' in evaluation) throw new Error(evaluation.error);
-    if (evaluation.value === 'network') throw new Error(`the code reached ${address.host}:${address.port}`);
-    if (evaluation.value !== 42) throw new Error(`6 * 7 gave ${JSON.stringify(evaluation.value)}`);
+  await probeRunner(start);
+  await probeStep('run code without a network', async () => {
+    const value = await probeValue(start, reach(address), { timeoutMs: PROBE_TIMEOUT_MS });
+    if (value === 'network') throw new Error(`the code reached ${address.host}:${address.port}`);
+    requireAnswer(value);
   });
 }

@@ -16,6 +16,13 @@ async function cgroup(path: string, files: Readonly<Record<string, string>>): Pr
   await mkdir(join(mount, path), { recursive: true });
   for (const [name, text] of Object.entries(files)) await writeFile(join(mount, path, name), text);
 }
+const unit = (changes: Readonly<Record<string, string>> = {}): Promise<void> =>
+  cgroup('unit', {
+    'cgroup.controllers': 'memory pids',
+    'cgroup.procs': '',
+    'cgroup.type': 'domain',
+    ...changes,
+  });
 const read = (path: string): Promise<string> => readFile(join(mount, path), 'utf8');
 
 beforeEach(async () => {
@@ -35,11 +42,7 @@ describe.runIf(process.platform === 'linux')('a cgroup that is left to the serve
   ])(
     'is absent on a machine %s, and the reason is reported',
     async (_what, { remove, own }: { remove?: string; own?: string }, reason) => {
-      await cgroup('unit', {
-        'cgroup.controllers': 'memory pids',
-        'cgroup.procs': '',
-        'cgroup.type': 'domain',
-      });
+      await unit();
       if (remove !== undefined) await rm(join(mount, remove));
       if (own !== undefined) places.ownCgroup = () => own;
       expect(findDelegatedCgroup(places)).toMatch(reason);
@@ -47,21 +50,17 @@ describe.runIf(process.platform === 'linux')('a cgroup that is left to the serve
   );
 
   test('is absent without its controllers, or beside foreign processes', async () => {
-    await cgroup('unit', { 'cgroup.controllers': 'cpu pids', 'cgroup.procs': '', 'cgroup.type': 'domain' });
+    await unit({ 'cgroup.controllers': 'cpu pids' });
     expect(findDelegatedCgroup(places)).toMatch(/no controller for memory$/);
     const processes = `${process.pid}\n${OTHER}\n`;
-    await cgroup('unit', { 'cgroup.controllers': 'memory pids', 'cgroup.procs': processes });
+    await unit({ 'cgroup.procs': processes });
     expect(findDelegatedCgroup(places)).toMatch(/1 other processes.*Delegate=memory pids/);
     expect(await readdir(join(mount, 'unit')), 'nothing was moved').not.toContain('agent-rental-server');
   });
 
   test('has the server and its children beside the sandboxes, and bounds each of these', async () => {
     const processes = `${process.pid}\n${CHILD}\n`;
-    await cgroup('unit', {
-      'cgroup.controllers': 'cpu memory pids',
-      'cgroup.procs': processes,
-      'cgroup.type': 'domain',
-    });
+    await unit({ 'cgroup.controllers': 'cpu memory pids', 'cgroup.procs': processes });
     // The kernel would remove these with the trial.
     const found = findDelegatedCgroup(places);
     expect(await read('unit/agent-rental-server/cgroup.procs')).toBe(String(CHILD));
@@ -73,11 +72,7 @@ describe.runIf(process.platform === 'linux')('a cgroup that is left to the serve
 
   test('is found again by a server that moved there earlier', async () => {
     places.ownCgroup = () => '0::/unit/agent-rental-server\n';
-    await cgroup('unit', {
-      'cgroup.controllers': 'memory pids',
-      'cgroup.procs': '',
-      'cgroup.type': 'domain',
-    });
+    await unit();
     expect(findDelegatedCgroup(places)).toMatch(/bounding a cgroup failed/);
     expect(existsSync(join(mount, 'unit/agent-rental-sandboxes'))).toBe(true);
   });

@@ -15,7 +15,6 @@ const BESIDE_DATA_MB = 96;
 const REMOVE_AGAIN_MS = 50;
 const REMOVE_ATTEMPTS = 100;
 
-/** The cgroup of one sandbox. */
 export interface SandboxCgroup {
   folder: string;
   /** The file that a process writes to enter the cgroup. */
@@ -26,16 +25,13 @@ export interface SandboxCgroup {
 
 /** A part of the tree of cgroups that the host delegates to this process, for its sandboxes. */
 export interface DelegatedCgroup {
-  /** The parent folder of the sandboxes' cgroups. */
   folder: string;
-  /** Makes a cgroup with hard limits of memory and of threads. */
   open(name: string, limits: Pick<SandboxLimits, 'memoryMb'>, maxThreads: number): SandboxCgroup;
 }
 
 /** The folders of the system; replaced in tests. */
 export interface CgroupPlaces {
   mount: string;
-  /** Text of /proc/self/cgroup. */
   ownCgroup(): string;
   /** The parent of a process; undefined when it is gone. */
   parentOf(pid: number): number | undefined;
@@ -54,7 +50,6 @@ const THIS_MACHINE: CgroupPlaces = {
   },
 };
 
-/** A step that failed, for the operator. */
 class NotDelegated extends Error {}
 
 /**

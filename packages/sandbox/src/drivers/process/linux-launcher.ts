@@ -3,14 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { SandboxLimits } from '../../sandbox.js';
 
-const TOOL_FOLDERS = [
-  '/usr/bin',
-  '/bin',
-  '/usr/sbin',
-  '/sbin',
-  '/usr/local/bin',
-  '/run/current-system/sw/bin',
-];
+const TOOL_FOLDERS = '/usr/bin /bin /usr/sbin /sbin /usr/local/bin /run/current-system/sw/bin'.split(' ');
 /**
  * Threads of a start beside V8's threads. Deno makes one V8 thread for each processor, up to 16. Measured: 10 others are
  * enough, and leave none for a thread bomb.
@@ -26,7 +19,6 @@ export function locateTool(tool: string): string | undefined {
   return TOOL_FOLDERS.map((folder) => join(folder, tool)).find((path) => existsSync(path));
 }
 
-/** The threads that one sandbox may have on this machine. */
 export function mostThreads(): number {
   return THREADS_BESIDE_V8 + Math.min(availableParallelism(), MOST_THREADS_OF_V8);
 }

@@ -50,12 +50,7 @@ function effectivePriorities(pids: readonly number[]): number[] {
   });
 }
 
-const BUSY: EvaluateMessage = {
-  type: 'evaluate',
-  protocol: PROTOCOL_VERSION,
-  code: 'for (;;);',
-  task: '',
-};
+const BUSY: EvaluateMessage = { type: 'evaluate', protocol: PROTOCOL_VERSION, code: 'for (;;);', task: '' };
 
 describe.each([
   ['Deno', (stateDir: string) => createDenoDriver({ stateDir }), true],

@@ -6,6 +6,7 @@ import { isAbsolute, join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openLedger, type OrphanLedger, sweepOrphans } from './orphan-ledger.js';
 import { identifyProcess } from './process-identity.js';
+import { endNow } from './process-tree.test-support.js';
 import { openPipeStock } from './spawner/stdio-pipes.js';
 
 const NONCE = '0123456789abcdef0123456789abcdef';
@@ -27,10 +28,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  if (child.exitCode === null && child.signalCode === null) {
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  }
+  await endNow(child);
   await rm(stateDir, { recursive: true });
 });
 

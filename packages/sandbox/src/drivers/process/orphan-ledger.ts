@@ -20,14 +20,12 @@ const INNER_RECORD = /^([0-9a-f]{32})-([\d_]+)\.inner$/;
 const GONE_AFTER_MS = 5_000;
 const POLL_INTERVAL_MS = 10;
 
-/** One line of the ledger: a process, and the process that started it. */
 interface LedgerEntry {
   pid: number;
   /** Null where it is not known at once. The nonce in the command line then identifies the process. */
   startTime: string | null;
   ownerPid: number;
   ownerStartTime: string | null;
-  /** The cgroup of the sandbox, where it has one. */
   cgroup?: string;
 }
 
@@ -36,9 +34,7 @@ interface LedgerEntry {
  * next host ends these processes.
  */
 export interface OrphanLedger {
-  /** The folder of the ledger. */
   folder: string;
-  /** Returns a nonce for the command line of the next process. */
   newNonce(): string;
   /** @throws SandboxStartError when it cannot write the record. The process has then been ended. */
   record(nonce: string, pid: number, cgroup?: string): void;
@@ -152,7 +148,6 @@ async function endInner(path: string): Promise<boolean> {
   return (await isInside()) && kill(pid, isInside);
 }
 
-/** The result of a sweep. */
 export interface SweepReport {
   /** Running processes of a dead host, which were ended. */
   killed: number;

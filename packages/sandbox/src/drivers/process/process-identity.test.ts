@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { identifyByPs, identifyProcess } from './process-identity.js';
+import { endNow } from './process-tree.test-support.js';
 
 let child: ChildProcess;
 
@@ -11,12 +12,7 @@ beforeEach(async () => {
   await once(child, 'spawn');
 });
 
-afterEach(async () => {
-  if (child.exitCode === null && child.signalCode === null) {
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  }
-});
+afterEach(() => endNow(child));
 
 test.skipIf(process.platform === 'win32').each([
   { identify: identifyProcess, way: 'as this platform does it' },
@@ -27,7 +23,6 @@ test.skipIf(process.platform === 'win32').each([
   expect(first?.commandLine).toContain('a (word) alone');
   expect(await identify(pid)).toEqual(first);
   expect((await identify(process.pid))?.startTime).toBeTruthy();
-  child.kill('SIGKILL');
-  await once(child, 'exit');
+  await endNow(child);
   expect(await identify(pid)).toBeUndefined();
 });

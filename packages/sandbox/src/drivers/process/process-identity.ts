@@ -5,7 +5,6 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const COMMAND_TIMEOUT_MS = 10_000;
 
-/** Distinguishes a process from a later one with the same id. */
 export interface ProcessIdentity {
   /** Comparable only with another value from the same machine. */
   startTime: string;

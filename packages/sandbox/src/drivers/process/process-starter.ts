@@ -7,17 +7,24 @@ import {
   type StartOptions,
 } from '../../sandbox.js';
 import { superviseChild } from './child-sandbox.js';
-import type { SandboxCgroup } from './delegated-cgroup.js';
+import type { DelegatedCgroup, SandboxCgroup } from './delegated-cgroup.js';
 import { locateTool } from './linux-launcher.js';
 import { yieldToOthers } from './low-priority.js';
 import type { OrphanLedger } from './orphan-ledger.js';
 import type { ProcessRequest, SandboxProcess, SandboxSpawner } from './spawner/spawner.js';
 import type { EndMethod } from './spawner/messages.js';
 
-/** The launch of a sandbox's process. */
 export interface Launch extends Omit<ProcessRequest, 'endMethod'> {
   /** Its cgroup, where the host delegates cgroups to this process. The process enters it before it runs its program. */
   cgroup?: SandboxCgroup;
+}
+
+/** Options of the drivers that start processes of this machine. */
+export interface LocalOptions {
+  /** Folder for the ledger of running sandboxes; created when missing. */
+  stateDir: string;
+  /** Bounds the sandboxes beside their own limits. */
+  cgroups?: DelegatedCgroup | undefined;
 }
 
 /** Not one of the descriptors of bubblewrap. */
@@ -45,7 +52,6 @@ interface ProcessStarterOptions {
   endMethod: EndMethod;
 }
 
-/** Starts sandboxes as processes of this machine. */
 export interface ProcessStarter {
   /** @throws SandboxStartError */
   start(options: StartOptions): Promise<Sandbox>;

@@ -1,6 +1,58 @@
+import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect, onTestFinished } from 'vitest';
+
+/** The built package as the text of an import, for a host in another process. */
+export const BUILT = JSON.stringify(new URL('../../../dist/index.js', import.meta.url).href);
+
+/** Starts a separate host, which runs a module with the built code. Waits for its first line. The test ends it. */
+export async function startHost(
+  code: string,
+  args: readonly string[] = [],
+  stdio: StdioOptions = ['ignore', 'pipe', 'inherit'],
+): Promise<{ host: ChildProcess; pid: number; line: string }> {
+  const host = spawn(process.execPath, ['--input-type=module', '-e', code, ...args], { stdio });
+  onTestFinished(() => endNow(host));
+  const [line] = (await once(createInterface(host.stdout as NodeJS.ReadableStream), 'line')) as [string];
+  return { host, pid: host.pid ?? 0, line };
+}
+
+/** Ends a child with SIGKILL, unless it has ended. */
+export async function endNow(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+/** Descriptors that a sandbox opens itself, replacements of inherited ones, and copies of its standard streams' pipes. */
+const OWN_DESCRIPTOR = /^(socket|anon_inode):|^\/dev\/null$|\/pipes-[^/]+\/\d+ \(deleted\)$/;
+
+/** The open files of a process, by their descriptors. */
+export async function openFilesOf(pid: number): Promise<Map<number, string>> {
+  const descriptors = (await readdir(`/proc/${pid}/fd`)).map(Number);
+  const links = descriptors.map(async (fd) => [fd, await readlink(`/proc/${pid}/fd/${fd}`)] as const);
+  return new Map(await Promise.all(links));
+}
+
+/** Checks that the standard streams of a sandbox are pipes, and that its other descriptors are its own. */
+export async function expectOwnDescriptors(pid: number): Promise<void> {
+  const files = await openFilesOf(pid);
+  for (const stdio of [0, 1, 2]) expect(files.get(stdio)).toMatch(/\/pipes-[^/]+\/\d+ \(deleted\)$/);
+  const others = [...files].filter(([descriptor]) => descriptor > 2).map(([, target]) => target);
+  expect(others.filter((target) => !OWN_DESCRIPTOR.test(target))).toEqual([]);
+}
+
+/** Checks limits of a process, which have the same soft and hard value. */
+export async function expectLimits(pid: number, limits: Readonly<Record<string, number>>): Promise<void> {
+  const text = await readFile(`/proc/${pid}/limits`, 'utf8');
+  for (const [name, value] of Object.entries(limits)) {
+    expect(text).toMatch(new RegExp(`^Max ${name}\\s+${value}\\s+${value}\\s`, 'm'));
+  }
+}
 
 /** The recorded processes of a ledger. */
 export async function recordedPids(stateDir: string): Promise<number[]> {

@@ -25,7 +25,6 @@ export class BpfAssembler {
   readonly #instructions: Instruction[] = [];
   readonly #labels = new Map<string, number>();
 
-  /** Loads the 32-bit word at a byte offset of the input data. */
   load(offset: number): this {
     return this.#add(LOAD_WORD, offset);
   }
@@ -52,7 +51,6 @@ export class BpfAssembler {
     return this.#add(RETURN, value);
   }
 
-  /** Names the next instruction. */
   label(name: string): this {
     if (this.#labels.has(name)) throw new Error(`the label ${name} is there twice`);
     this.#labels.set(name, this.#instructions.length);

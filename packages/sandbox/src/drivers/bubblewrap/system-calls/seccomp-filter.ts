@@ -27,7 +27,6 @@ const ENOSYS = 38;
 const FIRST_NEW_SYSTEM_CALL = 424;
 const ALL_BITS = 0xffff_ffff;
 
-/** True for processors that have a filter. */
 export function hasSeccompFilter(architecture: string): architecture is FilteredArchitecture {
   return Object.hasOwn(AUDIT_ARCHITECTURE, architecture);
 }

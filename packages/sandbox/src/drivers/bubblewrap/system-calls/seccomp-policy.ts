@@ -3,7 +3,6 @@ import type { SystemCallName } from './syscall-numbers.js';
 /** A test of one argument: the bits under `mask` (default all) of one of its 32-bit halves are one of these values. */
 export interface ArgumentCheck {
   argument: number;
-  /** Default `low`. */
   half?: 'low' | 'high';
   mask?: number;
   oneOf: readonly number[];
@@ -41,37 +40,26 @@ const O_RDONLY = 0;
 
 const [F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC] = [0, 1, 2, 3, 4, 1030];
 const [TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIOCLEX] = [0x5401, 0x5413, 0x541b, 0x5421, 0x5451];
-const [FUTEX_WAIT, FUTEX_WAKE, FUTEX_REQUEUE, FUTEX_CMP_REQUEUE] = [0, 1, 3, 4];
-const [FUTEX_WAKE_OP, FUTEX_WAIT_BITSET, FUTEX_WAKE_BITSET] = [5, 9, 10];
+const FUTEX_WAITS = { WAIT: 0, WAIT_BITSET: 9 };
+const FUTEX_OTHERS = { WAKE: 1, REQUEUE: 3, CMP_REQUEUE: 4, WAKE_OP: 5, WAKE_BITSET: 10 };
 const FUTEX_PRIVATE = 128;
 const FUTEX_CLOCK_REALTIME = 256;
-const [MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED] = [0, 1, 2, 3, 4];
-const [MADV_FREE, MADV_DONTFORK, MADV_DOFORK, MADV_HUGEPAGE, MADV_NOHUGEPAGE] = [8, 10, 11, 14, 15];
-const [MADV_DONTDUMP, MADV_DODUMP] = [16, 17];
+const MADV_USE = { NORMAL: 0, RANDOM: 1, SEQUENTIAL: 2, WILLNEED: 3, DONTNEED: 4, FREE: 8 };
+const MADV_KIND = { DONTFORK: 10, DOFORK: 11, HUGEPAGE: 14, NOHUGEPAGE: 15, DONTDUMP: 16, DODUMP: 17 };
 const PR_SET_NAME = 15;
 
 const ALL_BITS = 0xffff_ffff;
 const without = (bits: number): number => (ALL_BITS & ~bits) >>> 0;
 
 const is = (argument: number, ...oneOf: number[]): ArgumentCheck => ({ argument, oneOf });
-/** None of these bits is set. */
 const none = (argument: number, mask: number): ArgumentCheck => ({ argument, mask, oneOf: [0] });
-/** Only these bits may be set. */
 const only = (argument: number, bits: number): ArgumentCheck => none(argument, without(bits));
-const isNull = (argument: number): ArgumentCheck[] => [
-  { argument, half: 'low', oneOf: [0] },
-  { argument, half: 'high', oneOf: [0] },
-];
+const isNull = (argument: number): ArgumentCheck[] =>
+  (['low', 'high'] as const).map((half) => ({ argument, half, oneOf: [0] }));
 
-const MAP_FLAGS =
-  MAP_PRIVATE |
-  MAP_SHARED |
-  MAP_FIXED |
-  MAP_DENYWRITE |
-  MAP_EXECUTABLE |
-  MAP_NORESERVE |
-  MAP_STACK |
-  MAP_FIXED_NOREPLACE;
+const MAP_PLACES = MAP_FIXED | MAP_FIXED_NOREPLACE;
+const MAP_HINTS = MAP_DENYWRITE | MAP_EXECUTABLE | MAP_NORESERVE | MAP_STACK;
+const MAP_FLAGS = MAP_PRIVATE | MAP_SHARED | MAP_PLACES | MAP_HINTS;
 
 /** Anonymous memory is private: RLIMIT_DATA does not count shared memory. None of it can be executed. */
 const anonymousMemory: readonly ArgumentCheck[] = [
@@ -84,6 +72,11 @@ const mappedFile: readonly ArgumentCheck[] = [
   { argument: 2, mask: PROT_WRITE | PROT_EXEC, oneOf: [0, PROT_WRITE, PROT_EXEC] },
   only(3, MAP_FLAGS),
   { argument: 3, mask: MAP_SHARED | MAP_PRIVATE, oneOf: [MAP_SHARED, MAP_PRIVATE] },
+];
+
+const futexOperations = [
+  ...Object.values({ ...FUTEX_WAITS, ...FUTEX_OTHERS }).map((operation) => operation | FUTEX_PRIVATE),
+  ...Object.values(FUTEX_WAITS),
 ];
 
 const allow = (...names: SystemCallName[]): SystemCallRule[] => names.map((name) => ({ name }));
@@ -100,56 +93,14 @@ export const systemCallRules: readonly SystemCallRule[] = [
   ...allowWhen('mprotect', [none(2, PROT_EXEC)]),
   ...allowWhen('mremap', [only(3, MREMAP_MAYMOVE)]),
   // No MADV_MERGEABLE: the time of a write to merged memory tells the content of other sandboxes' memory.
-  ...allowWhen('madvise', [
-    is(
-      2,
-      MADV_NORMAL,
-      MADV_RANDOM,
-      MADV_SEQUENTIAL,
-      MADV_WILLNEED,
-      MADV_DONTNEED,
-      MADV_FREE,
-      MADV_DONTFORK,
-      MADV_DOFORK,
-      MADV_HUGEPAGE,
-      MADV_NOHUGEPAGE,
-      MADV_DONTDUMP,
-      MADV_DODUMP,
-    ),
-  ]),
+  ...allowWhen('madvise', [is(2, ...Object.values(MADV_USE), ...Object.values(MADV_KIND))]),
 
   // Threads, and no processes. A futex that is not private may be in a file that another sandbox maps, too. A sandbox may
   // wait for it, as `pthread_join` does, and not wake it.
   ...allowWhen('clone', [{ argument: 0, mask: CLONE_THREAD, oneOf: [CLONE_THREAD] }]),
-  ...allowWhen(
-    'futex',
-    [
-      {
-        argument: 1,
-        mask: without(FUTEX_CLOCK_REALTIME),
-        oneOf: [
-          FUTEX_WAIT,
-          FUTEX_WAKE,
-          FUTEX_REQUEUE,
-          FUTEX_CMP_REQUEUE,
-          FUTEX_WAKE_OP,
-          FUTEX_WAIT_BITSET,
-          FUTEX_WAKE_BITSET,
-        ].map((operation) => operation | FUTEX_PRIVATE),
-      },
-    ],
-    [{ argument: 1, mask: without(FUTEX_CLOCK_REALTIME), oneOf: [FUTEX_WAIT, FUTEX_WAIT_BITSET] }],
-  ),
-  ...allow(
-    'set_robust_list',
-    'rseq',
-    'set_tid_address',
-    'arch_prctl',
-    'exit',
-    'exit_group',
-    'restart_syscall',
-  ),
-  ...allow('sched_yield', 'sched_getaffinity', 'sched_getparam', 'sched_getscheduler'),
+  ...allowWhen('futex', [{ argument: 1, mask: without(FUTEX_CLOCK_REALTIME), oneOf: futexOperations }]),
+  ...allow('set_robust_list', 'rseq', 'set_tid_address', 'arch_prctl', 'exit', 'exit_group'),
+  ...allow('restart_syscall', 'sched_yield', 'sched_getaffinity', 'sched_getparam', 'sched_getscheduler'),
   ...allow('rt_sigaction', 'rt_sigprocmask', 'rt_sigreturn', 'sigaltstack', 'tgkill'),
   // Not PR_SET_PDEATHSIG: a sandbox dies with its host. Not PR_SET_MEMORY_MERGE.
   ...allowWhen('prctl', [is(0, PR_SET_NAME)]),

@@ -91,7 +91,6 @@ const numbers = {
 
 export type SystemCallName = keyof typeof numbers;
 
-/** All system calls of the list. */
 export const systemCallNames = Object.keys(numbers) as SystemCallName[];
 
 /** The number of a system call; null where the processor's kernel has no such call. */

@@ -13,6 +13,12 @@ export function inheritedDescriptors(): number[] {
   return numbers.filter(survivesExec).toSorted((a, b) => a - b);
 }
 
+/** Gives a child a descriptor of this process. The child has nothing at lower numbers without a value. */
+export function giveDescriptor(stdio: (number | string)[], descriptor: number, given: number): void {
+  while (stdio.length < descriptor) stdio.push('ignore');
+  stdio[descriptor] = given;
+}
+
 function listDescriptors(): number[] {
   try {
     return readdirSync('/proc/self/fd').map(Number);

@@ -8,7 +8,6 @@ export type SpawnerRequest =
   | { do: 'spawn'; id: number; request: SpawnRequest; endMethod: EndMethod }
   | { do: 'end'; id: number };
 
-/** Reports of that process about each request. */
 export type SpawnerReport =
   | { id: number; event: 'spawned'; pid: number }
   | { id: number; event: 'failed'; message: string }

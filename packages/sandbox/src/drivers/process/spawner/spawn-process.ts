@@ -1,14 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
-import { inheritedDescriptors } from './inherited-descriptors.js';
+import { giveDescriptor, inheritedDescriptors } from './inherited-descriptors.js';
 import { openPipeEnd } from './named-pipe.js';
 
 /** The process to start, in values that can be sent to another process. */
 export interface SpawnRequest {
   file: string;
   args: readonly string[];
-  /** The whole environment. */
   env: Readonly<Record<string, string>>;
   /** Visible to the process, so it must not reveal anything about the host. */
   cwd: string;
@@ -23,7 +22,6 @@ export interface SpawnRequest {
   pipes?: readonly [string, string, string];
 }
 
-/** A file that a child finds open. */
 interface OpenedFile {
   descriptor: number;
   path: string;
@@ -46,10 +44,6 @@ export function openProcessSpawner(): ProcessSpawner {
     spawn({ file, args, env, cwd, user, files = [], pipes }) {
       const opened: number[] = [];
       const descriptors: (number | 'pipe' | 'ignore')[] = [];
-      const give = (descriptor: number, given: number): void => {
-        while (descriptors.length < descriptor) descriptors.push('ignore');
-        descriptors[descriptor] = given;
-      };
       const open = (descriptor: number): number => {
         opened.push(descriptor);
         return descriptor;
@@ -62,8 +56,10 @@ export function openProcessSpawner(): ProcessSpawner {
           });
         }
         // The child gets /dev/null for each descriptor that it would inherit.
-        for (const descriptor of inherited) give(descriptor, nothing);
-        for (const { descriptor, path, flags } of files) give(descriptor, open(openSync(path, flags, 0o600)));
+        for (const descriptor of inherited) giveDescriptor(descriptors, descriptor, nothing);
+        for (const { descriptor, path, flags } of files) {
+          giveDescriptor(descriptors, descriptor, open(openSync(path, flags, 0o600)));
+        }
         return spawn(file, args, { cwd, env, ...user, stdio: descriptors, windowsHide: true });
       } finally {
         for (const descriptor of opened) closeSync(descriptor);

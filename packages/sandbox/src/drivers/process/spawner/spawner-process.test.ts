@@ -1,16 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SandboxStartError } from '../../../sandbox.js';
 import { createDenoDriver } from '../../deno/deno-driver.js';
 import { locateTool } from '../linux-launcher.js';
-import { descendants, runningOf } from '../process-tree.test-support.js';
+import { BUILT, descendants, endNow, runningOf, startHost } from '../process-tree.test-support.js';
 import type { ProcessRequest, SandboxSpawner } from './spawner.js';
 import { openSpawnerProcess } from './spawner-process.js';
 
@@ -112,29 +110,19 @@ describe.runIf(process.platform === 'linux')('the process that starts sandboxes'
   });
 
   test('ends with a killed server, and does not delay the end of a finished one [EXE-47]', async () => {
-    const host = (rest: string): ChildProcess =>
-      spawn(
-        process.execPath,
-        [
-          '--input-type=module',
-          '-e',
-          `import { createDenoDriver } from ${JSON.stringify(new URL('../../../../dist/index.js', import.meta.url).href)};
-           const driver = await createDenoDriver({ stateDir: ${JSON.stringify(folder)} });
-           const sandbox = await driver.start({ entry: 'runner' });
-           ${rest}`,
-        ],
-        { stdio: ['ignore', 'pipe', 'inherit'] },
-      );
-    const killed = host(`console.log('started');`);
-    await once(createInterface(killed.stdout as NodeJS.ReadableStream), 'line');
-    const tree = descendants(killed.pid ?? 0);
+    const code = `
+      import { createDenoDriver } from ${BUILT};
+      const driver = await createDenoDriver({ stateDir: process.argv[1] });
+      const sandbox = await driver.start({ entry: 'runner' });
+      console.log('started');`;
+    const killed = await startHost(code, [folder]);
+    const tree = descendants(killed.pid);
     expect(tree.length).toBeGreaterThanOrEqual(2);
-    killed.kill('SIGKILL');
-    await once(killed, 'exit');
+    await endNow(killed.host);
     await vi.waitFor(() => expect(runningOf(tree)).toEqual([]));
 
-    const done = host(`await sandbox.kill();`);
-    expect(await once(done, 'exit')).toEqual([0, null]);
+    const done = await startHost(`${code}\nawait sandbox.kill();`, [folder]);
+    expect(await once(done.host, 'exit')).toEqual([0, null]);
   });
 });
 

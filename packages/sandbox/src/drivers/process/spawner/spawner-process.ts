@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { SandboxStartError } from '../../../sandbox.js';
-import { inheritedDescriptors } from './inherited-descriptors.js';
+import { giveDescriptor, inheritedDescriptors } from './inherited-descriptors.js';
 import type { ProcessEnd, SandboxSpawner } from './spawner.js';
 import type { SpawnerReport, SpawnerRequest } from './messages.js';
 import { type ChildPipes, openPipeStock } from './stdio-pipes.js';
@@ -20,7 +20,6 @@ const FIRST_FREE_DESCRIPTOR = 3;
 const CLOSE_MS = 2_000;
 const KILLED: ProcessEnd = { code: null, signal: 'SIGKILL' };
 
-/** A requested process, until its end. */
 interface Asked {
   onSpawned(pid: number): void;
   onFailed(message: string): void;
@@ -31,10 +30,7 @@ interface Asked {
 function startChild(): ChildProcess {
   const nothing = openSync(devNull, 'r');
   const stdio: (number | 'ignore' | 'inherit' | 'ipc')[] = ['ignore', 'ignore', 'inherit'];
-  for (const descriptor of inheritedDescriptors()) {
-    while (stdio.length < descriptor) stdio.push('ignore');
-    stdio[descriptor] = nothing;
-  }
+  for (const descriptor of inheritedDescriptors()) giveDescriptor(stdio, descriptor, nothing);
   const free = stdio.findIndex((given, at) => at >= FIRST_FREE_DESCRIPTOR && given === 'ignore');
   stdio[free === -1 ? stdio.length : free] = 'ipc';
   try {

@@ -2,13 +2,11 @@ import type { Readable, Writable } from 'node:stream';
 import type { SpawnRequest } from './spawn-process.js';
 import type { EndMethod } from './messages.js';
 
-/** How a process of a sandbox ended. */
 export interface ProcessEnd {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
 
-/** A process that was started for a sandbox. */
 export interface SandboxProcess {
   readonly pid: number;
   readonly stdin: Writable;
@@ -20,12 +18,10 @@ export interface SandboxProcess {
   readonly ended: Promise<ProcessEnd>;
 }
 
-/** The request of a starter of sandboxes. */
 export interface ProcessRequest extends Omit<SpawnRequest, 'pipes'> {
   endMethod: EndMethod;
 }
 
-/** Starts the processes of sandboxes. */
 export interface SandboxSpawner {
   /** @throws SandboxStartError with the message of the operating system. */
   spawn(request: ProcessRequest): Promise<SandboxProcess>;

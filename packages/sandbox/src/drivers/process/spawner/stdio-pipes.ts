@@ -25,7 +25,6 @@ export interface ChildPipes {
   discard(): void;
 }
 
-/** Pipes for the stdio of children. */
 export interface PipeStock {
   /** @throws SandboxStartError when none can be made. */
   take(): Promise<ChildPipes>;
