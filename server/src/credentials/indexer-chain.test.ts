@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startLocalChain, type LocalChain } from '@agent-rental/local-chain';
+import { startLocalChain } from '@agent-rental/local-chain';
 import {
   closeListing,
   createListing,
@@ -25,12 +25,12 @@ import {
   type PublicKey,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createChain, createProgramHistory, type Chain } from '../chain/index.js';
 import { createLogger } from '../platform/logger.js';
-import { insertListing, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { insertListing, openTestDatabase } from '../testing/index.js';
 import { createIndexer, type Indexer } from './indexer.js';
-import { createCredentialRepository, type CredentialRepository } from './repository.js';
+import { createCredentialRepository } from './repository.js';
 
 const PRICE = 1_000_000n;
 const DEPOSIT = 10_000_000n;
@@ -38,12 +38,6 @@ const PROGRAM = MARKETPLACE_PROGRAM_ID.toBase58();
 /** Beyond it a slot is final. */
 const FINALIZED_AFTER_SLOTS = 33;
 
-let folder: string;
-let localChain: LocalChain;
-let connection: Connection;
-let chain: Chain;
-let database: TemporaryDatabase;
-let repository: CredentialRepository;
 let indexer: Indexer;
 let listingId: string;
 let creator: Keypair;
@@ -55,36 +49,34 @@ const [upgradeAuthority, admin, authority, treasury] = [0, 1, 2, 3].map(() => Ke
   Keypair,
 ];
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'indexer-'));
-  // Long slots: nothing becomes final until a test says so.
-  localChain = await startLocalChain({
-    stateDir: folder,
-    rpcPort: 0,
-    testHooks: true,
-    slotTimeMs: 60_000,
-    programs: [
-      {
-        programId: PROGRAM,
-        soPath: marketplaceSoPath(),
-        upgradeAuthority: upgradeAuthority.publicKey.toBase58(),
-      },
-    ],
-  });
-  connection = new Connection(localChain.rpcUrl, 'confirmed');
-  chain = createChain(localChain.rpcUrl, MARKETPLACE_PROGRAM_ID);
-  database = await openTestDatabase();
-  repository = createCredentialRepository(database.db);
-  for (const wallet of [upgradeAuthority, admin, authority, treasury]) await fund(wallet.publicKey);
-  const roles = { admin: admin.publicKey, authority: authority.publicKey, treasury: treasury.publicKey };
-  await send(
-    [initializeProtocol({ upgradeAuthority: upgradeAuthority.publicKey, ...roles })],
-    [upgradeAuthority],
-  );
+const folder = await mkdtemp(join(tmpdir(), 'indexer-'));
+// Long slots: nothing becomes final until a test says so.
+const localChain = await startLocalChain({
+  stateDir: folder,
+  rpcPort: 0,
+  testHooks: true,
+  slotTimeMs: 60_000,
+  programs: [
+    {
+      programId: PROGRAM,
+      soPath: marketplaceSoPath(),
+      upgradeAuthority: upgradeAuthority.publicKey.toBase58(),
+    },
+  ],
 });
+const connection = new Connection(localChain.rpcUrl, 'confirmed');
+const chain = createChain(localChain.rpcUrl, MARKETPLACE_PROGRAM_ID);
+const database = await openTestDatabase();
+const repository = createCredentialRepository(database.db);
+for (const wallet of [upgradeAuthority, admin, authority, treasury]) await fund(wallet.publicKey);
+const roles = { admin: admin.publicKey, authority: authority.publicKey, treasury: treasury.publicKey };
+await send(
+  [initializeProtocol({ upgradeAuthority: upgradeAuthority.publicKey, ...roles })],
+  [upgradeAuthority],
+);
 afterAll(async () => {
-  await localChain?.close();
-  await database?.close();
+  await localChain.close();
+  await database.close();
   await rm(folder, { recursive: true, force: true });
 });
 beforeEach(async () => {

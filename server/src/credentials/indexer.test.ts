@@ -13,18 +13,13 @@ import {
 import { Keypair, PublicKey, type AccountInfo } from '@solana/web3.js';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Chain } from '../chain/index.js';
 import { createLogger } from '../platform/logger.js';
-import {
-  insertListing,
-  newTestListingId,
-  openTestDatabase,
-  type TemporaryDatabase,
-} from '../testing/index.js';
+import { insertListing, newTestListingId, openTestDatabase } from '../testing/index.js';
 import { windowBytes } from './indexed-account.js';
-import { createIndexer, type Indexer } from './indexer.js';
-import { createCredentialRepository, type CredentialRepository } from './repository.js';
+import { createIndexer } from './indexer.js';
+import { createCredentialRepository } from './repository.js';
 
 /** The present accounts and transactions of the chain. Replaces an RPC node. */
 const state = {
@@ -53,21 +48,13 @@ const chain = {
     state.transactions.find((transaction) => transaction.signature === signature)?.wrote ?? null,
 } as unknown as Chain;
 
-let database: TemporaryDatabase;
-let repository: CredentialRepository;
-let indexer: Indexer;
-let listingId: string;
-let listing: PublicKey;
-
-beforeAll(async () => {
-  database = await openTestDatabase();
-  repository = createCredentialRepository(database.db);
-  indexer = createIndexer(chain, repository, createLogger('silent'), 1000);
-  const row = await insertListing(database.db);
-  listingId = row.id;
-  listing = new PublicKey(row.address);
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const repository = createCredentialRepository(database.db);
+const indexer = createIndexer(chain, repository, createLogger('silent'), 1000);
+const row = await insertListing(database.db);
+const listingId = row.id;
+const listing = new PublicKey(row.address);
 beforeEach(() => {
   state.slot = 10n;
   state.accounts.clear();

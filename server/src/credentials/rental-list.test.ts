@@ -1,17 +1,11 @@
 import { COUNTED_FOR_TOTAL, RENTAL_MODELS } from '@agent-rental/contract';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  insertListing,
-  newWallet,
-  openTestDatabase,
-  rowsRead,
-  type TemporaryDatabase,
-} from '../testing/index.js';
+import { afterAll, expect, it } from 'vitest';
+import { insertListing, newWallet, openTestDatabase, rowsRead } from '../testing/index.js';
 import { accessStatus, type AccessStatus } from './access-state.js';
 import { createCredentialRepository } from './repository.js';
-import { createRentalList, type RentalFilter, type RentalList } from './rental-list.js';
+import { createRentalList, type RentalFilter } from './rental-list.js';
 
 const FORM = process.env['TEST_FORM'];
 const CASES = FORM === 'full' ? 200 : FORM === 'sample' ? 40 : 12;
@@ -20,13 +14,9 @@ const HOUR_MS = 3_600_000;
 const PRICE = 1_000n;
 const FILTERS: RentalFilter[] = [undefined, 'active', 'expired', 'low_balance', 'current'];
 
-let database: TemporaryDatabase;
-let rentals: RentalList;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  rentals = createRentalList(database.db);
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const rentals = createRentalList(database.db);
 
 /** A rental with everything that decides about it; ends and amounts are on both sides of every bound. */
 const rental = fc.record({

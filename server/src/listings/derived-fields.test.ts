@@ -1,25 +1,16 @@
 import { sql } from 'kysely';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createRunRepository } from '../runs/index.js';
 import { deriveKeys } from '../platform/keys.js';
-import {
-  insertListing,
-  insertRun,
-  newWallet,
-  openTestDatabase,
-  type TemporaryDatabase,
-} from '../testing/index.js';
+import { insertListing, insertRun, newWallet, openTestDatabase } from '../testing/index.js';
 import { foldCounts } from './fold-counts.js';
 import { countWithPending } from './listing-row.js';
 import { createListingRepository } from './repository.js';
 import { createReviews } from './reviews/reviews.js';
 import { createListingService } from './service.js';
 
-let database: TemporaryDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
 
 /** Every kept field beside its value by a count now: rows that differ. */

@@ -1,20 +1,12 @@
 import { listing as listingSchema, listingSummary, searchListingsQuery } from '@agent-rental/contract';
 import type { Insertable } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Database } from '../database/schema.js';
-import {
-  insertListing,
-  newTestListingId,
-  newWallet,
-  openTestDatabase,
-  type TemporaryDatabase,
-} from '../testing/index.js';
+import { insertListing, newTestListingId, newWallet, openTestDatabase } from '../testing/index.js';
 import { newListingId, parseListingId } from './listing-id.js';
 import { createListingRepository } from './repository.js';
-import { createListingService, type ListingService } from './service.js';
+import { createListingService } from './service.js';
 
-let database: TemporaryDatabase;
-let listings: ListingService;
 const creator = newWallet();
 /** Ids by a short name, for the expectations. */
 const ids: Record<string, string> = {};
@@ -26,45 +18,43 @@ async function insert(name: string, fields: Partial<Insertable<Database['listing
   ids[name] = (await insertListing(database.db, { creator, ...fields })).id;
 }
 
-beforeAll(async () => {
-  database = await openTestDatabase();
-  listings = createListingService(createListingRepository(database));
-  await insert('invoices', {
-    title: 'Invoice reader',
-    description: 'Reads invoices and finds due amounts.',
-    price_lamports: 1_000_000n,
-    published_at: day(1),
-    rating_sum: 9,
-    review_count: 2,
-    run_count: 4,
-    completed_count: 3,
-  });
-  await insert('contracts', {
-    title: 'Contract checker',
-    description: 'Finds duties in contracts; mentions an invoice.',
-    category: ['legal'],
-    rental_model: 'subscription',
-    price_lamports: 3_000_000_000n,
-    min_deposit_lamports: 0n,
-    published_at: day(2),
-    rating_sum: 5,
-    review_count: 1,
-  });
-  await insert('code', {
-    title: 'Code reviewer',
-    description: LONG,
-    category: ['coding'],
-    rental_model: 'one_time',
-    price_lamports: 2_000_000n,
-    min_deposit_lamports: 0n,
-    published_at: day(3),
-    creator: newWallet(),
-  });
-  await insert('draft', { title: 'Invoice draft', status: 'draft', published_at: null });
-  await insert('paused', { title: 'Invoice paused', status: 'paused', published_at: day(4) });
-  await insert('closed', { title: 'Invoice closed', status: 'closed', published_at: day(5) });
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const listings = createListingService(createListingRepository(database));
+await insert('invoices', {
+  title: 'Invoice reader',
+  description: 'Reads invoices and finds due amounts.',
+  price_lamports: 1_000_000n,
+  published_at: day(1),
+  rating_sum: 9,
+  review_count: 2,
+  run_count: 4,
+  completed_count: 3,
+});
+await insert('contracts', {
+  title: 'Contract checker',
+  description: 'Finds duties in contracts; mentions an invoice.',
+  category: ['legal'],
+  rental_model: 'subscription',
+  price_lamports: 3_000_000_000n,
+  min_deposit_lamports: 0n,
+  published_at: day(2),
+  rating_sum: 5,
+  review_count: 1,
+});
+await insert('code', {
+  title: 'Code reviewer',
+  description: LONG,
+  category: ['coding'],
+  rental_model: 'one_time',
+  price_lamports: 2_000_000n,
+  min_deposit_lamports: 0n,
+  published_at: day(3),
+  creator: newWallet(),
+});
+await insert('draft', { title: 'Invoice draft', status: 'draft', published_at: null });
+await insert('paused', { title: 'Invoice paused', status: 'paused', published_at: day(4) });
+await insert('closed', { title: 'Invoice closed', status: 'closed', published_at: day(5) });
 
 async function search(query: Record<string, string | number> = {}) {
   const found = await listings.search(searchListingsQuery.parse(query));

@@ -1,23 +1,13 @@
 import { listAgentsResponse } from '@agent-rental/contract';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { createAgentContacts } from '../runs/index.js';
-import {
-  insertListing,
-  insertRun,
-  newWallet,
-  openTestDatabase,
-  type TemporaryDatabase,
-} from '../testing/index.js';
+import { insertListing, insertRun, newWallet, openTestDatabase } from '../testing/index.js';
 import { createOwnAgents } from './own-agents.js';
-import { createRegistrationRepository, type RegistrationRepository } from './repository.js';
+import { createRegistrationRepository } from './repository.js';
 
-let database: TemporaryDatabase;
-let repository: RegistrationRepository;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  repository = createRegistrationRepository(database.db, async () => undefined);
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const repository = createRegistrationRepository(database.db, async () => undefined);
 
 const list = async (wallet: string, query: { limit?: number; offset?: number; cursor?: string } = {}) => {
   const page = await createOwnAgents(database.db).list(wallet, { limit: 20, offset: 0, ...query });

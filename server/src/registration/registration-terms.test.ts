@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { newWallet } from '../testing/index.js';
 import { idOf, openRegistration, TERMS, type RegistrationFixture } from './registration.test-support.js';
 
-let fixture: RegistrationFixture;
-beforeAll(async () => {
-  fixture = await openRegistration();
-});
+const fixture = await openRegistration();
 afterAll(() => fixture.close());
 
 /** A registered draft. */

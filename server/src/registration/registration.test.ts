@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { job as jobSchema, type Job } from '@agent-rental/contract';
 import { findListingAddress, MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { enqueueTask, migrateJobs, startJobs } from '../jobs/jobs.js';
 import { deriveKeys } from '../platform/keys.js';
 import { createLogger } from '../platform/logger.js';
 import { createOutboundHttp } from '../platform/outbound-http.js';
 import { createContentStore, createFolderBlocks } from '../storage/index.js';
-import { newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { newWallet, openTestDatabase } from '../testing/index.js';
 import { createCreatorSecrets } from './creator-secrets.js';
 import { openPrivatePart } from './manifest/private-part.js';
 import { createRegistrationRepository, REGISTRATION_TASK } from './repository.js';
@@ -39,10 +39,6 @@ const TERMS = {
 };
 
 const keys = deriveKeys(new Uint8Array(32).fill(3));
-let database: TemporaryDatabase;
-let folder: string;
-let registration: RegistrationService;
-let jobs: { stop(): Promise<void> };
 /** Resolvers by job id, called when the background task has run for it. */
 const waiting = new Map<string, () => void>();
 const ran = new Set<string>();
@@ -62,19 +58,17 @@ function serviceWith(review: 'automatic' | 'operator', enqueue = enqueueTask): R
   });
 }
 
-beforeAll(async () => {
-  database = await openTestDatabase();
-  await migrateJobs(database.pool);
-  folder = mkdtempSync(join(tmpdir(), 'agent-rental-content-'));
-  registration = serviceWith('automatic');
-  const task = async (payload: unknown) => {
-    const { job_id: id } = payload as { job_id: string };
-    await registration.validate(id);
-    ran.add(id);
-    waiting.get(id)?.();
-  };
-  jobs = await startJobs(database.pool, { [REGISTRATION_TASK]: task }, createLogger('silent'));
-});
+const database = await openTestDatabase();
+await migrateJobs(database.pool);
+const folder = mkdtempSync(join(tmpdir(), 'agent-rental-content-'));
+const registration = serviceWith('automatic');
+const task = async (payload: unknown) => {
+  const { job_id: id } = payload as { job_id: string };
+  await registration.validate(id);
+  ran.add(id);
+  waiting.get(id)?.();
+};
+const jobs = await startJobs(database.pool, { [REGISTRATION_TASK]: task }, createLogger('silent'));
 afterAll(async () => {
   await jobs.stop();
   await database.close();

@@ -1,13 +1,10 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { newWallet } from '../testing/index.js';
 import { createHealthRepository } from './health/health-repository.js';
-import { idOf, openRegistration, type RegistrationFixture } from './registration.test-support.js';
+import { idOf, openRegistration } from './registration.test-support.js';
 
-let fixture: RegistrationFixture;
-beforeAll(async () => {
-  fixture = await openRegistration();
-});
+const fixture = await openRegistration();
 afterAll(() => fixture.close());
 
 /** Statements that wait for a lock on the table. */

@@ -1,28 +1,24 @@
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { openNotifications, type Notifications } from '../database/notifications.js';
+import { afterAll, afterEach, expect, it } from 'vitest';
+import { openNotifications } from '../database/notifications.js';
 import { createInternalRequests } from '../http/internal-requests.js';
 import { memoryRateLimits } from '../rate-limits/memory.js';
 import { createHttpServer } from '../http/server.js';
-import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { openTestDatabase } from '../testing/index.js';
 import type { RunRepository } from './history/repository.js';
 import { paidRunWorld, PRICE, type PaidRunWorld } from './pipeline/paid-run.test-support.js';
 import { executionRoutes } from './routes.js';
 
 const logger = pino({ level: 'silent' });
-let database: TemporaryDatabase;
-let notifications: Notifications;
 let app: FastifyInstance | undefined;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  notifications = await openNotifications(database.pool, 'run_routes_test', logger);
-});
-afterEach(() => app?.close());
+const database = await openTestDatabase();
+const notifications = await openNotifications(database.pool, 'run_routes_test', logger);
 afterAll(async () => {
   await notifications.close();
   await database.close();
 });
+afterEach(() => app?.close());
 
 /** The routes over a world with one paid listing and its renter. */
 async function served(setup: PaidRunWorld, changed = (runs: RunRepository): RunRepository => runs) {

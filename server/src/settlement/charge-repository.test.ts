@@ -1,40 +1,24 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { CHARGE_WINDOW_BITS, isSequenceConsumed, PROGRAM_ERRORS } from '@agent-rental/program-client';
 import fc from 'fast-check';
-import type { Insertable } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { ApiError } from '../errors/api-error.js';
 import type { ChargeState } from '../database/charge-states.js';
 import { FUNCTION_CONSTANTS } from '../database/function-constants.js';
-import type { Database } from '../database/schema.js';
-import {
-  balanceAddressOf,
-  insertListing,
-  insertRun,
-  newWallet,
-  openTestDatabase,
-  type TemporaryDatabase,
-} from '../testing/index.js';
+import { balanceAddressOf, insertListing, insertRun, newWallet, openTestDatabase } from '../testing/index.js';
 import type { Charge, ChargeRow } from './charge.js';
-import { createChargeRepository, type ChargeRepository } from './charge-repository.js';
-import { createChargeStates, type ChargeStates } from './charge-states.js';
-import { createCredits, type Credits } from './credits.js';
+import { createChargeRepository } from './charge-repository.js';
+import { createChargeStates } from './charge-states.js';
+import { createCredits } from './credits.js';
 
 const NO_CAP = 10n ** 18n;
 
-let database: TemporaryDatabase;
-let charges: ChargeRepository;
-let states: ChargeStates;
-let credits: Credits;
-let listing: Insertable<Database['listings']>;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  charges = createChargeRepository(database.db);
-  states = createChargeStates(database.db, { unfinalizedCapLamports: NO_CAP });
-  credits = createCredits(database.db);
-  listing = await insertListing(database.db);
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const charges = createChargeRepository(database.db);
+const states = createChargeStates(database.db, { unfinalizedCapLamports: NO_CAP });
+const credits = createCredits(database.db);
+const listing = await insertListing(database.db);
 
 /** The little-endian bytes of the 256 bits, as the index stores them. */
 function windowBits(window: bigint): Buffer {

@@ -1,29 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import type { Insertable } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import type { ChargeState } from '../database/charge-states.js';
-import type { Database } from '../database/schema.js';
-import {
-  insertListing,
-  insertRun,
-  newWallet,
-  openTestDatabase,
-  type TemporaryDatabase,
-} from '../testing/index.js';
-import { createChargeStates, type ChargeStates } from './charge-states.js';
-import { createCredits, type Credits } from './credits.js';
+import { insertListing, insertRun, newWallet, openTestDatabase } from '../testing/index.js';
+import { createChargeStates } from './charge-states.js';
+import { createCredits } from './credits.js';
 
-let database: TemporaryDatabase;
-let states: ChargeStates;
-let credits: Credits;
-let listing: Insertable<Database['listings']>;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  states = createChargeStates(database.db, { unfinalizedCapLamports: 10n ** 18n });
-  credits = createCredits(database.db);
-  listing = await insertListing(database.db);
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const states = createChargeStates(database.db, { unfinalizedCapLamports: 10n ** 18n });
+const credits = createCredits(database.db);
+const listing = await insertListing(database.db);
 
 let sequence = 0n;
 

@@ -1,16 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import type { Insertable } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../database/schema.js';
-import {
-  balanceAddressOf,
-  insertListing,
-  insertRun,
-  newWallet,
-  openTestDatabase,
-  type TemporaryDatabase,
-} from '../testing/index.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { balanceAddressOf, insertListing, insertRun, newWallet, openTestDatabase } from '../testing/index.js';
 import { createChargeRepository } from './charge-repository.js';
 import { createChargeStates, type ChargeStates } from './charge-states.js';
 import { createCredits } from './credits.js';
@@ -19,13 +10,9 @@ const CAP = 1_050n;
 const PRICE = 100n;
 const REPLICAS = 4;
 
-let database: TemporaryDatabase;
-let listing: Insertable<Database['listings']>;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  listing = await insertListing(database.db);
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const listing = await insertListing(database.db);
 
 /** Replicas that write the states of one database. */
 function replicas(): (index: number) => ChargeStates {

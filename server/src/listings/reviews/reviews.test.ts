@@ -1,28 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  insertListing,
-  insertRun,
-  newWallet,
-  openTestDatabase,
-  type TemporaryDatabase,
-} from '../../testing/index.js';
-import { createCreators, type Creators } from '../creators.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { insertListing, insertRun, newWallet, openTestDatabase } from '../../testing/index.js';
+import { createCreators } from '../creators.js';
 import { createListingRepository } from '../repository.js';
-import { createReviews, type Reviews } from './reviews.js';
-import { createListingService, type ListingService } from '../service.js';
+import { createReviews } from './reviews.js';
+import { createListingService } from '../service.js';
 
-let database: TemporaryDatabase;
-let listings: ListingService;
-let reviews: Reviews;
-let creators: Creators;
-
-beforeAll(async () => {
-  database = await openTestDatabase();
-  listings = createListingService(createListingRepository(database));
-  reviews = createReviews(database.db, listings);
-  creators = createCreators(database.db);
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const listings = createListingService(createListingRepository(database));
+const reviews = createReviews(database.db, listings);
+const creators = createCreators(database.db);
 
 /** A listing, and a wallet with a run of it that ended so. */
 async function reviewable(status: 'running' | 'completed' | 'failed' | 'undelivered' = 'completed') {

@@ -1,22 +1,13 @@
 import { CATEGORIES, RENTAL_MODELS } from '@agent-rental/contract';
 import { sql } from 'kysely';
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { migrate } from '../../database/migrate.js';
-import {
-  insertListing,
-  newWallet,
-  openRestartableDatabase,
-  openTestDatabase,
-  type TemporaryDatabase,
-} from '../../testing/index.js';
+import { insertListing, newWallet, openRestartableDatabase, openTestDatabase } from '../../testing/index.js';
 import { foldCounts } from '../fold-counts.js';
 import { createListingRepository } from '../repository.js';
 
-let database: TemporaryDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
 
 const WORDS = ['invoice', 'contract', 'report', 'audit', 'summary', 'ledger', 'tax', 'brief'];

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { newWallet } from '../../testing/index.js';
-import { createApprovals, type Reviews } from './approvals.js';
-import { idOf, openRegistration, type RegistrationFixture } from '../registration.test-support.js';
+import { createApprovals } from './approvals.js';
+import { idOf, openRegistration } from '../registration.test-support.js';
 
 const SEEN = 'The prompt that was looked at.';
 const UNSEEN = { system_prompt: 'Another prompt.', description: 'Sells something else.' };
 
-let fixture: RegistrationFixture;
-let reviews: Reviews;
-beforeAll(async () => {
-  fixture = await openRegistration();
-  reviews = createApprovals(fixture.database.db);
-});
+const fixture = await openRegistration();
 afterAll(() => fixture.close());
+const reviews = createApprovals(fixture.database.db);
 
 /** A draft that waits for the operator, with the one version that it has. */
 async function draft(): Promise<{ wallet: string; id: string }> {

@@ -1,6 +1,6 @@
 import { SAMPLE_RUNS_PER_DAY } from '@agent-rental/contract';
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { insertListing, newWallet } from '../../testing/index.js';
 import {
   beginSampleRun,
@@ -9,21 +9,11 @@ import {
   MOST_FAILED_JOBS,
   MOST_WAITING_JOBS,
 } from './creator-limits.js';
-import {
-  confirmed,
-  idOf,
-  MANIFEST,
-  openRegistration,
-  TERMS,
-  type RegistrationFixture,
-} from '../registration.test-support.js';
+import { confirmed, idOf, MANIFEST, openRegistration, TERMS } from '../registration.test-support.js';
 
 const { drafts: MOST } = DRAFT_LIMITS.beforePublication;
 
-let fixture: RegistrationFixture;
-beforeAll(async () => {
-  fixture = await openRegistration();
-});
+const fixture = await openRegistration();
 afterAll(() => fixture.close());
 
 const register = (wallet: string, fields: Record<string, unknown> = {}) =>

@@ -1,39 +1,35 @@
 import { PublicKey, type AccountInfo } from '@solana/web3.js';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { newWallet } from '../../testing/index.js';
-import { createDraftRemoval, type DraftRemoval } from './draft-removal.js';
-import { confirmed, idOf, openRegistration, type RegistrationFixture } from '../registration.test-support.js';
+import { createDraftRemoval } from './draft-removal.js';
+import { confirmed, idOf, openRegistration } from '../registration.test-support.js';
 
 const DAY_MS = 86_400_000;
 
-let fixture: RegistrationFixture;
-let removal: DraftRemoval;
 /** Addresses that have an account. */
 let onChain: Set<string>;
-beforeAll(async () => {
-  fixture = await openRegistration();
-  const account: AccountInfo<Buffer> = {
-    executable: false,
-    owner: PublicKey.default,
-    lamports: 1,
-    data: Buffer.alloc(0),
-  };
-  removal = createDraftRemoval({
-    db: fixture.database.db,
-    repository: fixture.repository,
-    store: fixture.store,
-    chain: {
-      getAccounts: async (addresses) => ({
-        slot: 1n,
-        accounts: addresses.map((address) => (onChain.has(address.toBase58()) ? account : null)),
-      }),
-    },
-  });
+const fixture = await openRegistration();
+afterAll(() => fixture.close());
+const account: AccountInfo<Buffer> = {
+  executable: false,
+  owner: PublicKey.default,
+  lamports: 1,
+  data: Buffer.alloc(0),
+};
+const removal = createDraftRemoval({
+  db: fixture.database.db,
+  repository: fixture.repository,
+  store: fixture.store,
+  chain: {
+    getAccounts: async (addresses) => ({
+      slot: 1n,
+      accounts: addresses.map((address) => (onChain.has(address.toBase58()) ? account : null)),
+    }),
+  },
 });
 beforeEach(() => {
   onChain = new Set();
 });
-afterAll(() => fixture.close());
 
 async function draft(): Promise<{ wallet: string; id: string }> {
   const wallet = newWallet();

@@ -7,17 +7,17 @@ import {
 import { randomUUID } from 'node:crypto';
 import { sql, type Insertable } from 'kysely';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../database/schema.js';
 import { foldCounts } from '../../listings/fold-counts.js';
 import { createListingRepository, createListingService } from '../../listings/index.js';
 import { deriveKeys } from '../../platform/keys.js';
 import type { TaskOptions } from '../../jobs/jobs.js';
-import { insertListing, newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { insertListing, newWallet, openTestDatabase } from '../../testing/index.js';
 import { sealPrivatePart, type PrivatePart } from '../manifest/private-part.js';
 import type { ReviewRun } from '../samples/samples.js';
-import { createHealthChecks, type HealthChecks } from './health-checks.js';
-import { createHealthRepository, HEALTH_TASK, type HealthRepository } from './health-repository.js';
+import { createHealthChecks } from './health-checks.js';
+import { createHealthRepository, HEALTH_TASK } from './health-repository.js';
 
 const keys = deriveKeys(new Uint8Array(32).fill(5));
 const CONNECTED: PrivatePart = {
@@ -34,24 +34,19 @@ const DECLARATIVE: PrivatePart = {
   salt: '',
 };
 
-let database: TemporaryDatabase;
-let repository: HealthRepository;
-let checks: HealthChecks;
 let queued: { task: string; listingId: string | undefined; options: TaskOptions | undefined }[];
 let asked: Parameters<ReviewRun>[];
 let answer: ReviewRun;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  repository = createHealthRepository(database.db, async (_tx, task, payload, options) => {
-    queued.push({ task, listingId: payload['listing_id'], options });
-  });
-  const run: ReviewRun = (agent, request) => {
-    asked.push([agent, request]);
-    return answer(agent, request);
-  };
-  checks = createHealthChecks({ repository, keys, run, logger: pino({ level: 'silent' }) });
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const repository = createHealthRepository(database.db, async (_tx, task, payload, options) => {
+  queued.push({ task, listingId: payload['listing_id'], options });
+});
+const run: ReviewRun = (agent, request) => {
+  asked.push([agent, request]);
+  return answer(agent, request);
+};
+const checks = createHealthChecks({ repository, keys, run, logger: pino({ level: 'silent' }) });
 beforeEach(async () => {
   queued = [];
   asked = [];

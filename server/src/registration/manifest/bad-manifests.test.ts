@@ -1,7 +1,7 @@
 import { CATEGORIES, MANIFEST_MAX_BYTES, MANIFEST_MAX_TOOLS, TOOL_SCOPES } from '@agent-rental/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { newWallet } from '../../testing/index.js';
-import { MANIFEST, openRegistration, TERMS, type RegistrationFixture } from '../registration.test-support.js';
+import { MANIFEST, openRegistration, TERMS } from '../registration.test-support.js';
 
 /** A registration's fields, and the paths that are told; none: it is accepted. */
 type Case = readonly [what: string, fields: Record<string, unknown>, paths: readonly string[]];
@@ -280,10 +280,7 @@ const LISTINGS: Case[] = [
 
 const ALL: Case[] = [NAMES, FIELDS, MODES, ENDPOINTS, MODELS, TOOLS, SCHEMAS, LISTINGS].flat();
 
-let fixture: RegistrationFixture;
-beforeAll(async () => {
-  fixture = await openRegistration();
-});
+const fixture = await openRegistration();
 afterAll(() => fixture.close());
 
 describe('the corpus of manifests', () => {

@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { ApiError } from '../../errors/api-error.js';
 import { newWallet } from '../../testing/index.js';
 import { createCreatorSecrets } from '../creator-secrets.js';
 import { sealPrivatePart, type DeclarativeAgent } from './private-part.js';
-import {
-  confirmed,
-  idOf,
-  keys,
-  openRegistration,
-  type RegistrationFixture,
-} from '../registration.test-support.js';
+import { confirmed, idOf, keys, openRegistration } from '../registration.test-support.js';
 
 const KEY = 'sk-given-for-openai';
 const SELF_HOSTED = { provider: 'self_hosted', model: 'm', endpoint_url: 'https://models.example:8443/v1' };
 
-let fixture: RegistrationFixture;
-beforeAll(async () => {
-  fixture = await openRegistration();
-});
+const fixture = await openRegistration();
 afterAll(() => fixture.close());
 
 async function modelOf(id: string): Promise<DeclarativeAgent['model']> {

@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { enqueueTask, migrateJobs, startJobs } from '../../jobs/jobs.js';
 import { createLogger } from '../../platform/logger.js';
-import { insertListing, newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { insertListing, newWallet, openTestDatabase } from '../../testing/index.js';
 import { sealPrivatePart } from '../manifest/private-part.js';
 import { keys } from '../registration.test-support.js';
-import { createRegistrationRepository, type RegistrationRepository } from '../repository.js';
+import { createRegistrationRepository } from '../repository.js';
 import { PROBE_TASK } from './probe-records.js';
 import { createProber } from './prober.js';
 
-let database: TemporaryDatabase;
-let repository: RegistrationRepository;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  await migrateJobs(database.pool);
-  repository = createRegistrationRepository(database.db, enqueueTask);
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+await migrateJobs(database.pool);
+const repository = createRegistrationRepository(database.db, enqueueTask);
 
 /** A draft whose agent is at that address, and whose probe is asked for. */
 async function draft(creator: string, entrypointUrl: string): Promise<string> {

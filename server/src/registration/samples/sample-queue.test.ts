@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeEach, expect, it } from 'vitest';
 import { deriveKeys } from '../../platform/keys.js';
 import { enqueueTask, migrateJobs, startJobs } from '../../jobs/jobs.js';
 import { createLogger } from '../../platform/logger.js';
-import { insertListing, newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { insertListing, newWallet, openTestDatabase } from '../../testing/index.js';
 import { sealPrivatePart, type DeclarativeAgent, type PrivatePart } from '../manifest/private-part.js';
-import { createRegistrationRepository, SAMPLES_TASK, type RegistrationRepository } from '../repository.js';
+import { createRegistrationRepository, SAMPLES_TASK } from '../repository.js';
 import { createSampleTaker, type ReviewRun } from './samples.js';
 
 const keys = deriveKeys(new Uint8Array(32).fill(5));
@@ -12,8 +12,6 @@ const keys = deriveKeys(new Uint8Array(32).fill(5));
 /** Names the agent that is run. */
 const promptOf = (agent: PrivatePart) => (agent.mode === 'declarative' ? agent.systemPrompt : '');
 
-let database: TemporaryDatabase;
-let repository: RegistrationRepository;
 let jobs: Awaited<ReturnType<typeof startJobs>> | undefined;
 /** Names of the agents that ran, in order. */
 let started: string[];
@@ -21,12 +19,10 @@ let onStarted: () => void;
 /** Ends the runs of agents that do not answer, as their deadline would. */
 let release: () => void;
 
-beforeAll(async () => {
-  database = await openTestDatabase();
-  await migrateJobs(database.pool);
-  repository = createRegistrationRepository(database.db, enqueueTask);
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+await migrateJobs(database.pool);
+const repository = createRegistrationRepository(database.db, enqueueTask);
 beforeEach(() => {
   started = [];
   onStarted = () => undefined;

@@ -1,13 +1,13 @@
 import { SAMPLE_RUNS_PER_DAY } from '@agent-rental/contract';
 import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeEach, expect, it } from 'vitest';
 import type { Database } from '../../database/schema.js';
 import { deriveKeys } from '../../platform/keys.js';
-import { insertListing, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { insertListing, openTestDatabase } from '../../testing/index.js';
 import { createCreatorSecrets } from '../creator-secrets.js';
 import { sealPrivatePart, type DeclarativeAgent } from '../manifest/private-part.js';
-import { createRegistrationRepository, SAMPLES_TASK, type RegistrationRepository } from '../repository.js';
+import { createRegistrationRepository, SAMPLES_TASK } from '../repository.js';
 import { createSampleTaker, type ReviewRun } from './samples.js';
 
 const keys = deriveKeys(new Uint8Array(32).fill(5));
@@ -19,19 +19,15 @@ const AGENT: DeclarativeAgent = {
   salt: '',
 };
 
-let database: TemporaryDatabase;
-let repository: RegistrationRepository;
 let queued: { task: string; payload: Record<string, string> }[];
 let asked: Parameters<ReviewRun>[1][];
 let answer: () => ReturnType<ReviewRun>;
 
-beforeAll(async () => {
-  database = await openTestDatabase();
-  repository = createRegistrationRepository(database.db, async (_tx, task, payload) => {
-    queued.push({ task, payload });
-  });
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const repository = createRegistrationRepository(database.db, async (_tx, task, payload) => {
+  queued.push({ task, payload });
+});
 beforeEach(() => {
   queued = [];
   asked = [];

@@ -1,26 +1,17 @@
 import { PREVIOUS_SECRET_HOURS } from '@agent-rental/contract';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { resealAll } from '../../database/sealed-places.js';
 import { deriveKeys, type Keys } from '../../platform/keys.js';
 import { newWallet } from '../../testing/index.js';
 import { createCreatorSecrets } from '../creator-secrets.js';
 import { sealPrivatePart, type ConnectedAgent } from '../manifest/private-part.js';
-import {
-  confirmed,
-  idOf,
-  keys,
-  openRegistration,
-  type RegistrationFixture,
-} from '../registration.test-support.js';
+import { confirmed, idOf, keys, openRegistration } from '../registration.test-support.js';
 import { SEALED_AGENTS } from '../sealed-places.js';
 import { endReplacedSecrets, REPLACED_SECRETS_TASK } from './replaced-secrets.js';
 
 const CONNECTED = { system_prompt: null, tools: null, entrypoint_url: 'https://agent.example.com/run' };
 
-let fixture: RegistrationFixture;
-beforeAll(async () => {
-  fixture = await openRegistration();
-});
+const fixture = await openRegistration();
 afterAll(() => fixture.close());
 afterEach(() => {
   vi.useRealTimers();

@@ -1,14 +1,8 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createListingRepository, createListingService, type ListingService } from '../../listings/index.js';
 import { newWallet } from '../../testing/index.js';
-import {
-  confirmed,
-  idOf,
-  keys,
-  openRegistration,
-  type RegistrationFixture,
-} from '../registration.test-support.js';
+import { confirmed, idOf, keys, openRegistration } from '../registration.test-support.js';
 import { openPrivatePart } from '../manifest/private-part.js';
 import { endVersionSupport, VERSION_SUPPORT_DAYS } from './version-support.js';
 
@@ -23,13 +17,9 @@ const BREAKING = {
   input_schema: { type: 'object', properties: { url: { type: 'string' } }, required: ['url'] },
 };
 
-let fixture: RegistrationFixture;
-let listings: ListingService;
-beforeAll(async () => {
-  fixture = await openRegistration();
-  listings = createListingService(createListingRepository(fixture.database));
-});
+const fixture = await openRegistration();
 afterAll(() => fixture.close());
+const listings = createListingService(createListingRepository(fixture.database));
 
 /** An agent on sale whose second version is another one than the first. */
 async function twoVersions() {

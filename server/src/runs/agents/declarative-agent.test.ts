@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ModelCompleteResult } from '@agent-rental/agent-runner';
-import { createLocalDriver, createWarmPool, type SandboxDriver, type WarmPool } from '@agent-rental/sandbox';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createLocalDriver, createWarmPool } from '@agent-rental/sandbox';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { ModelUnavailableError, type ModelGateway } from '../../model-gateway/index.js';
 import type { DeclarativeAgent } from '../../registration/index.js';
 import { AgentContact } from './contact.js';
@@ -21,22 +21,15 @@ interface Turn {
   isRefused?: boolean;
 }
 
-let stateDir: string;
-let driver: SandboxDriver;
-let runners: WarmPool;
-let evaluators: WarmPool;
-let pythonEvaluators: WarmPool | undefined;
 
-beforeAll(async () => {
-  stateDir = await mkdtemp(join(tmpdir(), 'declarative-'));
-  driver = await createLocalDriver({ stateDir, choice: 'auto' });
-  const options = { driver, maxActive: 4, maxWaitMs: 20_000 };
-  runners = createWarmPool({ ...options, entry: 'runner', size: 2 });
-  evaluators = createWarmPool({ ...options, entry: 'evaluator', size: 1 });
-  if (driver.capabilities?.python) {
-    pythonEvaluators = createWarmPool({ ...options, entry: 'evaluator', language: 'python', size: 1 });
-  }
-});
+const stateDir = await mkdtemp(join(tmpdir(), 'declarative-'));
+const driver = await createLocalDriver({ stateDir, choice: 'auto' });
+const options = { driver, maxActive: 4, maxWaitMs: 20_000 };
+const runners = createWarmPool({ ...options, entry: 'runner', size: 2 });
+const evaluators = createWarmPool({ ...options, entry: 'evaluator', size: 1 });
+const pythonEvaluators = driver.capabilities?.python
+  ? createWarmPool({ ...options, entry: 'evaluator', language: 'python', size: 1 })
+  : undefined;
 afterAll(async () => {
   await Promise.all([runners.close(), evaluators.close(), pythonEvaluators?.close()]);
   await driver.close();

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../../errors/api-error.js';
 import { createListingRepository } from '../../listings/index.js';
-import { newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { newWallet, openTestDatabase } from '../../testing/index.js';
 import type { Caller } from './waiting-callers.js';
 import { removeExpired } from '../history/expiry.js';
 import type { Task } from '../task.js';
@@ -15,17 +15,11 @@ import {
   openReplica,
   patient,
   resultOf,
-  type Replica,
 } from './replicas.test-support.js';
 
-let database: TemporaryDatabase;
-let here: Replica;
-let there: Replica;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  here = await openReplica(database.url);
-  there = await openReplica(database.url);
-});
+const database = await openTestDatabase();
+const here = await openReplica(database.url);
+const there = await openReplica(database.url);
 afterAll(async () => {
   await Promise.all([here.close(), there.close()]);
   await database.close();

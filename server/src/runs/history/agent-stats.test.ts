@@ -1,30 +1,18 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { foldCounts } from '../../listings/fold-counts.js';
 import { ApiError } from '../../errors/api-error.js';
 import { deriveKeys } from '../../platform/keys.js';
-import {
-  insertListing,
-  insertRun,
-  newWallet,
-  openTestDatabase,
-  rowsRead,
-  type TemporaryDatabase,
-} from '../../testing/index.js';
-import { createAgentStats, removeOldStats, type AgentStats } from './agent-stats.js';
+import { insertListing, insertRun, newWallet, openTestDatabase, rowsRead } from '../../testing/index.js';
+import { createAgentStats, removeOldStats } from './agent-stats.js';
 import { createRefusals } from './refusals.js';
-import { createRunRepository, type FinishedRun, type RunRepository } from './repository.js';
+import { createRunRepository, type FinishedRun } from './repository.js';
 
-let database: TemporaryDatabase;
-let stats: AgentStats;
-let runs: RunRepository;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  stats = createAgentStats(database.db);
-  runs = createRunRepository(database.db, deriveKeys(new Uint8Array(32).fill(7)));
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const stats = createAgentStats(database.db);
+const runs = createRunRepository(database.db, deriveKeys(new Uint8Array(32).fill(7)));
 
 type Row = Awaited<ReturnType<typeof insertListing>>;
 

@@ -1,20 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase, type OpenDatabase } from '../../database/connection.js';
-import { insertListing, newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../database/connection.js';
+import { insertListing, newWallet, openTestDatabase } from '../../testing/index.js';
 import { createBeginRun, type NewRun } from './begin-runs.js';
 
 const BOUNDS = { slots: 2, queueLength: 1, ownLength: 1, leaseMs: 60_000, claimMs: 60_000 };
 const seat = { isPriority: false, bounds: BOUNDS };
 
-let database: TemporaryDatabase;
-let other: OpenDatabase;
 let listing: Awaited<ReturnType<typeof insertListing>>;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  other = openDatabase(database.url, () => undefined);
-});
+const database = await openTestDatabase();
+const other = openDatabase(database.url, () => undefined);
 afterAll(async () => {
   await other.close();
   await database.close();

@@ -1,26 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { ApiError } from '../../errors/api-error.js';
 import { deriveKeys } from '../../platform/keys.js';
-import {
-  insertListing,
-  insertRun,
-  newWallet,
-  openTestDatabase,
-  type TemporaryDatabase,
-} from '../../testing/index.js';
+import { insertListing, insertRun, newWallet, openTestDatabase } from '../../testing/index.js';
 import { createListingRepository } from '../../listings/index.js';
-import { createRunRepository, type RunRepository } from './repository.js';
-import { createSlotRepository, type SlotRepository } from '../queue/slot-repository.js';
+import { createRunRepository } from './repository.js';
+import { createSlotRepository } from '../queue/slot-repository.js';
 
-let database: TemporaryDatabase;
-let slots: SlotRepository;
-let runs: RunRepository;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  slots = createSlotRepository(database.db, 'repository_test');
-  runs = createRunRepository(database.db, deriveKeys(new Uint8Array(32).fill(9)));
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const slots = createSlotRepository(database.db, 'repository_test');
+const runs = createRunRepository(database.db, deriveKeys(new Uint8Array(32).fill(9)));
 
 describe('a finished run', () => {
   it('is its wallet’s alone, sealed in the database, and counted for its listing [RUN-17]', async () => {

@@ -1,11 +1,11 @@
 import { verifySignature } from '@agent-rental/ed25519';
 import { Keypair, VersionedTransaction, type MessageV0, type SignatureStatus } from '@solana/web3.js';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createHttpSigner, type Chain } from '../../chain/index.js';
 import { ApiError } from '../../errors/api-error.js';
-import { openNotifications, type Notifications } from '../../database/notifications.js';
-import { openTestDatabase, startSigningService, type TemporaryDatabase } from '../../testing/index.js';
+import { openNotifications } from '../../database/notifications.js';
+import { openTestDatabase, startSigningService } from '../../testing/index.js';
 import { AgentUnreachableError, FAILED_TASK } from '../agents/outcome.js';
 import {
   errorOf,
@@ -18,12 +18,12 @@ import {
 } from './paid-run.test-support.js';
 import { RunStoppedError } from '../live/run-stopped.js';
 
-let database: TemporaryDatabase;
-let notifications: Notifications;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  notifications = await openNotifications(database.pool, 'charge_when_reached', pino({ level: 'silent' }));
-});
+const database = await openTestDatabase();
+const notifications = await openNotifications(
+  database.pool,
+  'charge_when_reached',
+  pino({ level: 'silent' }),
+);
 afterAll(async () => {
   await notifications.close();
   await database.close();

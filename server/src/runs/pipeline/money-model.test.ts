@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import { violationsOf, type Mutation, type Step } from './money-model.test-support.js';
 
@@ -12,10 +12,7 @@ const SEED = Number(process.env['MONEY_MODEL_SEED'] ?? 1);
 /** Histories that are played at once, each on its own database: most of a history is waiting. */
 const LANES = 4;
 
-let databases: TemporaryDatabase[] = [];
-beforeAll(async () => {
-  databases = await Promise.all(Array.from({ length: LANES }, openTestDatabase));
-});
+const databases = await Promise.all(Array.from({ length: LANES }, openTestDatabase));
 afterAll(() => Promise.all(databases.map((database) => database.close())));
 
 const replica = fc.nat(1);

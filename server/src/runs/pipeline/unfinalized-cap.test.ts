@@ -1,16 +1,12 @@
 import type { SignatureStatus } from '@solana/web3.js';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openNotifications, type Notifications } from '../../database/notifications.js';
-import { openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { openNotifications } from '../../database/notifications.js';
+import { openTestDatabase } from '../../testing/index.js';
 import { errorOf, paidRunWorld, PRICE, type PaidRunWorld } from './paid-run.test-support.js';
 
-let database: TemporaryDatabase;
-let notifications: Notifications;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  notifications = await openNotifications(database.pool, 'cap_test', pino({ level: 'silent' }));
-});
+const database = await openTestDatabase();
+const notifications = await openNotifications(database.pool, 'cap_test', pino({ level: 'silent' }));
 afterAll(async () => {
   await notifications.close();
   await database.close();

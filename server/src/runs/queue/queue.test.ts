@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { createDeadline } from '@agent-rental/contract';
 import { createDrain } from '../../platform/drain.js';
-import { newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { newWallet, openTestDatabase } from '../../testing/index.js';
 import { RunStoppedError } from '../live/run-stopped.js';
 import { QueueModel } from './queue-model.test-support.js';
 import {
@@ -14,14 +14,9 @@ import {
   type Replica,
 } from './slots.test-support.js';
 
-let database: TemporaryDatabase;
-let replicas: Replica[];
-let here: Replica;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  replicas = await Promise.all(Array.from({ length: 4 }, () => openReplica(database.url)));
-  here = replicas[0] as Replica;
-});
+const database = await openTestDatabase();
+const replicas = await Promise.all(Array.from({ length: 4 }, () => openReplica(database.url)));
+const here = replicas[0] as Replica;
 afterAll(async () => {
   await Promise.all(replicas.map((replica) => replica.close()));
   await database.close();

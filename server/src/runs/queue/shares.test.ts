@@ -1,14 +1,10 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
-import { BOUNDS, newListing as newListingOf, openReplica, type Replica } from './slots.test-support.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { newWallet, openTestDatabase } from '../../testing/index.js';
+import { BOUNDS, newListing as newListingOf, openReplica } from './slots.test-support.js';
 
-let database: TemporaryDatabase;
-let here: Replica;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  here = await openReplica(database.url);
-});
+const database = await openTestDatabase();
+const here = await openReplica(database.url);
 afterAll(async () => {
   await here.close();
   await database.close();

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { openTestDatabase } from '../../testing/index.js';
 import {
   BOUNDS,
   inQueue,
@@ -14,14 +14,9 @@ import {
   type Replica,
 } from './slots.test-support.js';
 
-let database: TemporaryDatabase;
-let replicas: Replica[];
-let here: Replica;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  replicas = await Promise.all(Array.from({ length: 4 }, () => openReplica(database.url)));
-  here = replicas[0] as Replica;
-});
+const database = await openTestDatabase();
+const replicas = await Promise.all(Array.from({ length: 4 }, () => openReplica(database.url)));
+const here = replicas[0] as Replica;
 afterAll(async () => {
   await Promise.all(replicas.map((replica) => replica.close()));
   await database.close();

@@ -5,16 +5,10 @@ import {
 } from '@agent-rental/contract';
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openNotifications, type Notifications } from '../../database/notifications.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { openNotifications } from '../../database/notifications.js';
 import type { ApiError } from '../../errors/api-error.js';
-import {
-  insertListing,
-  insertRun,
-  newWallet,
-  openTestDatabase,
-  type TemporaryDatabase,
-} from '../../testing/index.js';
+import { insertListing, insertRun, newWallet, openTestDatabase } from '../../testing/index.js';
 import { AgentUnreachableError } from '../agents/outcome.js';
 import {
   errorOf,
@@ -24,12 +18,8 @@ import {
 } from '../pipeline/paid-run.test-support.js';
 import { createTrials } from './trials.js';
 
-let database: TemporaryDatabase;
-let notifications: Notifications;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  notifications = await openNotifications(database.pool, 'trials_test', pino({ level: 'silent' }));
-});
+const database = await openTestDatabase();
+const notifications = await openNotifications(database.pool, 'trials_test', pino({ level: 'silent' }));
 afterAll(async () => {
   await notifications.close();
   await database.close();

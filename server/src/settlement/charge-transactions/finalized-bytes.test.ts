@@ -1,19 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  insertListing,
-  insertRun,
-  newWallet,
-  openTestDatabase,
-  type TemporaryDatabase,
-} from '../../testing/index.js';
+import { afterAll, expect, it } from 'vitest';
+import { insertListing, insertRun, newWallet, openTestDatabase } from '../../testing/index.js';
 import { createChargeRepository } from '../charge-repository.js';
 import { createChargeStates } from '../charge-states.js';
 
-let database: TemporaryDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
 
 let sequence = 0n;

@@ -6,15 +6,13 @@ import {
   revokePerQueryAccess,
 } from '@agent-rental/program-client';
 import { PublicKey, type Keypair } from '@solana/web3.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createProgramHistory } from '../../chain/index.js';
 import {
   balanceAddressOf,
   openTestDatabase,
   startTestMarket,
   type MarketListing,
-  type TemporaryDatabase,
-  type TestMarket,
 } from '../../testing/index.js';
 import type { ReservedCharge } from '../charge.js';
 import { chargedRuns } from './charged-runs.js';
@@ -23,14 +21,10 @@ const PRICE = 1_000_000n;
 const DEPOSIT = 10n * PRICE;
 const now = Promise.resolve(true);
 
-let database: TemporaryDatabase;
-let market: TestMarket;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  market = await startTestMarket(database);
-});
+const database = await openTestDatabase();
+const market = await startTestMarket(database);
 afterAll(async () => {
-  await market?.close();
+  await market.close();
   await database.close();
 });
 

@@ -1,27 +1,16 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  insertListing,
-  insertRun,
-  newWallet,
-  openTestDatabase,
-  rowsRead,
-  type TemporaryDatabase,
-} from '../../testing/index.js';
-import { createCreatorEarnings, type CreatorEarnings } from './creator-earnings.js';
+import { afterAll, expect, it } from 'vitest';
+import { insertListing, insertRun, newWallet, openTestDatabase, rowsRead } from '../../testing/index.js';
+import { createCreatorEarnings } from './creator-earnings.js';
 
 const FORM = process.env['TEST_FORM'];
 const CASES = FORM === 'full' ? 300 : FORM === 'sample' ? 60 : 20;
 const PUBLISHED = new Date('2026-01-01T00:00:00Z');
 
-let database: TemporaryDatabase;
-let earnings: CreatorEarnings;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  earnings = createCreatorEarnings(database.db);
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const earnings = createCreatorEarnings(database.db);
 
 /** The sums of the rows of escrows, charges and listings. */
 async function addedUp(creator: string) {

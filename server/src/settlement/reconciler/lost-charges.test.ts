@@ -3,7 +3,7 @@ import { revokePerQueryAccess } from '@agent-rental/program-client';
 import type { SignatureStatus } from '@solana/web3.js';
 import type { Insertable } from 'kysely';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../database/schema.js';
 import { createMetrics, type Metrics } from '../../operations/index.js';
 import {
@@ -13,7 +13,6 @@ import {
   newWallet,
   openTestDatabase,
   startTestMarket,
-  type TemporaryDatabase,
 } from '../../testing/index.js';
 import { createChargeRepository } from '../charge-repository.js';
 import { createChargeStates, type ChargeStates } from '../charge-states.js';
@@ -22,13 +21,11 @@ import { createReconciler } from './reconciler.js';
 
 const INSUFFICIENT = { InstructionError: [1, { Custom: 6003 }] };
 
-let database: TemporaryDatabase;
 let listing: Insertable<Database['listings']>;
 let metrics: Metrics;
 let states: ChargeStates;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
+const database = await openTestDatabase();
+afterAll(() => database.close());
 beforeEach(async () => {
   listing = await insertListing(database.db);
   metrics = createMetrics();
@@ -37,7 +34,6 @@ beforeEach(async () => {
     moved: (state) => metrics.chargeMoved(state),
   });
 });
-afterAll(() => database.close());
 
 /** A chain whose fork drops all transactions when the test says so, and which then refuses new ones if it is told. */
 class ForkingChain {
