@@ -21,7 +21,6 @@ interface Turn {
   isRefused?: boolean;
 }
 
-
 const stateDir = await mkdtemp(join(tmpdir(), 'declarative-'));
 const driver = await createLocalDriver({ stateDir, choice: 'auto' });
 const options = { driver, maxActive: 4, maxWaitMs: 20_000 };

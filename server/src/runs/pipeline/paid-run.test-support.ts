@@ -9,6 +9,7 @@ import {
 } from '@agent-rental/program-client';
 import { Keypair, type PublicKey, type SignatureStatus } from '@solana/web3.js';
 import { pino } from 'pino';
+import { afterAll } from 'vitest';
 import {
   createKeypairSigner,
   type AuthoritySigner,
@@ -18,7 +19,7 @@ import {
 } from '../../chain/index.js';
 import { ApiError } from '../../errors/api-error.js';
 import type { IndexedRental } from '../../listings/index.js';
-import type { Notifications } from '../../database/notifications.js';
+import { openNotifications, type Notifications } from '../../database/notifications.js';
 import { createDrain } from '../../platform/drain.js';
 import { deriveKeys } from '../../platform/keys.js';
 import { sealPrivatePart } from '../../registration/index.js';
@@ -34,6 +35,7 @@ import {
   balanceAddressOf,
   insertListing,
   newWallet,
+  openTestDatabase,
   publishedListing,
   type TemporaryDatabase,
 } from '../../testing/index.js';
@@ -41,7 +43,7 @@ import type { AgentContact } from '../agents/contact.js';
 import { createAgentContacts } from '../agents/contacts.js';
 import { createRefusals } from '../history/refusals.js';
 import { createTrials } from '../trials/trials.js';
-import type { AgentOutcome } from '../agents/outcome.js';
+import { AgentUnreachableError, type AgentOutcome } from '../agents/outcome.js';
 import { createCallerCounts } from '../history/caller-counts.js';
 import { createStartGate } from '../start-gate.js';
 import { createWaitingCallers } from '../calls/waiting-callers.js';
@@ -68,6 +70,32 @@ export type AgentWork = (options: {
   signal: AbortSignal;
   onText(text: string): void;
 }) => Promise<AgentOutcome>;
+
+/** Is reached and gives that outcome. */
+export const answers =
+  (outcome: AgentOutcome = { status: 'completed', output: { answer: 'because' } }): AgentWork =>
+  async ({ contact }) => {
+    contact.reach();
+    return outcome;
+  };
+
+/** Is reached, and then the service breaks. */
+export const breaks: AgentWork = async ({ contact }) => {
+  contact.reach();
+  throw new Error('A fault of ours.');
+};
+
+/** Gets the task and never answers. */
+export const silent: AgentWork = ({ contact, signal }) => {
+  contact.begin();
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+};
+
+/** Cannot be reached. */
+export const unreachable: AgentWork = async ({ contact }) => {
+  contact.begin();
+  throw new AgentUnreachableError('The endpoint is gone.', { class: 'endpoint_unreachable' });
+};
 
 /** The parts that a test sets up. The chain confirms everything at once, and the agent answers. */
 export interface PaidRunWorld {
@@ -137,21 +165,25 @@ const PAYABLE: IndexedRental = {
   balance: { balanceLamports: 1n << 60n, maxPriceLamports: 1n << 60n },
 };
 
+/** The database of a test file, and worlds on it. */
+export async function openPaidRuns() {
+  const database = await openTestDatabase();
+  afterAll(() => database.close());
+  const notifications = await openNotifications(database.pool, 'paid_runs_test', logger);
+  afterAll(() => notifications.close());
+  return {
+    db: database.db,
+    world: (setup: PaidRunWorld = {}) => paidRunWorld({ database, notifications }, setup),
+  };
+}
+
 /** A Per-Task listing, a renter with a balance, and all parts of a run but the chain and the agent, which are the test's. */
 export async function paidRunWorld(
   { database, notifications }: { database: Pick<TemporaryDatabase, 'db'>; notifications: Notifications },
   setup: PaidRunWorld = {},
 ) {
   const { db } = database;
-  const {
-    isHot = true,
-    balanceLamports = PRICE,
-    manifestTimeoutSeconds = 30,
-    agent = async ({ contact }) => {
-      contact.reach();
-      return { status: 'completed', output: { answer: 'because' } };
-    },
-  } = setup;
+  const { isHot = true, balanceLamports = PRICE, manifestTimeoutSeconds = 30, agent = answers() } = setup;
   const { row, wallet } = setup.replicaOf ?? {
     row: await insertListing(db, { price_lamports: PRICE }),
     wallet: newWallet(),
@@ -251,12 +283,7 @@ export async function paidRunWorld(
   const wallets = {
     getAccounts: async (addresses: PublicKey[]) => ({
       slot: 1n,
-      accounts: addresses.map(() => ({
-        data: Buffer.alloc(0),
-        owner: MARKETPLACE_PROGRAM_ID,
-        lamports,
-        executable: false,
-      })),
+      accounts: addresses.map(() => ({ ...account('Listing', {}), lamports })),
     }),
   };
   const deps = {
@@ -332,7 +359,6 @@ export async function paidRunWorld(
   const pastRuns = createPastRuns({ runs, callerCounts, changes, settlement });
   return {
     db,
-    /** Dependencies of the routes, receipts apart. */
     /** The services of the routes. `changed` replaces what stores the runs. */
     services: (changed: (runs: RunRepository) => RunRepository = (same) => same) => ({
       runTask: (given: TaskRequest) => runTask({ ...deps, runs: changed(runs) }, given),
