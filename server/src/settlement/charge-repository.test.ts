@@ -78,13 +78,8 @@ class BalanceAccount {
   async reserve(priceLamports: bigint): Promise<Charge | 'credited' | 'insufficient'> {
     const runId = await insertRun(database.db, listing, this.wallet);
     try {
-      return await charges.reserve({
-        runId,
-        wallet: this.wallet,
-        listingId: listing.id,
-        balanceAddress: this.address,
-        priceLamports,
-      });
+      const { wallet, address: balanceAddress } = this;
+      return await charges.reserve({ runId, wallet, listingId: listing.id, balanceAddress, priceLamports });
     } catch (error) {
       if (error instanceof ApiError && error.code === 'insufficient_balance') return 'insufficient';
       throw error;
@@ -92,12 +87,15 @@ class BalanceAccount {
   }
 
   async rows(): Promise<ChargeRow[]> {
-    return database.db
-      .selectFrom('charges')
-      .selectAll()
-      .where('balance_address', '=', this.address)
-      .execute();
+    const all = database.db.selectFrom('charges').selectAll();
+    return all.where('balance_address', '=', this.address).execute();
   }
+}
+
+async function indexed(lamports: bigint): Promise<BalanceAccount> {
+  const account = new BalanceAccount(lamports);
+  await account.index();
+  return account;
 }
 
 const newSignature = () => ({
@@ -163,23 +161,19 @@ type Step =
   | { do: 'index' }
   | { do: 'topUp'; lamports: bigint };
 
-const which = fc.nat(5);
+const onCharge = (what: Extract<Step, { which: number }>['do']) =>
+  fc.record({ do: fc.constant(what), which: fc.nat(5) });
+const prices = fc.array(fc.bigInt(1n, 60n), { minLength: 1, maxLength: 5 });
 const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant('reserve' as const),
-      prices: fc.array(fc.bigInt(1n, 60n), { minLength: 1, maxLength: 5 }),
-    }),
-  },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('sign' as const), which }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('land' as const), which }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('confirm' as const), which }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('reserve' as const), prices }) },
+  { weight: 3, arbitrary: onCharge('sign') },
+  { weight: 3, arbitrary: onCharge('land') },
+  { weight: 2, arbitrary: onCharge('confirm') },
   // The usual way of a charge in one step, before the index has heard of it.
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('pay' as const), which }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('finalize' as const), which }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('release' as const), which }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('index' as const) }) },
+  { weight: 4, arbitrary: onCharge('pay') },
+  { weight: 1, arbitrary: onCharge('finalize') },
+  { weight: 2, arbitrary: onCharge('release') },
+  { weight: 2, arbitrary: fc.constant({ do: 'index' as const }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('topUp' as const), lamports: fc.bigInt(1n, 50n) }) },
 );
 
@@ -245,8 +239,7 @@ describe('the open charges of a balance', () => {
   });
 
   it('take the whole balance and not a lamport more, when many ask at once [MON-3]', async () => {
-    const account = new BalanceAccount(1050n);
-    await account.index();
+    const account = await indexed(1050n);
     const results = await Promise.all(Array.from({ length: 30 }, () => account.reserve(100n)));
     const made = results.filter((result) => typeof result !== 'string');
     expect(made).toHaveLength(10);
@@ -256,8 +249,7 @@ describe('the open charges of a balance', () => {
   });
 
   it('are counted once: not any more when the snapshot shows them as paid', async () => {
-    const account = new BalanceAccount(100n);
-    await account.index();
+    const account = await indexed(100n);
     const first = await reserved(account, 60n);
     await states.sign([first.run_id], newSignature());
     account.consume(first);
@@ -269,8 +261,7 @@ describe('the open charges of a balance', () => {
   });
 
   it('stay within the window that the program keeps', async () => {
-    const account = new BalanceAccount(10_000n);
-    await account.index();
+    const account = await indexed(10_000n);
     const first = await reserved(account, 1n);
     await database.db
       .updateTable('charges')
@@ -286,8 +277,7 @@ describe('the open charges of a balance', () => {
   });
 
   it('stay as near to the sequences of the chain as the program wants it', async () => {
-    const account = new BalanceAccount(10_000n);
-    await account.index();
+    const account = await indexed(10_000n);
     const { run_id: failed } = await reserved(account, 1n);
     const atSequence = (sequence: bigint) =>
       database.db
@@ -318,8 +308,7 @@ describe('a charge', () => {
   let account: BalanceAccount;
   let charge: Charge;
   beforeEach(async () => {
-    account = new BalanceAccount(1000n);
-    await account.index();
+    account = await indexed(1000n);
     charge = await reserved(account, 10n);
   });
 
@@ -475,98 +464,72 @@ describe('a charge', () => {
 
 describe('a credit', () => {
   const newRun = (wallet: string) => insertRun(database.db, listing, wallet);
-  /** Whether a run without a balance is let in. */
-  async function takeCredit(
-    wallet: string,
-    listingId: string,
-    runId: string,
-    on = charges,
-  ): Promise<boolean> {
+  /** Tries a run without a balance; gives its id if a credit lets it in. */
+  async function take(wallet: string, listingId = listing.id, on = charges): Promise<string | undefined> {
+    const runId = await newRun(wallet);
     try {
       const order = { runId, wallet, listingId, balanceAddress: `none of ${wallet}`, priceLamports: 1n };
-      return (await on.reserve(order)) === 'credited';
+      return (await on.reserve(order)) === 'credited' ? runId : undefined;
     } catch (error) {
-      if (error instanceof ApiError && error.code === 'insufficient_balance') return false;
+      if (error instanceof ApiError && error.code === 'insufficient_balance') return undefined;
       throw error;
     }
   }
+  /** A renter with a credit, and the charge that it is for. */
+  async function credited(lamports = 1000n, price = 10n) {
+    const account = await indexed(lamports);
+    const paid = await reserved(account, price);
+    await owe(paid);
+    expect(await credits.give(paid.run_id)).toBe(true);
+    return { account, wallet: account.wallet, paid };
+  }
 
   it('is given once for a charged run, and used once, however many try [MON-5]', async () => {
-    const account = new BalanceAccount(1000n);
-    await account.index();
+    const account = await indexed(1000n);
     const [first, second] = [await reserved(account, 10n), await reserved(account, 10n)];
     await Promise.all([first, second].map(owe));
     await Promise.all([first, first, first, second].map(({ run_id: id }) => credits.give(id)));
-    const runs = await Promise.all(Array.from({ length: 12 }, () => newRun(account.wallet)));
-    const taken = await Promise.all(runs.map((run) => takeCredit(account.wallet, listing.id, run)));
+    const taken = await Promise.all(Array.from({ length: 12 }, () => take(account.wallet)));
     expect(taken.filter(Boolean)).toHaveLength(2);
   });
 
   it('pays for one of the runs that come together, and the others are charged', async () => {
-    const account = new BalanceAccount(25n);
-    await account.index();
-    const paid = await reserved(account, 5n);
-    await owe(paid);
-    await credits.give(paid.run_id);
+    const { account, paid } = await credited(25n, 5n);
     const results = await Promise.all(Array.from({ length: 4 }, () => account.reserve(10n)));
     expect(results.filter((result) => result === 'credited')).toHaveLength(1);
     expect(results.filter((result) => result === 'insufficient')).toHaveLength(1);
     const made = results.filter((result) => typeof result !== 'string');
     const sequences = made.map(({ sequence: one }) => one).toSorted((one, other) => Number(one - other));
     expect(sequences).toEqual([paid.sequence + 1n, paid.sequence + 2n]);
-    const { run_id, wallet, listing_id, balance_address, price_lamports, sequence } = made[0] ?? paid;
-    expect(await charges.find(run_id)).toMatchObject({
-      wallet,
-      listing_id,
-      balance_address,
-      price_lamports,
-      sequence,
-      state: 'reserved',
-    });
+    const [first = paid] = made;
+    expect(await charges.find(first.run_id)).toMatchObject({ ...first, state: 'reserved' });
   });
 
   it('that another replica is just taking is not taken', async () => {
-    const account = new BalanceAccount(1000n);
-    await account.index();
-    const paid = await reserved(account, 10n);
-    await owe(paid);
-    await credits.give(paid.run_id);
-    const [first, second] = [await newRun(account.wallet), await newRun(account.wallet)];
+    const { wallet } = await credited();
     await database.db.transaction().execute(async (tx) => {
-      expect(await takeCredit(account.wallet, listing.id, first, createChargeRepository(tx))).toBe(true);
-      expect(await takeCredit(account.wallet, listing.id, second)).toBe(false);
+      expect(await take(wallet, listing.id, createChargeRepository(tx))).toBeDefined();
+      expect(await take(wallet)).toBeUndefined();
     });
-    expect(await takeCredit(account.wallet, listing.id, second)).toBe(false);
+    expect(await take(wallet)).toBeUndefined();
   });
 
   it('is of its wallet and listing alone [MON-5]', async () => {
-    const account = new BalanceAccount(1000n);
-    await account.index();
-    const paid = await reserved(account, 10n);
-    await owe(paid);
-    await credits.give(paid.run_id);
-    const other = newWallet();
-    expect(await takeCredit(other, listing.id, await newRun(other))).toBe(false);
-    expect(await takeCredit(account.wallet, 'another-abcdef', await newRun(account.wallet))).toBe(false);
-    expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(true);
+    const { wallet } = await credited();
+    expect(await take(newWallet())).toBeUndefined();
+    expect(await take(wallet, 'another-abcdef')).toBeUndefined();
+    expect(await take(wallet)).toBeDefined();
   });
 
   it('can be used again after it was given back', async () => {
-    const account = new BalanceAccount(1000n);
-    await account.index();
-    const paid = await reserved(account, 10n);
-    await owe(paid);
-    await credits.give(paid.run_id);
-    const run = await newRun(account.wallet);
-    expect(await takeCredit(account.wallet, listing.id, run)).toBe(true);
-    await credits.giveBack(run);
-    expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(true);
-    expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(false);
+    const { wallet } = await credited();
+    await credits.giveBack((await take(wallet)) ?? '');
+    expect(await take(wallet)).toBeDefined();
+    expect(await take(wallet)).toBeUndefined();
   });
 
   it('follows, once, for a charge that was final before its run was known to be lost [MON-5]', async () => {
-    const account = new BalanceAccount(1000n);
-    await account.index();
+    const account = await indexed(1000n);
     const [lost, delivered] = [await reserved(account, 10n), await reserved(account, 10n)];
     for (const { run_id: id } of [lost, delivered]) {
       await states.sign([id], newSignature());
@@ -581,31 +544,24 @@ describe('a credit', () => {
     expect((await charges.find(lost.run_id))?.state).toBe('credited');
     expect(await credits.wasGiven(delivered.run_id)).toBe(false);
     // The free run is lost in its turn: it was not used up.
-    const free = await newRun(account.wallet);
-    expect(await takeCredit(account.wallet, listing.id, free)).toBe(true);
-    expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(false);
+    const free = (await take(account.wallet)) ?? '';
+    expect(await take(account.wallet)).toBeUndefined();
     await endRun(free, 'undelivered');
     await credits.giveBackUndelivered();
-    expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(true);
-    expect(await takeCredit(account.wallet, listing.id, await newRun(account.wallet))).toBe(false);
+    expect(await take(account.wallet)).toBeDefined();
+    expect(await take(account.wallet)).toBeUndefined();
   });
 
   it('is not given back for a run whose answer is on record [MON-5]', async () => {
-    const account = new BalanceAccount(1000n);
-    await account.index();
-    const lost = await reserved(account, 10n);
-    await owe(lost);
-    expect(await credits.give(lost.run_id)).toBe(true);
-    const free = await newRun(account.wallet);
-    expect(await takeCredit(account.wallet, listing.id, free)).toBe(true);
+    const { wallet } = await credited();
+    const free = (await take(wallet)) ?? '';
     await endRun(free, 'completed');
     await credits.giveBack(free);
-    expect(await credits.has(account.wallet, listing.id)).toBe(false);
+    expect(await credits.has(wallet, listing.id)).toBe(false);
   });
 
   it('is not given for a run that was never charged, nor for one that goes on or was delivered', async () => {
-    const account = new BalanceAccount(1000n);
-    await account.index();
+    const account = await indexed(1000n);
     const signed = await reserved(account, 10n);
     await states.sign([signed.run_id], newSignature());
     await endRun(signed.run_id, 'undelivered');

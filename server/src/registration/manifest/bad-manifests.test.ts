@@ -235,8 +235,9 @@ describe('the corpus of manifests', () => {
     },
   );
 
-  it('several things that are wrong are told together [MAN-16]', async () => {
-    const job = await fixture.register('automatic', newWallet(), {
+  it('several things that are wrong are told together, and again where the task runs twice [MAN-16, REG-5]', async () => {
+    const wallet = newWallet();
+    const job = await fixture.register('automatic', wallet, {
       ...PLAIN,
       name: 'A',
       category: 'x',
@@ -255,5 +256,9 @@ describe('the corpus of manifests', () => {
       'timeout_seconds',
       'tools.0.name',
     ]);
+    expect(job.error?.code).toBe('invalid_manifest');
+    const service = fixture.service('automatic');
+    await service.validate(job.job_id);
+    expect(await service.getJob(job.job_id, wallet)).toEqual(job);
   });
 });

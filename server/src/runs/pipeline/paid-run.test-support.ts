@@ -32,7 +32,7 @@ import {
   createSettlement,
 } from '../../settlement/index.js';
 import {
-  balanceAddressOf,
+  insertBalance,
   insertListing,
   newWallet,
   openTestDatabase,
@@ -216,17 +216,9 @@ export async function paidRunWorld(
       .values({ version_id: row.version_id, reached_at: new Date() })
       .execute();
   }
-  const balance = db.insertInto('balances').values({
-    address: balanceAddressOf(wallet, row.address),
-    buyer: wallet,
-    listing_address: row.address,
-    balance_lamports: balanceLamports,
-    max_price_lamports: 100n * PRICE,
-    highest_sequence: 0n,
-    window_bits: Buffer.alloc(32),
-    slot: 1n,
-  });
-  if (!setup.replicaOf) await balance.execute();
+  if (!setup.replicaOf) {
+    await insertBalance(db, wallet, row.address, { balance_lamports: balanceLamports });
+  }
   const terms = { treasury: Keypair.generate().publicKey, authorities: [], minQueryPriceLamports: 1n };
   const { replaceParts = (parts) => parts } = setup;
   const { chain, charges, states, credits, signer } = replaceParts({

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, expect, it } from 'vitest';
-import { insertListing, insertRun, newWallet, openTestDatabase, rowsRead } from '../../testing/index.js';
+import { insertListing, insertCharge, newWallet, openTestDatabase, rowsRead } from '../../testing/index.js';
 import { createCreatorEarnings } from './creator-earnings.js';
 
 const FORM = process.env['TEST_FORM'];
@@ -52,13 +52,8 @@ it('the kept sums agree with the escrows to the lamport, whatever happens to lis
       const creators = [newWallet(), newWallet()];
       const listings: Awaited<ReturnType<typeof insertListing>>[] = [];
       for (const creator of [0, 0, 0, 1]) {
-        listings.push(
-          await insertListing(database.db, {
-            creator: creators[creator]!,
-            status: 'draft',
-            published_at: null,
-          }),
-        );
+        const draft = { creator: creators[creator]!, status: 'draft', published_at: null } as const;
+        listings.push(await insertListing(database.db, draft));
       }
       await insertListing(database.db, { creator: creators[1]! });
       await database.db
@@ -141,19 +136,7 @@ it('a sum and a page read as much for a creator of two thousand listings as of f
     await sql`insert into escrows select 'e' || address, address, 1, 2, 1 from listings where creator = ${creator}`.execute(
       database.db,
     );
-    const runId = await insertRun(database.db, first, newWallet());
-    await database.db
-      .insertInto('charges')
-      .values({
-        run_id: runId,
-        wallet: newWallet(),
-        listing_id: first.id,
-        balance_address: newWallet(),
-        price_lamports: 7n,
-        sequence: 1n,
-        state: 'signed',
-      })
-      .execute();
+    await insertCharge(database.db, first, 'signed', { priceLamports: 7n });
     await sql`vacuum analyze listings, escrows, charges, creator_earnings`.execute(database.db);
     expect(await earnings.sum(creator)).toEqual({
       listingCount: count,
