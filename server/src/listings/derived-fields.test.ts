@@ -81,12 +81,7 @@ describe('the derived fields of listings and creators', () => {
         const end = { runId: run, agentId: listing.id, output: '', costLamports: 0n, durationMs: 1 };
         await runs.finish({ ...end, status: index % 3 === 0 ? 'failed' : 'completed' });
         // The same end twice: the second is refused, and counts nothing.
-        await runs.finish({ ...end, status: 'completed' }).then(
-          () => {
-            throw new Error('A run ended twice.');
-          },
-          () => undefined,
-        );
+        await expect(runs.finish({ ...end, status: 'completed' })).rejects.toThrow('had ended already');
         await Promise.all([
           reviews.put(listing.id, renter, { rating: 1 + (index % 5) }),
           reviews.put(listing.id, renter, { rating: 5 - (index % 5), comment: 'On second thoughts.' }),
@@ -95,13 +90,8 @@ describe('the derived fields of listings and creators', () => {
     };
     const pauseAndRename = async (index: number) => {
       const { id } = listings[index % 4] ?? {};
-      for (const status of [
-        'paused',
-        'active',
-        'paused',
-        'active',
-        index === 1 ? 'closed' : 'active',
-      ] as const) {
+      const last = index === 1 ? 'closed' : 'active';
+      for (const status of ['paused', 'active', 'paused', 'active', last] as const) {
         await db
           .updateTable('listings')
           .set({ status, title: `Invoice ${status} ${index}`, price_lamports: BigInt(1_000 * (index + 1)) })
@@ -119,9 +109,7 @@ describe('the derived fields of listings and creators', () => {
           .execute();
         throw new Error('rolled back');
       });
-      await attempt.catch((error: unknown) => {
-        if (!(error instanceof Error && error.message === 'rolled back')) throw error;
-      });
+      await expect(attempt).rejects.toThrow('rolled back');
     };
     const killed = (index: number) =>
       killedBeforeCommit([
@@ -145,32 +133,8 @@ describe('the derived fields of listings and creators', () => {
     const { rows } = await sql<{ runs: bigint; reviews: bigint }>`
       select sum(run_count) as runs, sum(review_count) as reviews from listings`.execute(db);
     expect(rows[0]).toEqual({ runs: 24n, reviews: 24n });
-    const counts = await db
-      .selectFrom('creators')
-      .select('listing_count')
-      .where('wallet', 'in', creators)
-      .execute();
-    expect(counts.map((row) => row.listing_count).toSorted((a, b) => a - b)).toEqual([1, 2]);
-  });
-
-  it('are the same when they are made anew', async () => {
-    const kept =
-      await sql`select kind, term, listing_count from search_terms where listing_count > 0 order by 1, 2`.execute(
-        database.db,
-      );
-    expect(kept.rows.length).toBeGreaterThan(10);
-    await sql`select rebuild_listing_search()`.execute(database.db);
-    expect(await differences()).toEqual([]);
-    const made = await sql`select kind, term, listing_count from search_terms order by 1, 2`.execute(
-      database.db,
-    );
-    expect(made.rows).toEqual(kept.rows);
-  });
-
-  it('lose a listing that is deleted', async () => {
-    const listing = await insertListing(database.db, { title: 'Shortlived' });
-    await database.db.deleteFrom('agent_versions').where('listing_id', '=', listing.id).execute();
-    await database.db.deleteFrom('listings').where('id', '=', listing.id).execute();
-    expect(await differences()).toEqual([]);
+    const counts = db.selectFrom('creators').select('listing_count').where('wallet', 'in', creators);
+    const kept = await counts.orderBy('listing_count').execute();
+    expect(kept.map((row) => row.listing_count)).toEqual([1, 2]);
   });
 });

@@ -6,20 +6,12 @@ import { migrate } from '../../database/migrate.js';
 import { insertListing, newWallet, openRestartableDatabase, openTestDatabase } from '../../testing/index.js';
 import { foldCounts } from '../fold-counts.js';
 import { createListingRepository } from '../repository.js';
+import { numbers } from './numbers.test-support.js';
 
 const database = await openTestDatabase();
 afterAll(() => database.close());
 
 const WORDS = ['invoice', 'contract', 'report', 'audit', 'summary', 'ledger', 'tax', 'brief'];
-
-/** A seeded generator, so that a failure repeats. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return Math.floor((state / 2_147_483_648) * below);
-  };
-}
 
 /** What search and creators' pages read, without the order in which listings came. */
 async function keptTables(): Promise<unknown> {
@@ -143,9 +135,4 @@ it('reads begin after the deltas that are folded for good', { timeout: 60_000 },
   }
 });
 
-const QUARTERLY = {
-  q: 'quarterly',
-  sort: 'relevance',
-  limit: 20,
-  offset: 0,
-} as const;
+const QUARTERLY = { q: 'quarterly', sort: 'relevance', limit: 20, offset: 0 } as const;

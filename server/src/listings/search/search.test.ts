@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../database/connection.js';
 import { insertListing, newWallet, openTestDatabase } from '../../testing/index.js';
+import { numbers } from './numbers.test-support.js';
 import { createListingSearch } from './search.js';
 import type { Search } from './conditions.js';
 
@@ -10,15 +11,6 @@ import type { Search } from './conditions.js';
 const LISTINGS = 480;
 const WORDS = ['invoice', 'contract', 'report', 'audit', 'summary', "d'accord", 'back\\slash', 'the'];
 const DAY_MS = 86_400_000;
-
-/** A seeded generator, so that a failure repeats. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return Math.floor((state / 2_147_483_648) * below);
-  };
-}
 
 const database = await openTestDatabase();
 afterAll(() => database.close());
