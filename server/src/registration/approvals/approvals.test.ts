@@ -64,12 +64,9 @@ describe('an approval', () => {
       description: 'Reads invoices.',
       review_reason: expect.stringContaining('Send that change again') as string,
     });
-    const { metadata_uri: uri } = await fixture.database.db
-      .selectFrom('agent_versions')
-      .select('metadata_uri')
-      .where('id', '=', approved)
-      .executeTakeFirstOrThrow();
-    expect(uri).toBe(metadataUri);
+    const versions = fixture.database.db.selectFrom('agent_versions').select('metadata_uri');
+    const running = await versions.where('id', '=', approved).executeTakeFirstOrThrow();
+    expect(running.metadata_uri).toBe(metadataUri);
     // Sent again, the change needs no more than the checks.
     const job = await fixture.update('operator', wallet, id, UNSEEN);
     expect(job.review).toEqual({ state: 'approved', reasons: [] });
@@ -116,14 +113,12 @@ describe('an approval', () => {
   });
 });
 
-describe('where the review is automatic', () => {
-  it('a changed draft is published with its change [REG-13]', async () => {
-    const wallet = newWallet();
-    const id = idOf(await fixture.register('automatic', wallet));
-    await fixture.service('automatic').prepareToPublish(wallet, id, undefined);
-    const job = await fixture.update('automatic', wallet, id, UNSEEN);
-    expect(job.review?.state).toBe('approved');
-    await fixture.land(id, 5n);
-    expect(await fixture.running(id)).toMatchObject({ systemPrompt: UNSEEN.system_prompt });
-  });
+it('where the review is automatic, a changed draft is published with its change [REG-13]', async () => {
+  const wallet = newWallet();
+  const id = idOf(await fixture.register('automatic', wallet));
+  await fixture.service('automatic').prepareToPublish(wallet, id, undefined);
+  const job = await fixture.update('automatic', wallet, id, UNSEEN);
+  expect(job.review?.state).toBe('approved');
+  await fixture.land(id, 5n);
+  expect(await fixture.running(id)).toMatchObject({ systemPrompt: UNSEEN.system_prompt });
 });

@@ -1,4 +1,4 @@
-import { PublicKey, type AccountInfo } from '@solana/web3.js';
+import { PublicKey } from '@solana/web3.js';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { newWallet } from '../../testing/index.js';
 import { createDraftRemoval } from './draft-removal.js';
@@ -10,12 +10,7 @@ const DAY_MS = 86_400_000;
 let onChain: Set<string>;
 const fixture = await openRegistration();
 afterAll(() => fixture.close());
-const account: AccountInfo<Buffer> = {
-  executable: false,
-  owner: PublicKey.default,
-  lamports: 1,
-  data: Buffer.alloc(0),
-};
+const account = { executable: false, owner: PublicKey.default, lamports: 1, data: Buffer.alloc(0) };
 const removal = createDraftRemoval({
   db: fixture.database.db,
   repository: fixture.repository,
@@ -35,8 +30,7 @@ async function draft(): Promise<{ wallet: string; id: string }> {
   const wallet = newWallet();
   return { wallet, id: idOf(await fixture.register('automatic', wallet)) };
 }
-const isThere = async (id: string): Promise<boolean> =>
-  (await fixture.repository.findDraft(id)) !== undefined;
+const isThere = async (id: string) => (await fixture.repository.findDraft(id)) !== undefined;
 const proposedAt = (id: string, time: Date | null) =>
   fixture.database.db
     .updateTable('listings')
@@ -53,12 +47,8 @@ describe('a draft', () => {
     expect(await isThere(id)).toBe(false);
     expect(fixture.documents()).toHaveLength(before - 2);
     for (const table of ['agent_versions', 'registration_jobs'] as const) {
-      const rows = await fixture.database.db
-        .selectFrom(table)
-        .select('id')
-        .where('listing_id', '=', id)
-        .execute();
-      expect(rows).toEqual([]);
+      const rows = fixture.database.db.selectFrom(table).select('id').where('listing_id', '=', id);
+      expect(await rows.execute()).toEqual([]);
     }
     await expect(removal.remove(wallet, id)).rejects.toMatchObject({ code: 'listing_not_found' });
   });
