@@ -206,7 +206,7 @@ describe('taking a balance back', () => {
     const start = new Date(Number(NOW_SECONDS + DAY_SECONDS) * 1000).toISOString();
     expect(() => plan(request, paused(6n * DAY_SECONDS))).toThrow(`from ${start} on`);
     expect(() => plan(request, holding({ balanceLamports: 5n }))).toThrow(
-      /closed.*agreed maximum.*7 of the last 30 days/,
+      /closed.*more than agreed.*7 of the last 30 days/,
     );
   });
 
