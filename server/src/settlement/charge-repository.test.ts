@@ -6,7 +6,7 @@ import { ApiError } from '../errors/api-error.js';
 import type { ChargeState } from '../database/charge-states.js';
 import { FUNCTION_CONSTANTS } from '../database/function-constants.js';
 import { balanceAddressOf, insertListing, insertRun, newWallet, openTestDatabase } from '../testing/index.js';
-import type { Charge, ChargeRow } from './charge.js';
+import type { Charge, ChargeRow, ReservedCharge } from './charge.js';
 import { createChargeRepository } from './charge-repository.js';
 import { createChargeStates } from './charge-states.js';
 import { createCredits } from './credits.js';
@@ -75,7 +75,7 @@ class BalanceAccount {
       .execute();
   }
 
-  async reserve(priceLamports: bigint): Promise<Charge | 'credited' | 'insufficient'> {
+  async reserve(priceLamports: bigint): Promise<ReservedCharge | 'credited' | 'insufficient'> {
     const runId = await insertRun(database.db, listing, this.wallet);
     try {
       const { wallet, address: balanceAddress } = this;
@@ -110,8 +110,7 @@ async function reserved(account: BalanceAccount, price: bigint): Promise<Charge>
   return charge;
 }
 
-async function advance(charge: Charge | undefined, to: 'confirmed' | 'finalized'): Promise<void> {
-  if (!charge) return;
+async function advance(charge: Charge, to: 'confirmed' | 'finalized'): Promise<void> {
   await (to === 'confirmed' ? states.confirm(charge.run_id) : states.finalize(charge.run_id));
   if ((await charges.find(charge.run_id))?.state !== to) throw new Error(`is not ${to}`);
 }
@@ -123,13 +122,15 @@ async function owe(charge: Charge): Promise<void> {
   await endRun(charge.run_id, 'undelivered');
 }
 
+const setCharge = ({ run_id: id }: Charge, fields: { sequence: bigint; state?: 'failed' }) =>
+  database.db.updateTable('charges').set(fields).where('run_id', '=', id).execute();
+
 async function endRun(runId: string, status: 'undelivered' | 'completed'): Promise<void> {
   await database.db.updateTable('runs').set({ status }).where('id', '=', runId).execute();
 }
 
 /** Tries to give a charge back; only one that was never signed goes. */
-async function releaseAny(account: BalanceAccount, charge: ChargeRow | undefined): Promise<void> {
-  if (!charge) return;
+async function releaseAny(account: BalanceAccount, charge: ChargeRow): Promise<void> {
   await states.release(charge.run_id);
   const after = (await account.rows()).find(({ run_id: id }) => id === charge.run_id);
   expect(after?.state).toBe(charge.state === 'reserved' ? undefined : charge.state);
@@ -187,48 +188,38 @@ describe('the open charges of a balance', () => {
           const account = new BalanceAccount(start);
           await account.index();
           const landed = new Set<string>();
-          let indexed = new Set<string>();
+          let indexedRuns = new Set<string>();
           for (const taken of steps) {
             const rows = (await account.rows()).toSorted((a, b) => Number(a.sequence - b.sequence));
-            const pick = (fits: (row: ChargeRow) => boolean) => {
-              const fitting = rows.filter(fits);
-              return 'which' in taken ? fitting[taken.which % Math.max(1, fitting.length)] : undefined;
+            const fits: Readonly<Record<string, (row: ChargeRow) => boolean>> = {
+              sign: ({ state }) => state === 'reserved',
+              pay: ({ state }) => state === 'reserved',
+              land: ({ state, run_id: id }) => state === 'signed' && !landed.has(id),
+              confirm: ({ state, run_id: id }) => state === 'signed' && landed.has(id),
+              finalize: ({ state, run_id: id }) => state === 'confirmed' && indexedRuns.has(id),
             };
+            const fitting = rows.filter(fits[taken.do] ?? (() => true));
+            const row = 'which' in taken ? fitting[taken.which % Math.max(1, fitting.length)] : undefined;
             if (taken.do === 'reserve') {
               await Promise.all(taken.prices.map((price) => account.reserve(price)));
             } else if (taken.do === 'index') {
               await account.index();
-              indexed = new Set(landed);
+              indexedRuns = new Set(landed);
             } else if (taken.do === 'topUp') {
               account.balance += taken.lamports;
               account.slot += 1n;
-            } else if (taken.do === 'sign') {
-              const row = pick(({ state }) => state === 'reserved');
-              if (row) await states.sign([row.run_id], newSignature());
-            } else if (taken.do === 'land') {
-              const row = pick(({ state, run_id: id }) => state === 'signed' && !landed.has(id));
-              // Throws where the chain would refuse.
-              if (row) account.consume(row);
-              if (row) landed.add(row.run_id);
-            } else if (taken.do === 'confirm') {
-              const row = pick(({ state, run_id: id }) => state === 'signed' && landed.has(id));
-              await advance(row, 'confirmed');
-            } else if (taken.do === 'pay') {
-              const row = pick(({ state }) => state === 'reserved');
-              if (row) {
-                await states.sign([row.run_id], newSignature());
+            } else if (row && taken.do === 'release') {
+              await releaseAny(account, row);
+            } else if (row) {
+              const isPaid = taken.do === 'pay';
+              if (taken.do === 'sign' || isPaid) await states.sign([row.run_id], newSignature());
+              if (taken.do === 'land' || isPaid) {
+                // Throws where the chain would refuse.
                 account.consume(row);
                 landed.add(row.run_id);
-                await advance(row, 'confirmed');
               }
-            } else if (taken.do === 'finalize') {
-              const row = pick(({ state, run_id: id }) => state === 'confirmed' && indexed.has(id));
-              await advance(row, 'finalized');
-            } else {
-              await releaseAny(
-                account,
-                pick(() => true),
-              );
+              if (taken.do === 'confirm' || isPaid) await advance(row, 'confirmed');
+              if (taken.do === 'finalize') await advance(row, 'finalized');
             }
             await expectConserved(account);
           }
@@ -263,11 +254,7 @@ describe('the open charges of a balance', () => {
   it('stay within the window that the program keeps', async () => {
     const account = await indexed(10_000n);
     const first = await reserved(account, 1n);
-    await database.db
-      .updateTable('charges')
-      .set({ sequence: 256n })
-      .where('run_id', '=', (await reserved(account, 1n)).run_id)
-      .execute();
+    await setCharge(await reserved(account, 1n), { sequence: 256n });
     await expect(account.reserve(1n)).rejects.toMatchObject({
       code: 'rate_limit_exceeded',
       retryAfterSeconds: 5,
@@ -278,16 +265,10 @@ describe('the open charges of a balance', () => {
 
   it('stay as near to the sequences of the chain as the program wants it', async () => {
     const account = await indexed(10_000n);
-    const { run_id: failed } = await reserved(account, 1n);
-    const atSequence = (sequence: bigint) =>
-      database.db
-        .updateTable('charges')
-        .set({ sequence, state: 'failed' })
-        .where('run_id', '=', failed)
-        .execute();
-    await atSequence(1_024n);
+    const failed = await reserved(account, 1n);
+    await setCharge(failed, { sequence: 1_024n, state: 'failed' });
     await expect(account.reserve(1n)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
-    await atSequence(1_023n);
+    await setCharge(failed, { sequence: 1_023n });
     expect((await reserved(account, 1n)).sequence).toBe(1_024n);
   });
 
@@ -305,6 +286,12 @@ describe('the open charges of a balance', () => {
 });
 
 describe('a charge', () => {
+  /** Replicas, and the states that they moved charges to. */
+  function watched() {
+    const moved: ChargeState[] = [];
+    const options = { unfinalizedCapLamports: NO_CAP, moved: (to: ChargeState) => void moved.push(to) };
+    return { moved, replica: () => createChargeStates(database.db, options) };
+  }
   let account: BalanceAccount;
   let charge: Charge;
   beforeEach(async () => {
@@ -371,13 +358,8 @@ describe('a charge', () => {
   });
 
   it('is moved by one of many replicas at once, and only from where it is', async () => {
-    const moved: ChargeState[] = [];
-    const replicas = Array.from({ length: 10 }, () =>
-      createChargeStates(database.db, {
-        unfinalizedCapLamports: NO_CAP,
-        moved: (state) => void moved.push(state),
-      }),
-    );
+    const { moved, replica } = watched();
+    const replicas = Array.from({ length: 10 }, replica);
     await states.sign([charge.run_id], newSignature());
     await Promise.all(replicas.map((each) => each.finalize(charge.run_id)));
     expect(moved).toEqual([]);
@@ -388,11 +370,8 @@ describe('a charge', () => {
   });
 
   it('is confirmed in the transaction that indexes its balance, or not at all', async () => {
-    const moved: ChargeState[] = [];
-    const own = createChargeStates(database.db, {
-      unfinalizedCapLamports: NO_CAP,
-      moved: (state) => void moved.push(state),
-    });
+    const { moved, replica } = watched();
+    const own = replica();
     const stateNow = async () => (await charges.find(charge.run_id))?.state;
     await states.sign([charge.run_id], newSignature());
     const failing = own.confirmAlongside([charge.run_id], (confirm) =>
@@ -451,11 +430,7 @@ describe('a charge', () => {
     const signed = await reserved(account, 10n);
     const running = await reserved(account, 10n);
     await states.sign([signed.run_id], newSignature());
-    await database.db
-      .updateTable('runs')
-      .set({ status: 'undelivered' })
-      .where('id', 'in', [charge.run_id, signed.run_id])
-      .execute();
+    for (const { run_id: id } of [charge, signed]) await endRun(id, 'undelivered');
     await states.releaseAbandoned();
     const left = (await account.rows()).map(({ run_id: id }) => id);
     expect(left.toSorted()).toEqual([signed.run_id, running.run_id].toSorted());
@@ -501,7 +476,7 @@ describe('a credit', () => {
     const made = results.filter((result) => typeof result !== 'string');
     const sequences = made.map(({ sequence: one }) => one).toSorted((one, other) => Number(one - other));
     expect(sequences).toEqual([paid.sequence + 1n, paid.sequence + 2n]);
-    const [first = paid] = made;
+    const { isAtStart: _, ...first } = made[0]!;
     expect(await charges.find(first.run_id)).toMatchObject({ ...first, state: 'reserved' });
   });
 

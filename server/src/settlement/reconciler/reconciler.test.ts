@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChargeRow } from '../charge.js';
 import { createReconciler } from './reconciler.js';
 
-type Status = 'confirmed' | 'finalized' | null;
 type Parts = Parameters<typeof createReconciler>[0];
 
 const nothing = async () => undefined;
@@ -30,44 +29,27 @@ function reconcilerWith(parts: { [Name in keyof Parts]?: object }) {
   } as never);
 }
 
-/** Charges in memory, each with one transaction of the given status. */
-function world() {
-  const charges = new Map<string, ChargeRow>();
-  const statuses = new Map<string, Status>();
+it('indexes a balance once for all its paid charges, before any of them is final', async () => {
   const done: string[] = [];
-  const become = (runId: string, from: string, to: ChargeRow['state']) => {
-    const charge = charges.get(runId);
-    if (charge?.state === from) {
-      done.push(`${runId} is ${to}`);
-      charge.state = to;
-    }
-    return true;
-  };
+  const balance_address = Keypair.generate().publicKey.toBase58();
+  const due = (runId: string, state: ChargeRow['state']) => ({
+    charge: { run_id: runId, state, balance_address },
+    signatures: [{ signature: runId, signedBytes: Buffer.alloc(0), lastValidBlockHeight: 9n }],
+  });
+  const becomes = (state: string) => async (runId: string) => done.push(`${runId} is ${state}`) > 0;
   const reconciler = reconcilerWith({
     chain: {
       statuses: async (signatures: string[]) =>
-        signatures.map((signature) => {
-          const confirmationStatus = statuses.get(signature);
-          return confirmationStatus ? { err: null, confirmationStatus } : null;
-        }),
-      send: async () => void done.push('send'),
+        signatures.map((signature) => ({
+          err: null,
+          confirmationStatus: signature === 'a' ? 'finalized' : 'confirmed',
+        })),
     },
     charges: {
-      takeDue: async () =>
-        [...charges.values()]
-          .filter(({ state }) => state === 'signed' || state === 'confirmed')
-          .map((charge) => ({
-            charge: { ...charge },
-            signatures: [
-              { signature: charge.run_id, signedBytes: Buffer.alloc(0), lastValidBlockHeight: 9n },
-            ],
-          })),
+      takeDue: async () => [due('a', 'confirmed'), due('b', 'signed')],
       runsWaiting: async (runIds: readonly string[]) => [...runIds],
     },
-    states: {
-      confirm: async (runId: string) => become(runId, 'signed', 'confirmed'),
-      finalize: async (runId: string) => become(runId, 'confirmed', 'finalized'),
-    },
+    states: { confirm: becomes('confirmed'), finalize: becomes('finalized') },
     indexer: { indexAccounts: async (keys: unknown[]) => void done.push(`index ${keys.length}`) },
     runs: {
       async paid(runId: string) {
@@ -76,42 +58,8 @@ function world() {
       },
     },
   });
-  const address = Keypair.generate().publicKey.toBase58();
-  return {
-    add: (runId: string, state: ChargeRow['state'], status: Status) => {
-      charges.set(runId, { run_id: runId, state, balance_address: address } as ChargeRow);
-      statuses.set(runId, status);
-    },
-    becomes: (runId: string, status: Status) => statuses.set(runId, status),
-    /** The effect of one round. */
-    round: async () => {
-      done.length = 0;
-      await reconciler.reconcile();
-      return [...done];
-    },
-  };
-}
-
-it('indexes a balance once for all its paid charges, before any of them is final', async () => {
-  const { add, round } = world();
-  add('a', 'confirmed', 'finalized');
-  add('b', 'signed', 'confirmed');
-  expect(await round()).toEqual(['index 1', 'paid a', 'a is finalized', 'b is confirmed', 'paid b']);
-});
-
-it('does nothing for a charge that only waits to become final', async () => {
-  const { add, becomes, round } = world();
-  add('a', 'signed', 'confirmed');
-  expect(await round()).toContain('a is confirmed');
-  expect(await round()).toEqual([]);
-  becomes('a', 'finalized');
-  expect(await round()).toContain('a is finalized');
-});
-
-it('sends a charge again that left no trace, also one that was confirmed before', async () => {
-  const { add, round } = world();
-  add('a', 'confirmed', null);
-  expect(await round()).toContain('send');
+  await reconciler.reconcile();
+  expect(done).toEqual(['index 1', 'paid a', 'a is finalized', 'b is confirmed', 'paid b']);
 });
 
 const REBUILT = {};
@@ -245,8 +193,12 @@ describe('a charge none of whose transactions can land any more', () => {
 
 it('a charge of which a transaction may still land is sent again while it is valid, and not signed anew', async () => {
   const open = { status: null, lastValid: 100n };
+  expect(await effectOn({ transactions: [open], state: 'confirmed' })).toEqual(['send']);
   expect(await effectOn({ transactions: [open, open] })).toEqual(['send', 'send']);
   expect(await effectOn({ transactions: [EXPIRED, failedOn('confirmed')] })).toEqual([]);
+  // One that only waits to become final.
+  const landed = { status: { err: null, confirmationStatus: 'confirmed' }, lastValid: 100n };
+  expect(await effectOn({ transactions: [landed], state: 'confirmed' })).toEqual([]);
 });
 
 describe('rounds', () => {
