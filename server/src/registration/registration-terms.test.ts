@@ -1,15 +1,10 @@
 import { afterAll, expect, it } from 'vitest';
-import { newWallet } from '../testing/index.js';
-import { idOf, openRegistration, TERMS, type RegistrationFixture } from './registration.test-support.js';
+import { openRegistration, TERMS, type RegistrationFixture } from './registration.test-support.js';
 
 const fixture = await openRegistration();
 afterAll(() => fixture.close());
 
-/** A registered draft. */
-async function draft(fields: Record<string, unknown> = {}) {
-  const wallet = newWallet();
-  return { wallet, id: idOf(await fixture.register('automatic', wallet, fields)) };
-}
+const { draft } = fixture;
 const update = (wallet: string, id: string, changes: Record<string, unknown>) =>
   fixture.update('automatic', wallet, id, changes);
 const violationsOf = (job: Awaited<ReturnType<RegistrationFixture['update']>>) =>

@@ -9,7 +9,7 @@ import type { TaskOptions } from '../jobs/jobs.js';
 import { deriveKeys } from '../platform/keys.js';
 import { createOutboundHttp } from '../platform/outbound-http.js';
 import { createContentStore, createFolderBlocks, type ContentStore } from '../storage/index.js';
-import { insertListing, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { insertListing, newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import {
   openPrivatePart,
   sealPrivatePart,
@@ -89,6 +89,8 @@ export interface RegistrationFixture {
   service(review: ReviewMode): RegistrationService;
   /** Registers an agent and gives its job, done. */
   register(review: ReviewMode, wallet: string, fields?: Record<string, unknown>): Promise<Job>;
+  /** Registers an agent of a new wallet. */
+  draft(fields?: Record<string, unknown>, review?: ReviewMode): Promise<{ wallet: string; id: string }>;
   /** Changes an agent and gives the job, done. */
   update(
     review: ReviewMode,
@@ -143,6 +145,10 @@ export async function openRegistration({ answersProbes = true } = {}): Promise<R
     await service(review).validate(jobId);
     return jobSchema.parse(await service(review).getJob(jobId, wallet));
   };
+  const register: RegistrationFixture['register'] = async (review, wallet, fields = {}) => {
+    const body = { ...MANIFEST, listing: TERMS, ...fields };
+    return done(review, wallet, (await service(review).register(wallet, body)).job_id);
+  };
   return {
     database,
     repository,
@@ -150,9 +156,10 @@ export async function openRegistration({ answersProbes = true } = {}): Promise<R
     queued,
     service,
     listing,
-    async register(review, wallet, fields = {}) {
-      const body = { ...MANIFEST, listing: TERMS, ...fields };
-      return done(review, wallet, (await service(review).register(wallet, body)).job_id);
+    register,
+    async draft(fields, review = 'automatic') {
+      const wallet = newWallet();
+      return { wallet, id: idOf(await register(review, wallet, fields)) };
     },
     async update(review, wallet, id, changes, confirm = confirmed) {
       return done(review, wallet, (await service(review).update(wallet, id, changes, confirm)).job_id);

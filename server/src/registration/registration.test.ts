@@ -22,10 +22,7 @@ const service = fixture.service('automatic');
 
 const register = (wallet: string, fields: Record<string, unknown> = AGENT) =>
   fixture.register('automatic', wallet, fields);
-async function draft(fields: Record<string, unknown> = AGENT): Promise<{ wallet: string; id: string }> {
-  const wallet = newWallet();
-  return { wallet, id: idOf(await register(wallet, fields)) };
-}
+const draft = () => fixture.draft(AGENT);
 const update = (wallet: string, id: string, changes: Record<string, unknown>) =>
   fixture.update('automatic', wallet, id, changes);
 

@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { newWallet } from '../../testing/index.js';
 import { createApprovals } from './approvals.js';
-import { idOf, openRegistration } from '../registration.test-support.js';
+import { openRegistration } from '../registration.test-support.js';
 
 const SEEN = 'The prompt that was looked at.';
 const UNSEEN = { system_prompt: 'Another prompt.', description: 'Sells something else.' };
@@ -11,11 +10,7 @@ afterAll(() => fixture.close());
 const reviews = createApprovals(fixture.database.db);
 
 /** A draft that waits for the operator, with the one version that it has. */
-async function draft(): Promise<{ wallet: string; id: string }> {
-  const wallet = newWallet();
-  const id = idOf(await fixture.register('operator', wallet, { system_prompt: SEEN }));
-  return { wallet, id };
-}
+const draft = () => fixture.draft({ system_prompt: SEEN }, 'operator');
 const approve = (id: string, version?: number) => reviews.decide(id, { approved: true, version });
 const publish = (wallet: string, id: string) =>
   fixture.service('operator').prepareToPublish(wallet, id, undefined);
@@ -114,8 +109,7 @@ describe('an approval', () => {
 });
 
 it('where the review is automatic, a changed draft is published with its change [REG-13]', async () => {
-  const wallet = newWallet();
-  const id = idOf(await fixture.register('automatic', wallet));
+  const { wallet, id } = await fixture.draft();
   await fixture.service('automatic').prepareToPublish(wallet, id, undefined);
   const job = await fixture.update('automatic', wallet, id, UNSEEN);
   expect(job.review?.state).toBe('approved');

@@ -2,7 +2,7 @@ import { PublicKey } from '@solana/web3.js';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { newWallet } from '../../testing/index.js';
 import { createDraftRemoval } from './draft-removal.js';
-import { confirmed, idOf, openRegistration } from '../registration.test-support.js';
+import { confirmed, openRegistration } from '../registration.test-support.js';
 
 const DAY_MS = 86_400_000;
 
@@ -26,10 +26,7 @@ beforeEach(() => {
   onChain = new Set();
 });
 
-async function draft(): Promise<{ wallet: string; id: string }> {
-  const wallet = newWallet();
-  return { wallet, id: idOf(await fixture.register('automatic', wallet)) };
-}
+const draft = () => fixture.draft();
 const isThere = async (id: string) => (await fixture.repository.findDraft(id)) !== undefined;
 const proposedAt = (id: string, time: Date | null) =>
   fixture.database.db

@@ -3,7 +3,7 @@ import { ApiError } from '../../errors/api-error.js';
 import { newWallet } from '../../testing/index.js';
 import { createCreatorSecrets } from '../creator-secrets.js';
 import { sealPrivatePart, type DeclarativeAgent } from './private-part.js';
-import { confirmed, idOf, keys, openRegistration } from '../registration.test-support.js';
+import { confirmed, keys, openRegistration } from '../registration.test-support.js';
 
 const KEY = 'sk-given-for-openai';
 const SELF_HOSTED = { provider: 'self_hosted', model: 'm', endpoint_url: 'https://models.example:8443/v1' };
@@ -16,10 +16,7 @@ async function modelOf(id: string): Promise<DeclarativeAgent['model']> {
   if (part.mode !== 'declarative') throw new Error('It is connected.');
   return part.model;
 }
-async function registered(fields: Record<string, unknown> = {}): Promise<{ wallet: string; id: string }> {
-  const wallet = newWallet();
-  return { wallet, id: idOf(await fixture.register('automatic', wallet, { model_key: KEY, ...fields })) };
-}
+const registered = (fields: Record<string, unknown> = {}) => fixture.draft({ model_key: KEY, ...fields });
 const update = (wallet: string, id: string, changes: Record<string, unknown>) =>
   fixture.update('automatic', wallet, id, changes);
 

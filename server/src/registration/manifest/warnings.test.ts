@@ -56,8 +56,7 @@ it.each([
 });
 
 it('a key in the sample output of a publication is refused [REG-127]', async () => {
-  const wallet = newWallet();
-  const id = idOf(await fixture.register('automatic', wallet));
+  const { wallet, id } = await fixture.draft();
   const publishing = fixture.service('automatic').prepareToPublish(wallet, id, { sample_output: [SECRET] });
   await expect(publishing).rejects.toMatchObject({
     code: 'invalid_request',

@@ -1,8 +1,7 @@
 import { PROBES_PER_DAY } from '@agent-rental/contract';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { newWallet } from '../../testing/index.js';
 import { createCreatorSecrets } from '../creator-secrets.js';
-import { confirmed, idOf, keys, MANIFEST, openRegistration, TERMS } from '../registration.test-support.js';
+import { confirmed, keys, MANIFEST, openRegistration, TERMS } from '../registration.test-support.js';
 import { createSampleTaker } from '../samples/samples.js';
 import type { AgentProbe, ProbeOutcome } from '../probe-outcome.js';
 import { PROBE_TASK } from './probe-records.js';
@@ -47,8 +46,7 @@ const requests = (id: string) =>
   fixture.queued.filter(({ task, payload }) => task === PROBE_TASK && payload['listing_id'] === id).length;
 
 async function draft(fields: Record<string, unknown>) {
-  const wallet = newWallet();
-  const id = idOf(await fixture.register('automatic', wallet, fields));
+  const { wallet, id } = await fixture.draft(fields);
   const publish = (isUnverified?: boolean) =>
     fixture.service('automatic').prepareToPublish(wallet, id, undefined, { isUnverified });
   const reasons = async () =>

@@ -1,6 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
-import { newWallet } from '../../testing/index.js';
-import { idOf, openRegistration, TERMS, keys } from '../registration.test-support.js';
+import { openRegistration, TERMS, keys } from '../registration.test-support.js';
 import { SAMPLES_TASK } from '../repository.js';
 import { createSampleTaker, type ReviewRun } from './samples.js';
 
@@ -11,8 +10,7 @@ const fixture = await openRegistration();
 afterAll(() => fixture.close());
 
 async function draft(fields: Record<string, unknown>) {
-  const wallet = newWallet();
-  const id = idOf(await fixture.register('automatic', wallet, { listing: WITHOUT_SAMPLES, ...fields }));
+  const { wallet, id } = await fixture.draft({ listing: WITHOUT_SAMPLES, ...fields });
   const publish = (listing?: object) => fixture.service('automatic').prepareToPublish(wallet, id, listing);
   return { wallet, id, publish };
 }

@@ -2,10 +2,9 @@ import { PREVIOUS_SECRET_HOURS } from '@agent-rental/contract';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { resealAll } from '../../database/sealed-places.js';
 import { deriveKeys, type Keys } from '../../platform/keys.js';
-import { newWallet } from '../../testing/index.js';
 import { createCreatorSecrets } from '../creator-secrets.js';
 import { sealPrivatePart, type ConnectedAgent } from '../manifest/private-part.js';
-import { confirmed, idOf, keys, openRegistration } from '../registration.test-support.js';
+import { confirmed, keys, openRegistration } from '../registration.test-support.js';
 import { SEALED_AGENTS } from '../sealed-places.js';
 import { endReplacedSecrets, REPLACED_SECRETS_TASK } from './replaced-secrets.js';
 
@@ -36,8 +35,7 @@ async function opened(listingId: string, opening: Keys = keys): Promise<string> 
 }
 
 async function published(fields: Record<string, unknown>) {
-  const wallet = newWallet();
-  const id = idOf(await fixture.register('automatic', wallet, fields));
+  const { wallet, id } = await fixture.draft(fields);
   await fixture.land(id, 10n);
   const update = async (changes: Record<string, unknown>) =>
     expect(await fixture.update('automatic', wallet, id, changes)).toMatchObject({ status: 'completed' });
@@ -120,8 +118,7 @@ describe('a dump opened with the master key', () => {
   });
 
   it('has nothing of the earlier versions of a draft [REG-20]', async () => {
-    const wallet = newWallet();
-    const id = idOf(await fixture.register('automatic', wallet, { system_prompt: 'PROMPT-1' }));
+    const { wallet, id } = await fixture.draft({ system_prompt: 'PROMPT-1' });
     await fixture.update('automatic', wallet, id, { system_prompt: 'PROMPT-2' });
     const dump = await opened(id);
     expect(dump).toContain('PROMPT-2');
@@ -129,8 +126,7 @@ describe('a dump opened with the master key', () => {
   });
 
   it('has the part of an approved draft whose publication may still land', async () => {
-    const wallet = newWallet();
-    const id = idOf(await fixture.register('automatic', wallet, { system_prompt: 'PROMPT-1' }));
+    const { wallet, id } = await fixture.draft({ system_prompt: 'PROMPT-1' });
     await fixture.update('operator', wallet, id, { system_prompt: 'PROMPT-2' });
     expect(await opened(id)).toMatch(/PROMPT-1[^]*PROMPT-2/);
   });

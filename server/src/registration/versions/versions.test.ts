@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createListingRepository, createListingService, type ListingService } from '../../listings/index.js';
 import { newWallet } from '../../testing/index.js';
-import { confirmed, idOf, keys, openRegistration } from '../registration.test-support.js';
+import { confirmed, keys, openRegistration } from '../registration.test-support.js';
 import { openPrivatePart } from '../manifest/private-part.js';
 import { endVersionSupport, VERSION_SUPPORT_DAYS } from './version-support.js';
 
@@ -23,8 +23,7 @@ const listings = createListingService(createListingRepository(fixture.database))
 
 /** An agent on sale whose second version is another one than the first. */
 async function twoVersions() {
-  const wallet = newWallet();
-  const id = idOf(await fixture.register('automatic', wallet, FIRST));
+  const { wallet, id } = await fixture.draft(FIRST);
   await fixture.land(id, 10n);
   const before = await listings.detail(id);
   await fixture.update('automatic', wallet, id, BREAKING);
@@ -67,8 +66,7 @@ describe('a pinned version', () => {
   });
 
   it('is never one that was not approved', async () => {
-    const wallet = newWallet();
-    const id = idOf(await fixture.register('automatic', wallet, FIRST));
+    const { wallet, id } = await fixture.draft(FIRST);
     await fixture.service('operator').prepareToPublish(wallet, id, undefined);
     await fixture.update('operator', wallet, id, BREAKING);
     await fixture.land(id, 10n);
@@ -159,8 +157,7 @@ describe('a rollback', () => {
 });
 
 it('an update says to its creator whether it is breaking [REG-77]', async () => {
-  const wallet = newWallet();
-  const id = idOf(await fixture.register('automatic', wallet, FIRST));
+  const { wallet, id } = await fixture.draft(FIRST);
   const service = fixture.service('automatic');
   const { change } = await service.update(wallet, id, BREAKING, confirmed);
   expect(change).toMatchObject({ kind: 'breaking', reasons: [expect.stringContaining('url')] });

@@ -32,11 +32,15 @@ function reconcilerWith(parts: { [Name in keyof Parts]?: object }) {
 it('indexes a balance once for all its paid charges, before any of them is final', async () => {
   const done: string[] = [];
   const balance_address = Keypair.generate().publicKey.toBase58();
-  const due = (runId: string, state: ChargeRow['state']) => ({
-    charge: { run_id: runId, state, balance_address },
+  const due = (runId: string) => ({
+    charge: { run_id: runId, state: states[runId], balance_address },
     signatures: [{ signature: runId, signedBytes: Buffer.alloc(0), lastValidBlockHeight: 9n }],
   });
-  const becomes = (state: string) => async (runId: string) => done.push(`${runId} is ${state}`) > 0;
+  const states: Record<string, ChargeRow['state']> = { a: 'confirmed', b: 'signed' };
+  const becomes = (from: string, to: string) => async (runId: string) => {
+    if (states[runId] === from) done.push(`${runId} is ${to}`);
+    return true;
+  };
   const reconciler = reconcilerWith({
     chain: {
       statuses: async (signatures: string[]) =>
@@ -46,10 +50,10 @@ it('indexes a balance once for all its paid charges, before any of them is final
         })),
     },
     charges: {
-      takeDue: async () => [due('a', 'confirmed'), due('b', 'signed')],
+      takeDue: async () => [due('a'), due('b')],
       runsWaiting: async (runIds: readonly string[]) => [...runIds],
     },
-    states: { confirm: becomes('confirmed'), finalize: becomes('finalized') },
+    states: { confirm: becomes('signed', 'confirmed'), finalize: becomes('confirmed', 'finalized') },
     indexer: { indexAccounts: async (keys: unknown[]) => void done.push(`index ${keys.length}`) },
     runs: {
       async paid(runId: string) {
