@@ -1,8 +1,5 @@
 import {
   ACCESS_CREDENTIAL_OFFSETS,
-  ACCOUNT_DISCRIMINATORS,
-  ACCOUNT_SIZES,
-  ACCOUNT_VERSION,
   findAccessCredentialAddress,
   findListingAddress,
   findPerQueryBalanceAddress,
@@ -16,7 +13,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Chain } from '../chain/index.js';
 import { createLogger } from '../platform/logger.js';
-import { insertListing, newTestListingId, openTestDatabase } from '../testing/index.js';
+import { insertListing, newTestListingId, openTestDatabase, programAccount } from '../testing/index.js';
 import { windowBytes } from './indexed-account.js';
 import { createIndexer } from './indexer.js';
 import { createCredentialRepository } from './repository.js';
@@ -61,12 +58,7 @@ beforeEach(() => {
   state.transactions.length = 0;
 });
 
-function bytesOf(name: AccountName): Buffer {
-  const data = Buffer.alloc(ACCOUNT_SIZES[name]);
-  data.set(ACCOUNT_DISCRIMINATORS[name]);
-  data[8] = ACCOUNT_VERSION;
-  return data;
-}
+const bytesOf = (name: AccountName) => programAccount(name).data;
 
 function credentialBytes(buyer: PublicKey, valid = true): Buffer {
   const data = bytesOf('AccessCredential');

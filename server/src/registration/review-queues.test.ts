@@ -50,12 +50,12 @@ async function startCalls(concurrency: number) {
     [PROBE_TASK]: (payload: unknown) => prober.probe(idIn(payload)),
   };
   const jobs = await startJobs(database.pool, tasks, createLogger('silent'), { concurrency });
-  /** Waits until that many calls have begun; gives the names of their agents. */
-  const begun = async (count: number): Promise<string[]> => {
+  /** Waits until that many calls have started; gives the names of their agents. */
+  const starts = async (count: number): Promise<string[]> => {
     while (started.length < count) await new Promise<void>((resolve) => (onStarted = resolve));
     return [...started];
   };
-  return { begun, release: () => release(), stop: () => jobs.stop() };
+  return { starts, release: () => release(), stop: () => jobs.stop() };
 }
 
 it.each([
@@ -64,14 +64,14 @@ it.each([
 ])('an agent that does not answer delays no %s of another creator', async (_, task) => {
   const creator = newWallet();
   for (let drafts = 0; drafts < 6; drafts += 1) await draft(task, `silent ${drafts}`, creator);
-  const { begun, release, stop } = await startCalls(4);
-  expect(await begun(1)).toEqual(['silent 0']);
+  const { starts, release, stop } = await startCalls(4);
+  expect(await starts(1)).toEqual(['silent 0']);
   const honest: string[] = [];
   for (let drafts = 0; drafts < 6; drafts += 1) honest.push(await draft(task, `honest ${drafts}`));
   // The creator of the silent agents has one call at a time.
-  expect((await begun(7)).filter((name) => name.startsWith('silent'))).toEqual(['silent 0']);
+  expect((await starts(7)).filter((name) => name.startsWith('silent'))).toEqual(['silent 0']);
   release();
-  await begun(12);
+  await starts(12);
   await stop();
   if (task === SAMPLES_TASK) return;
   for (const id of honest) {
@@ -83,8 +83,8 @@ it('a creator with many drafts comes after one with a single draft [EXE-62]', as
   const creator = newWallet();
   for (let drafts = 0; drafts < 3; drafts += 1) await draft(SAMPLES_TASK, `busy ${drafts}`, creator);
   await draft(SAMPLES_TASK, 'other');
-  const { begun, stop } = await startCalls(1);
-  expect(await begun(4)).toEqual(['busy 0', 'other', 'busy 1', 'busy 2']);
+  const { starts, stop } = await startCalls(1);
+  expect(await starts(4)).toEqual(['busy 0', 'other', 'busy 1', 'busy 2']);
   await stop();
 });
 

@@ -27,12 +27,18 @@ afterAll(async () => {
 
 const newTask = (key: string | undefined, wallet?: string) => newTaskIn(database.db, key, wallet);
 
+const endedBefore = (runId: string, seconds: number) =>
+  database.db
+    .updateTable('runs')
+    .set({ finished_at: sql<Date>`now() - make_interval(secs => ${seconds})` })
+    .where('id', '=', runId)
+    .execute();
 /** Waits until something of a task's run is so. */
 const until = (task: Task, isSo: (row: Awaited<ReturnType<typeof here.runs.find>>) => unknown) =>
   vi.waitUntil(async () => isSo(await here.runs.find(task.runId, task.wallet)), { timeout: 15_000 });
 /** Waits until a caller is counted as waiting, or as gone. */
 const waiters = (task: Task, count: number) => until(task, (row) => row?.waiters === count);
-/** Asks ten times at once, on both replicas; gives the runs that answered, and those that worked. */
+/** Asks ten times at once, on both replicas; gives the runs that answered, and the runs that worked. */
 async function askAtOnce(again: () => Task): Promise<{ answered: Set<string>; worked: string[] }> {
   const worked: string[] = [];
   const runIds = await Promise.all(
@@ -117,12 +123,6 @@ describe('a repeated request', () => {
 
 describe('a key with a window', () => {
   const WINDOWED = 'equal;window=30';
-  const endedBefore = (runId: string, seconds: number) =>
-    database.db
-      .updateTable('runs')
-      .set({ finished_at: sql<Date>`now() - make_interval(secs => ${seconds})` })
-      .where('id', '=', runId)
-      .execute();
 
   it('gives the run while it goes on, and its answer until the window has passed [RUN-24]', async () => {
     const { first, again } = await newTask(WINDOWED);
@@ -316,11 +316,7 @@ it('a result is removed after 24 hours; its run and its key are remembered [RUN-
   await finish(here, first);
   await removeExpired(database.db);
   expect(await here.pastRuns.find(first.runId, wallet, 0, never)).toMatchObject({ output: 'the answer' });
-  await database.db
-    .updateTable('runs')
-    .set({ finished_at: new Date(Date.now() - 24 * 3_600_000 - 1_000) })
-    .where('id', '=', first.runId)
-    .execute();
+  await endedBefore(first.runId, 24 * 3_600 + 1);
   await removeExpired(database.db);
   expect((await here.runs.find(first.runId, wallet))?.output).toBeNull();
   await expect(here.pastRuns.find(first.runId, wallet, 0, never)).rejects.toMatchObject({

@@ -28,22 +28,15 @@ const failedBy = (code: number, confirmationStatus: 'confirmed' | 'finalized') =
 
 describe('an agent that was not reached in the last 10 minutes', () => {
   it('costs nothing when it cannot be reached, and its run is on record without its key [MON-13, EXE-87]', async () => {
-    const { execute, charges, signatures, hasCredit, allowed } = await world({
-      isHot: false,
-      agent: unreachable,
-    });
+    const made = await world({ isHot: false, agent: unreachable });
+    const { execute, charges, signatures, hasCredit, allowed, runs, wallet } = made;
     const { runId, code } = await errorOf(execute());
     expect(code).toBe('service_unavailable');
     expect(await charges()).toEqual([]);
     expect(await signatures()).toBe(0);
     expect(await hasCredit()).toBe(false);
     expect(allowed.size).toBe(0);
-    const row = await db
-      .selectFrom('runs')
-      .select(['status', 'error', 'idempotency_key'])
-      .where('id', '=', runId ?? '')
-      .executeTakeFirst();
-    expect(row).toMatchObject({
+    expect(await runs.find(runId ?? '', wallet)).toMatchObject({
       status: 'undelivered',
       error: { code: 'service_unavailable', message: expect.stringContaining('cannot be reached') as string },
       idempotency_key: null,

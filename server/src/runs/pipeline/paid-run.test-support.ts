@@ -1,11 +1,7 @@
 import {
   ACCESS_CREDENTIAL_OFFSETS,
-  ACCOUNT_DISCRIMINATORS,
-  ACCOUNT_SIZES,
-  ACCOUNT_VERSION,
   LISTING_OFFSETS,
   MARKETPLACE_PROGRAM_ID,
-  type AccountName,
 } from '@agent-rental/program-client';
 import { Keypair, type PublicKey, type SignatureStatus } from '@solana/web3.js';
 import { pino } from 'pino';
@@ -36,6 +32,7 @@ import {
   insertListing,
   newWallet,
   openTestDatabase,
+  programAccount,
   publishedListing,
   type TemporaryDatabase,
 } from '../../testing/index.js';
@@ -138,23 +135,14 @@ const PER_QUERY_TAG = 2;
 export const LISTING_PRICE_OFFSET = LISTING_OFFSETS.status + 1;
 const VALID = 1;
 
-/** An account of the program, with these bytes set. */
-function account(name: AccountName, bytes: Readonly<Record<number, number>>) {
-  const data = Buffer.alloc(ACCOUNT_SIZES[name]);
-  data.set(ACCOUNT_DISCRIMINATORS[name]);
-  data[8] = ACCOUNT_VERSION;
-  for (const [offset, byte] of Object.entries(bytes)) data[Number(offset)] = byte;
-  return { data, owner: MARKETPLACE_PROGRAM_ID, lamports: 1, executable: false };
-}
-
 /** A listing, its credential and its balance, in the order in which a run asks for them. */
 export const STANDING = [
-  account('Listing', { [LISTING_OFFSETS.rentalModel]: PER_QUERY_TAG }),
-  account('AccessCredential', {
+  programAccount('Listing', { [LISTING_OFFSETS.rentalModel]: PER_QUERY_TAG }),
+  programAccount('AccessCredential', {
     [ACCESS_CREDENTIAL_OFFSETS.rentalModel]: PER_QUERY_TAG,
     [ACCESS_CREDENTIAL_OFFSETS.valid]: VALID,
   }),
-  account('PerQueryBalance', {}),
+  programAccount('PerQueryBalance'),
 ];
 
 /** The index's view of the renter: it can pay any price. */
@@ -275,7 +263,7 @@ export async function paidRunWorld(
   const wallets = {
     getAccounts: async (addresses: PublicKey[]) => ({
       slot: 1n,
-      accounts: addresses.map(() => ({ ...account('Listing', {}), lamports })),
+      accounts: addresses.map(() => ({ ...programAccount('Listing'), lamports })),
     }),
   };
   const deps = {
