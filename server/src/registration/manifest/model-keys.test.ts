@@ -128,12 +128,12 @@ describe('a change of where data goes', () => {
     const { wallet, id } = await registered();
     const secrets = createCreatorSecrets(fixture.repository, keys);
     for (const [change, code] of [
-      [secrets.setModelKey(wallet, id, 'thiefs', refuse), 'invalid_signature'],
+      [() => secrets.setModelKey(wallet, id, 'thiefs', refuse), 'invalid_signature'],
       // An impossible change is refused without asking for a signature.
-      [secrets.rotateWebhookSecret(wallet, id, refuse), 'invalid_request'],
-      [secrets.setModelKey(newWallet(), id, 'k', refuse), 'listing_not_found'],
+      [() => secrets.rotateWebhookSecret(wallet, id, refuse), 'invalid_request'],
+      [() => secrets.setModelKey(newWallet(), id, 'k', refuse), 'listing_not_found'],
     ] as const) {
-      await expect(change).rejects.toMatchObject({ code });
+      await expect(change()).rejects.toMatchObject({ code });
     }
     expect(await modelOf(id)).toMatchObject({ key: KEY });
   });
