@@ -4,6 +4,7 @@ import {
   MARKETPLACE_PROGRAM_ID,
 } from '@agent-rental/program-client';
 import { Keypair, type PublicKey, type SignatureStatus } from '@solana/web3.js';
+import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll } from 'vitest';
 import {
@@ -199,10 +200,8 @@ export async function paidRunWorld(
     ...setup.chain,
   } as unknown as Chain;
   if (isHot && !setup.replicaOf) {
-    await db
-      .insertInto('agent_contacts')
-      .values({ version_id: row.version_id, reached_at: new Date() })
-      .execute();
+    const contact = { version_id: row.version_id, reached_at: new Date() };
+    await db.insertInto('agent_contacts').values(contact).execute();
   }
   if (!setup.replicaOf) {
     await insertBalance(db, wallet, row.address, { balance_lamports: balanceLamports });
@@ -359,17 +358,14 @@ export async function paidRunWorld(
     look: (runId: string) => pastRuns.find(runId, wallet, 0, never),
     reconcile: () => reconciler.reconcile('all'),
     hasCredit: () => settlement.hasCredit(wallet, row.id),
-    paidFor: (runId: string) => settlement.paidFor(runId),
     charges: () =>
       db.selectFrom('charges').selectAll().where('wallet', '=', wallet).orderBy('sequence').execute(),
     signatures: async () => {
-      const { count } = await db
-        .selectFrom('charge_signatures')
-        .innerJoin('charges', 'charges.run_id', 'charge_signatures.run_id')
-        .where('wallet', '=', wallet)
-        .select((eb) => eb.fn.countAll<bigint>().as('count'))
-        .executeTakeFirstOrThrow();
-      return Number(count);
+      const { rows } = await sql`
+        select signature from charge_signatures join charges using (run_id) where wallet = ${wallet}`.execute(
+        db,
+      );
+      return rows.length;
     },
   };
 }

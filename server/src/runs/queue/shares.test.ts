@@ -76,12 +76,8 @@ describe('the slots of a listing that several wallets want', () => {
     const wallets = Array.from({ length: 5 }, newWallet);
     for (const wallet of wallets) await come(listing, wallet, 24);
     // The first wallet was alone and has all; once these have ended each has its share.
-    const slots = await database.db
-      .selectFrom('seats')
-      .select('run_id')
-      .where('listing_id', '=', listing.id)
-      .execute();
-    for (const { run_id: run } of slots) await end(listing, run);
+    const slots = database.db.selectFrom('seats').select('run_id').where('listing_id', '=', listing.id);
+    for (const { run_id: run } of await slots.execute()) await end(listing, run);
     expect(await heldBy(listing, wallets)).toEqual([4, 4, 4, 4, 4]);
   });
 });

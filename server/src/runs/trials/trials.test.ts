@@ -44,12 +44,8 @@ describe('a free first run', () => {
     expect(await charges()).toEqual([]);
     expect(await look(run.runId)).toMatchObject({ status: 'completed', cost_lamports: 0, trial: true });
     expect(await rowsOf(run.runId)).toMatchObject({ is_trial: true, status: 'completed' });
-    const logged = await db
-      .selectFrom('run_log_entries')
-      .select('run_id')
-      .where('run_id', '=', run.runId)
-      .execute();
-    expect(logged).toHaveLength(1);
+    const logged = db.selectFrom('run_log_entries').select('run_id').where('run_id', '=', run.runId);
+    expect(await logged.execute()).toHaveLength(1);
     const error = await errorOf(call());
     expect(error.code).toBe('credential_not_found');
     expect(error.message).toContain('has had its free run');
