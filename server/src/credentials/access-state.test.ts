@@ -9,6 +9,7 @@ const credential = (
   rentalModel: RentalModel,
   fields: Partial<NonNullable<AccessState['credential']>> = {},
 ) => ({ valid: true, rentalModel, expiresAt: null, ...fields });
+const ending = (afterMs: number) => credential('subscription', { expiresAt: at(afterMs) });
 const balance = (balanceLamports: bigint, maxPriceLamports = PRICE) => ({
   balanceLamports,
   maxPriceLamports,
@@ -19,27 +20,17 @@ it.each([
   ['no credential but a balance', undefined, balance(5000n), 'not_found'],
   ['one_time', credential('one_time'), undefined, 'active'],
   ['one_time, revoked', credential('one_time', { valid: false }), undefined, 'revoked'],
-  ['subscription, a millisecond left', credential('subscription', { expiresAt: at(1) }), undefined, 'active'],
-  ['subscription, at its end', credential('subscription', { expiresAt: at(0) }), undefined, 'expired'],
-  ['subscription, ended', credential('subscription', { expiresAt: at(-1) }), undefined, 'expired'],
+  ['subscription, a millisecond left', ending(1), undefined, 'active'],
+  ['subscription, at its end', ending(0), undefined, 'expired'],
+  ['subscription, ended', ending(-1), undefined, 'expired'],
   ['subscription without an end', credential('subscription'), undefined, 'expired'],
-  [
-    'subscription, revoked',
-    credential('subscription', { expiresAt: at(1), valid: false }),
-    undefined,
-    'revoked',
-  ],
+  ['subscription, revoked', { ...ending(1), valid: false }, undefined, 'revoked'],
   ['per_query, more than the price', credential('per_query'), balance(5000n), 'active'],
   ['per_query, just the price', credential('per_query'), balance(PRICE), 'active'],
   ['per_query, a lamport short', credential('per_query'), balance(PRICE - 1n), 'low_balance'],
   ['per_query, nothing left', credential('per_query'), balance(0n), 'low_balance'],
   ['per_query, no balance account', credential('per_query'), undefined, 'low_balance'],
-  [
-    'per_query, price above the agreed one',
-    credential('per_query'),
-    balance(5000n, PRICE - 1n),
-    'low_balance',
-  ],
+  ['per_query, price above the agreed', credential('per_query'), balance(5000n, PRICE - 1n), 'low_balance'],
   ['per_query, revoked', credential('per_query', { valid: false }), balance(5000n), 'revoked'],
 ] as const)('%s, on an active or paused listing', (_, held, left, expected) => {
   for (const status of ['active', 'paused'] as const) {

@@ -1,36 +1,26 @@
 import {
   ACCESS_CREDENTIAL_OFFSETS,
-  ACCOUNT_DISCRIMINATORS,
-  ACCOUNT_SIZES,
-  ACCOUNT_VERSION,
   LISTING_OFFSETS,
   MARKETPLACE_PROGRAM_ID,
   PER_QUERY_BALANCE_OFFSETS,
-  type AccountName,
 } from '@agent-rental/program-client';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Chain } from '../chain/index.js';
-import { newWallet } from '../testing/index.js';
+import { newWallet, programAccount } from '../testing/index.js';
 import { readChainAccessState } from './chain-access-state.js';
 
 const ONE_TIME = 0;
+const PER_QUERY = 2;
 type Found = Awaited<ReturnType<Chain['getAccountsOfTwo']>>;
 
-function account(name: AccountName, bytes: Readonly<Record<number, number>> = {}) {
-  const data = Buffer.alloc(ACCOUNT_SIZES[name]);
-  data.set(ACCOUNT_DISCRIMINATORS[name]);
-  data[8] = ACCOUNT_VERSION;
-  for (const [offset, byte] of Object.entries(bytes)) data[Number(offset)] = byte;
-  return { data, owner: MARKETPLACE_PROGRAM_ID, lamports: 1, executable: false };
-}
-
-const listing = account('Listing', { [LISTING_OFFSETS.rentalModel]: ONE_TIME });
-const credential = account('AccessCredential', {
-  [ACCESS_CREDENTIAL_OFFSETS.rentalModel]: ONE_TIME,
-  [ACCESS_CREDENTIAL_OFFSETS.valid]: 1,
-});
-const GRANTED = [listing, credential, null];
-const NONE = [listing, null, null];
+const listing = (model: number) => programAccount('Listing', { [LISTING_OFFSETS.rentalModel]: model });
+const credential = (model: number) =>
+  programAccount('AccessCredential', {
+    [ACCESS_CREDENTIAL_OFFSETS.rentalModel]: model,
+    [ACCESS_CREDENTIAL_OFFSETS.valid]: 1,
+  });
+const GRANTED = [listing(ONE_TIME), credential(ONE_TIME), null];
+const NONE = [listing(ONE_TIME), null, null];
 
 /** The answers of the two endpoints, call by call; the last one stays. */
 let answers: Found[];
@@ -78,22 +68,12 @@ describe('access that two endpoints show differently', () => {
 });
 
 it('of two balances the lower one counts [MON-40]', async () => {
-  const PER_QUERY = 2;
-  const prepaid = (balanceLamports: number) => [
-    account('Listing', { [LISTING_OFFSETS.rentalModel]: PER_QUERY }),
-    account('AccessCredential', {
-      [ACCESS_CREDENTIAL_OFFSETS.rentalModel]: PER_QUERY,
-      [ACCESS_CREDENTIAL_OFFSETS.valid]: 1,
-    }),
-    withBalance(balanceLamports),
-  ];
+  const prepaid = (lamports: number) => {
+    const balance = programAccount('PerQueryBalance');
+    // The field behind the listing.
+    balance.data.writeBigUInt64LE(BigInt(lamports), PER_QUERY_BALANCE_OFFSETS.listing + 32);
+    return [listing(PER_QUERY), credential(PER_QUERY), balance];
+  };
   answers = [{ slot: 9n, accounts: prepaid(200), second: { slot: 9n, accounts: prepaid(7) } }];
   expect((await read())?.balance?.balanceLamports).toBe(7n);
 });
-
-/** A balance of so much: the field behind the listing. */
-function withBalance(lamports: number) {
-  const found = account('PerQueryBalance');
-  found.data.writeBigUInt64LE(BigInt(lamports), PER_QUERY_BALANCE_OFFSETS.listing + 32);
-  return found;
-}

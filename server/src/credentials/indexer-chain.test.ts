@@ -1,98 +1,50 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startLocalChain, type LocalChain } from '@agent-rental/local-chain';
 import {
   closeListing,
-  createListing,
   findAccessCredentialAddress,
   findListingAddress,
   findPerQueryBalanceAddress,
-  initializeProtocol,
   MARKETPLACE_PROGRAM_ID,
   purchasePerQuery,
   revokePerQueryAccess,
   topupBalance,
   updateListing,
+  createListing,
 } from '@agent-rental/program-client';
-import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
 import {
-  Connection,
-  Keypair,
   LAMPORTS_PER_SOL,
   SystemProgram,
   Transaction,
+  type Keypair,
   type PublicKey,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createChain, createProgramHistory, type Chain } from '../chain/index.js';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { createProgramHistory, type Chain } from '../chain/index.js';
 import { createLogger } from '../platform/logger.js';
-import { insertListing, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { insertListing, openTestDatabase, startTestMarket } from '../testing/index.js';
 import { createIndexer, type Indexer } from './indexer.js';
-import { createCredentialRepository, type CredentialRepository } from './repository.js';
+import { createCredentialRepository } from './repository.js';
 
 const PRICE = 1_000_000n;
 const DEPOSIT = 10_000_000n;
 const PROGRAM = MARKETPLACE_PROGRAM_ID.toBase58();
-/** Beyond it a slot is final. */
-const FINALIZED_AFTER_SLOTS = 33;
 
-let folder: string;
-let localChain: LocalChain;
-let connection: Connection;
-let chain: Chain;
-let database: TemporaryDatabase;
-let repository: CredentialRepository;
+const database = await openTestDatabase();
+afterAll(() => database.close());
+// Nothing becomes final until a test says so.
+const market = await startTestMarket(database);
+afterAll(() => market.close());
+const { chain, connection, drop, finalize } = market;
+const repository = createCredentialRepository(database.db);
+
 let indexer: Indexer;
 let listingId: string;
 let creator: Keypair;
 let buyer: Keypair;
-const [upgradeAuthority, admin, authority, treasury] = [0, 1, 2, 3].map(() => Keypair.generate()) as [
-  Keypair,
-  Keypair,
-  Keypair,
-  Keypair,
-];
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'indexer-'));
-  // Long slots: nothing becomes final until a test says so.
-  localChain = await startLocalChain({
-    stateDir: folder,
-    rpcPort: 0,
-    testHooks: true,
-    slotTimeMs: 60_000,
-    programs: [
-      {
-        programId: PROGRAM,
-        soPath: marketplaceSoPath(),
-        upgradeAuthority: upgradeAuthority.publicKey.toBase58(),
-      },
-    ],
-  });
-  connection = new Connection(localChain.rpcUrl, 'confirmed');
-  chain = createChain(localChain.rpcUrl, MARKETPLACE_PROGRAM_ID);
-  database = await openTestDatabase();
-  repository = createCredentialRepository(database.db);
-  for (const wallet of [upgradeAuthority, admin, authority, treasury]) await fund(wallet.publicKey);
-  const roles = { admin: admin.publicKey, authority: authority.publicKey, treasury: treasury.publicKey };
-  await send(
-    [initializeProtocol({ upgradeAuthority: upgradeAuthority.publicKey, ...roles })],
-    [upgradeAuthority],
-  );
-});
-afterAll(async () => {
-  await localChain?.close();
-  await database?.close();
-  await rm(folder, { recursive: true, force: true });
-});
 beforeEach(async () => {
-  [creator, buyer] = [Keypair.generate(), Keypair.generate()];
-  await fund(creator.publicKey);
-  await fund(buyer.publicKey);
+  [creator, buyer] = [await market.newWallet(), await market.newWallet()];
   ({ id: listingId } = await insertListing(database.db, { status: 'draft', published_at: null }));
-  await send([listing(listingId)], [creator, authority]);
+  await send([listing(listingId)], [creator, market.authorityKeypair]);
   await finalize();
   indexer = newIndexer();
   await indexer.catchUp();
@@ -100,10 +52,7 @@ beforeEach(async () => {
 
 const newIndexer = (): Indexer => createIndexer(chain, repository, createLogger('silent'), 1000);
 
-async function fund(address: PublicKey): Promise<void> {
-  await connection.requestAirdrop(address, 10 * LAMPORTS_PER_SOL);
-}
-
+/** Sends a transaction and does not wait for it; gives its signature. */
 async function send(
   instructions: TransactionInstruction[],
   signers: Keypair[],
@@ -116,20 +65,10 @@ async function send(
   return connection.sendRawTransaction(transaction.serialize(), { skipPreflight });
 }
 
-async function hook(method: string, params: object): Promise<void> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [params] });
-  const headers = { 'content-type': 'application/json' };
-  const answer = await fetch(localChain.rpcUrl, { method: 'POST', headers, body });
-  expect(await answer.json()).not.toHaveProperty('error');
-}
-
-const finalize = () => hook('localchain_warp', { slots: FINALIZED_AFTER_SLOTS });
-const drop = (...dropSignatures: string[]) => hook('localchain_fork', { dropSignatures });
-
 const listing = (id: string) =>
   createListing({
     creator: creator.publicKey,
-    authority: authority.publicKey,
+    authority: market.authorityKeypair.publicKey,
     listingId: id,
     rentalModel: 'per_query',
     priceLamports: PRICE,
@@ -137,16 +76,12 @@ const listing = (id: string) =>
     metadataUri: 'ipfs://test',
   });
 const purchase = (depositLamports = DEPOSIT) =>
-  purchasePerQuery({
-    buyer: buyer.publicKey,
-    listingId,
-    depositLamports,
-    maxPriceLamports: PRICE,
-  });
+  purchasePerQuery({ buyer: buyer.publicKey, listingId, depositLamports, maxPriceLamports: PRICE });
 const revocation = () =>
   revokePerQueryAccess({ revoker: creator.publicKey, buyer: buyer.publicKey, listingId });
 
 const rental = () => repository.findRental(buyer.publicKey.toBase58(), listingId);
+const RENTED = { valid: true, balance_lamports: DEPOSIT };
 const listingRow = (id = listingId) =>
   database.db.selectFrom('listings').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 const cursor = () => repository.readCursor(PROGRAM);
@@ -156,11 +91,11 @@ describe('the index, on a chain that forks', () => {
   it('shows a confirmed rental at once, and it stays when it is final [CRD-30]', async () => {
     await send([purchase()], [buyer]);
     await indexer.catchUp();
-    expect(await rental()).toMatchObject({ valid: true, balance_lamports: DEPOSIT });
+    expect(await rental()).toMatchObject(RENTED);
     expect(await unfinalized()).not.toEqual([]);
     await finalize();
     await indexer.catchUp();
-    expect(await rental()).toMatchObject({ valid: true, balance_lamports: DEPOSIT });
+    expect(await rental()).toMatchObject(RENTED);
     expect(await unfinalized()).toEqual([]);
   });
 
@@ -173,7 +108,7 @@ describe('the index, on a chain that forks', () => {
     await finalize();
     await send([purchase()], [buyer]);
     await indexer.catchUp();
-    expect(await rental()).toMatchObject({ valid: true, balance_lamports: DEPOSIT });
+    expect(await rental()).toMatchObject(RENTED);
   });
 
   it('undoes a drop that happened while no server ran, once it is final [CRD-30]', async () => {
@@ -203,7 +138,7 @@ describe('the index, on a chain that forks', () => {
         await finalize();
       }
       await indexer.catchUp();
-      expect(await rental()).toMatchObject({ valid: true, balance_lamports: DEPOSIT });
+      expect(await rental()).toMatchObject(RENTED);
     }
   });
 
@@ -226,7 +161,7 @@ describe('the index, on a chain that forks', () => {
 
   it('makes a listing a draft again when its publication is dropped [CRD-30]', async () => {
     const { id } = await insertListing(database.db, { status: 'draft', published_at: null });
-    const published = await send([listing(id)], [creator, authority]);
+    const published = await send([listing(id)], [creator, market.authorityKeypair]);
     await indexer.catchUp();
     expect(await listingRow(id)).toMatchObject({ status: 'active', price_lamports: PRICE });
     await drop(published);
@@ -242,7 +177,7 @@ describe('the index, on a chain that forks', () => {
     );
     await finalize();
     await newIndexer().catchUp();
-    expect(await rental()).toMatchObject({ valid: true, balance_lamports: DEPOSIT });
+    expect(await rental()).toMatchObject(RENTED);
     expect(await listingRow()).toMatchObject({ status: 'paused', price_lamports: PRICE / 2n });
     expect(await cursor()).not.toBe(rent);
     await send([closeListing({ creator: creator.publicKey, listingId })], [creator]);
@@ -297,7 +232,7 @@ describe('the index, among the transactions of others', () => {
     // The rental itself works on prefunded addresses.
     await send([purchase()], [buyer]);
     await indexer.catchUp();
-    expect(await rental()).toMatchObject({ valid: true, balance_lamports: DEPOSIT });
+    expect(await rental()).toMatchObject(RENTED);
   });
 
   it('learns nothing from a transaction of the program that failed', async () => {
@@ -311,7 +246,7 @@ describe('the index, among the transactions of others', () => {
 });
 
 describe('the index, where it knows no place in the history', () => {
-  const history = () => createProgramHistory(localChain.rpcUrl, MARKETPLACE_PROGRAM_ID);
+  const history = () => createProgramHistory(connection.rpcEndpoint, MARKETPLACE_PROGRAM_ID);
   /** An indexer that takes a snapshot, and how many transactions it has read. */
   function counting() {
     let read = 0;
@@ -331,20 +266,18 @@ describe('the index, where it knows no place in the history', () => {
     await send([purchase()], [buyer]);
     await finalize();
     await forget();
-    await database.db.deleteFrom('credentials').execute();
-    await database.db.deleteFrom('balances').execute();
-    await database.db.deleteFrom('escrows').execute();
+    for (const table of ['credentials', 'balances', 'escrows'] as const) {
+      await database.db.deleteFrom(table).execute();
+    }
     const { indexer: started, read } = counting();
     await started.catchUp();
     expect(read()).toBe(0);
-    expect(await rental()).toMatchObject({ valid: true, balance_lamports: DEPOSIT });
+    expect(await rental()).toMatchObject(RENTED);
     expect(await listingRow()).toMatchObject({ status: 'active', price_lamports: PRICE });
-    const { address } = await database.db
-      .selectFrom('escrows')
-      .selectAll()
-      .where('listing_address', '=', findListingAddress(listingId).address.toBase58())
-      .executeTakeFirstOrThrow();
-    expect(address).toBeTruthy();
+    const escrows = database.db.selectFrom('escrows').select('listing_address');
+    expect(await escrows.execute()).toContainEqual({
+      listing_address: findListingAddress(listingId).address.toBase58(),
+    });
     expect(await unfinalized()).toEqual([]);
     await send([revocation()], [creator]);
     await started.catchUp();
@@ -358,7 +291,7 @@ describe('the index, where it knows no place in the history', () => {
     const { indexer: started, read } = counting();
     await started.catchUp();
     expect(read()).toBe(1);
-    expect(await rental()).toMatchObject({ valid: true, balance_lamports: DEPOSIT });
+    expect(await rental()).toMatchObject(RENTED);
     await drop(dropped);
     await started.catchUp();
     expect(await rental()).toBeUndefined();
@@ -366,10 +299,10 @@ describe('the index, where it knows no place in the history', () => {
 
   it('removes accounts that are gone from the chain', async () => {
     await send([purchase()], [buyer]);
-    await finalize();
-    await indexer.catchUp();
-    await finalize();
-    await indexer.catchUp();
+    for (const _ of ['confirmed', 'final']) {
+      await finalize();
+      await indexer.catchUp();
+    }
     expect(await unfinalized()).toEqual([]);
     await send([revocation()], [creator]);
     await finalize();
@@ -393,6 +326,6 @@ describe('the index, where it knows no place in the history', () => {
     };
     const started = createIndexer(chain, repository, createLogger('silent'), 1000, { history: refusing });
     await started.catchUp();
-    expect(await rental()).toMatchObject({ valid: true, balance_lamports: DEPOSIT });
+    expect(await rental()).toMatchObject(RENTED);
   });
 });

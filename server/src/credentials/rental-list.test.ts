@@ -1,17 +1,11 @@
 import { COUNTED_FOR_TOTAL, RENTAL_MODELS } from '@agent-rental/contract';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  insertListing,
-  newWallet,
-  openTestDatabase,
-  rowsRead,
-  type TemporaryDatabase,
-} from '../testing/index.js';
+import { afterAll, expect, it } from 'vitest';
+import { insertBalance, insertListing, newWallet, openTestDatabase, rowsRead } from '../testing/index.js';
 import { accessStatus, type AccessStatus } from './access-state.js';
 import { createCredentialRepository } from './repository.js';
-import { createRentalList, type RentalFilter, type RentalList } from './rental-list.js';
+import { createRentalList, type RentalFilter } from './rental-list.js';
 
 const FORM = process.env['TEST_FORM'];
 const CASES = FORM === 'full' ? 200 : FORM === 'sample' ? 40 : 12;
@@ -20,13 +14,9 @@ const HOUR_MS = 3_600_000;
 const PRICE = 1_000n;
 const FILTERS: RentalFilter[] = [undefined, 'active', 'expired', 'low_balance', 'current'];
 
-let database: TemporaryDatabase;
-let rentals: RentalList;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  rentals = createRentalList(database.db);
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const rentals = createRentalList(database.db);
 
 /** A rental with everything that decides about it; ends and amounts are on both sides of every bound. */
 const rental = fc.record({
@@ -98,17 +88,8 @@ async function store(held: readonly Rental[]): Promise<{ wallet: string; address
       })
       .execute();
     if (balance === null) continue;
-    await database.db
-      .insertInto('balances')
-      .values({
-        ...account,
-        address: newWallet(),
-        balance_lamports: balance.left,
-        max_price_lamports: balance.most,
-        highest_sequence: 0n,
-        window_bits: Buffer.alloc(32),
-      })
-      .execute();
+    const lamports = { balance_lamports: balance.left, max_price_lamports: balance.most };
+    await insertBalance(database.db, wallet, listing.address, lamports);
   }
   return { wallet, addresses };
 }
@@ -139,10 +120,8 @@ it('each filter lists and counts just the rentals of which accessStatus says the
           const found = await walk(wallet, filter, limit);
           expect(new Map(found.map(({ address, status }) => [address, status]))).toEqual(expected);
           expect(found).toHaveLength(expected.size);
-          expect(await rentals.count(wallet, filter, NOW, { seen: 0, after: undefined })).toEqual({
-            total: expected.size,
-            isMinimum: false,
-          });
+          const count = await rentals.count(wallet, filter, NOW, { seen: 0, after: undefined });
+          expect(count).toEqual({ total: expected.size, isMinimum: false });
           const times = found.map(({ purchased_at }) => purchased_at.getTime());
           expect(times).toEqual(times.toSorted((one, other) => other - one));
           const skipped = await rentals.page(wallet, filter, NOW, { limit, offset: 2 });
@@ -221,14 +200,10 @@ it('looks at a bounded number of rentals to count a list, and at none twice', as
       expect(read.get('credentials')).toBe(most);
     }
   }
-  expect(await rentals.count(wallet, 'current', NOW, { seen: 50, after })).toEqual({
-    total: looked,
-    isMinimum: true,
-  });
-  expect(await rentals.count(wallet, 'current', NOW, { seen: looked, after })).toEqual({
-    total: looked,
-    isMinimum: true,
-  });
+  for (const seen of [50, looked]) {
+    const count = await rentals.count(wallet, 'current', NOW, { seen, after });
+    expect(count).toEqual({ total: looked, isMinimum: true });
+  }
 });
 
 it('the total of a list does not depend on where its page ends', async () => {
@@ -238,9 +213,7 @@ it('the total of a list does not depend on where its page ends', async () => {
     const page = await rentals.page(wallet, undefined, NOW, { limit, offset: 0 });
     const last = page.at(-1);
     const after = { timeUs: last?.purchased_at_us ?? 0n, id: last?.address ?? '' };
-    expect(await rentals.count(wallet, undefined, NOW, { seen: limit, after })).toEqual({
-      total: stored,
-      isMinimum: false,
-    });
+    const count = await rentals.count(wallet, undefined, NOW, { seen: limit, after });
+    expect(count).toEqual({ total: stored, isMinimum: false });
   }
 });

@@ -1,33 +1,18 @@
 import { listAgentsResponse } from '@agent-rental/contract';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { createAgentContacts } from '../runs/index.js';
-import {
-  insertListing,
-  insertRun,
-  newWallet,
-  openTestDatabase,
-  type TemporaryDatabase,
-} from '../testing/index.js';
+import { insertListing, insertRun, newWallet, openTestDatabase } from '../testing/index.js';
 import { createOwnAgents } from './own-agents.js';
-import { createRegistrationRepository, type RegistrationRepository } from './repository.js';
+import { createRegistrationRepository } from './repository.js';
 
-let database: TemporaryDatabase;
-let repository: RegistrationRepository;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  repository = createRegistrationRepository(database.db, async () => undefined);
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const repository = createRegistrationRepository(database.db, async () => undefined);
 
 const list = async (wallet: string, query: { limit?: number; offset?: number; cursor?: string } = {}) => {
-  const page = await createOwnAgents(database.db).list(wallet, { limit: 20, offset: 0, ...query });
-  return listAgentsResponse.parse({
-    agents: page.agents,
-    total: page.total,
-    limit: 20,
-    offset: 0,
-    ...page.end,
-  });
+  const page = { limit: 20, offset: 0 };
+  const { agents, total, end } = await createOwnAgents(database.db).list(wallet, { ...page, ...query });
+  return listAgentsResponse.parse({ agents, total, ...page, ...end });
 };
 const contacts = () =>
   createAgentContacts(database.db, {
@@ -74,10 +59,8 @@ it('an agent whose nightly runs fail is shown with the time, and with that since
   const failing_since = new Date('2026-01-05T00:00:00Z');
   const hidden_since = new Date('2026-02-04T00:00:00Z');
   await insertListing(database.db, { creator, failing_since, hidden_since });
-  expect(await only(creator)).toMatchObject({
-    failing_since: failing_since.toISOString(),
-    hidden_since: hidden_since.toISOString(),
-  });
+  const times = { failing_since: failing_since.toISOString(), hidden_since: hidden_since.toISOString() };
+  expect(await only(creator)).toMatchObject(times);
 });
 
 it('an agent that runs do not reach is shown with the reason, and since when, until one succeeds [REG-123]', async () => {
@@ -125,16 +108,10 @@ it('a run of another version than the one that runs by default says nothing of i
   const creator = newWallet();
   const { id, version_id: old } = await insertListing(database.db, { creator });
   const other = await insertListing(database.db);
-  await database.db
-    .updateTable('agent_versions')
-    .set({ listing_id: id, number: 2 })
-    .where('id', '=', other.version_id)
-    .execute();
-  await database.db
-    .updateTable('listings')
-    .set({ version_id: other.version_id })
-    .where('id', '=', id)
-    .execute();
+  const second = { listing_id: id, number: 2 };
+  const running = { version_id: other.version_id };
+  await database.db.updateTable('agent_versions').set(second).where('id', '=', other.version_id).execute();
+  await database.db.updateTable('listings').set(running).where('id', '=', id).execute();
   await contacts().failed(old, { class: 'endpoint_unreachable' });
   expect((await only(creator))?.unreachable).toBeNull();
 });
@@ -155,11 +132,8 @@ it('a probe says so, too, and one that reaches it takes it back and its mark wit
 
 it('a run that has succeeded takes the mark away [REG-123]', async () => {
   const creator = newWallet();
-  const marked = { creator, unverified_at: new Date() };
-  const { id } = await insertListing(database.db, marked);
-  await database.db
-    .insertInto('listing_run_deltas')
-    .values({ listing_id: id, run_count: 1, completed_count: 1 })
-    .execute();
+  const { id } = await insertListing(database.db, { creator, unverified_at: new Date() });
+  const delta = { listing_id: id, run_count: 1, completed_count: 1 };
+  await database.db.insertInto('listing_run_deltas').values(delta).execute();
   expect(await only(creator)).not.toHaveProperty('unverified_since');
 });

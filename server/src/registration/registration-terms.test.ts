@@ -1,40 +1,25 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newWallet } from '../testing/index.js';
-import { idOf, openRegistration, TERMS, type RegistrationFixture } from './registration.test-support.js';
+import { afterAll, expect, it } from 'vitest';
+import { openRegistration, TERMS, type RegistrationFixture } from './registration.test-support.js';
 
-let fixture: RegistrationFixture;
-beforeAll(async () => {
-  fixture = await openRegistration();
-});
+const fixture = await openRegistration();
 afterAll(() => fixture.close());
 
-/** A registered draft. */
-async function draft(fields: Record<string, unknown> = {}) {
-  const wallet = newWallet();
-  return { wallet, id: idOf(await fixture.register('automatic', wallet, fields)) };
-}
+const { draft } = fixture;
+const update = (wallet: string, id: string, changes: Record<string, unknown>) =>
+  fixture.update('automatic', wallet, id, changes);
 const violationsOf = (job: Awaited<ReturnType<RegistrationFixture['update']>>) =>
   job.error?.details.map(({ path }) => path).toSorted();
 
 it('all that is said of a listing when it is published is stored [REG-70]', async () => {
   const { wallet, id } = await draft({ listing: undefined });
-  const said = {
+  const { price_lamports, ...said } = {
     ...TERMS,
     title: 'The invoice reader',
     runs_per_minute: 7,
     sample_input: { text: 'a' },
-    sample_output: ['12 EUR'],
   };
-  await fixture.service('automatic').prepareToPublish(wallet, id, said);
-  const stored = {
-    title: 'The invoice reader',
-    rental_model: 'per_query',
-    price_lamports: 500_000n,
-    min_deposit_lamports: 500_000n,
-    runs_per_minute: 7,
-    sample_input: { text: 'a' },
-    sample_output: ['12 EUR'],
-  };
+  await fixture.service('automatic').prepareToPublish(wallet, id, { ...said, price_lamports });
+  const stored = { ...said, price_lamports: 500_000n, min_deposit_lamports: 500_000n };
   expect(await fixture.listing(id)).toMatchObject(stored);
   // Fields that are left out stay; a deposit that equals the price follows it.
   await fixture
@@ -52,7 +37,7 @@ it('an update changes texts and terms of a listing, without a new version [REG-7
   const { wallet, id } = await draft();
   const { version_id: version } = await fixture.listing(id);
   const listing = { title: 'Better', runs_per_minute: 3, sample_output: ['a', 'b'], price_lamports: 700_000 };
-  expect(await fixture.update('automatic', wallet, id, { listing })).toMatchObject({ status: 'completed' });
+  expect(await update(wallet, id, { listing })).toMatchObject({ status: 'completed' });
   expect(await fixture.listing(id)).toMatchObject({
     version_id: version,
     title: 'Better',
@@ -61,37 +46,30 @@ it('an update changes texts and terms of a listing, without a new version [REG-7
     price_lamports: 700_000n,
   });
   const both = { listing: { runs_per_minute: null }, description: 'Reads more.' };
-  await fixture.update('automatic', wallet, id, both);
+  await update(wallet, id, both);
   const after = await fixture.listing(id);
   expect(after).toMatchObject({ runs_per_minute: null, description: 'Reads more.', title: 'Better' });
   expect(after.version_id).not.toBe(version);
 });
 
-it('a creator takes a listing out of the nightly runs, when it is registered or later, and back in [REG-145]', async () => {
-  const isRun = async (id: string) => (await fixture.listing(id)).health_checks;
+it.each([
+  ['takes a listing out of the nightly runs, and back in [REG-145]', 'health_checks', true],
+  ['offers a free first run, and ends the offer [REG-149]', 'free_trial', false],
+] as const)('a creator %s, when it is registered or later', async (_, field, usual) => {
+  const now = async (id: string) => (await fixture.listing(id))[field];
   const { wallet, id } = await draft();
-  expect(await isRun(id)).toBe(true);
-  await fixture.update('automatic', wallet, id, { listing: { health_checks: false } });
-  expect(await isRun(id)).toBe(false);
-  await fixture.update('automatic', wallet, id, { listing: { title: 'Better' } });
-  expect(await isRun(id)).toBe(false);
-  await fixture.update('automatic', wallet, id, { listing: { health_checks: true } });
-  expect(await isRun(id)).toBe(true);
-  const out = await draft({ listing: { ...TERMS, health_checks: false } });
-  expect(await isRun(out.id)).toBe(false);
-  const wrong = await fixture.update('automatic', wallet, id, { listing: { health_checks: 'never' } });
-  expect(violationsOf(wrong)).toEqual(['listing.health_checks']);
-});
-
-it('a creator offers a free first run, when the agent is registered or later, and ends the offer [REG-149]', async () => {
-  const offers = async (id: string) => (await fixture.listing(id)).free_trial;
-  const { wallet, id } = await draft();
-  expect(await offers(id)).toBe(false);
-  await fixture.update('automatic', wallet, id, { listing: { free_trial: true } });
-  expect(await offers(id)).toBe(true);
-  await fixture.update('automatic', wallet, id, { listing: { free_trial: false } });
-  expect(await offers(id)).toBe(false);
-  expect(await offers((await draft({ listing: { ...TERMS, free_trial: true } })).id)).toBe(true);
+  expect(await now(id)).toBe(usual);
+  for (const [listing, expected] of [
+    [{ [field]: !usual }, !usual],
+    [{ title: 'Better' }, !usual],
+    [{ [field]: usual }, usual],
+  ] as const) {
+    await update(wallet, id, { listing });
+    expect(await now(id)).toBe(expected);
+  }
+  expect(await now((await draft({ listing: { ...TERMS, [field]: !usual } })).id)).toBe(!usual);
+  const wrong = await update(wallet, id, { listing: { [field]: 'never' } });
+  expect(violationsOf(wrong)).toEqual([`listing.${field}`]);
 });
 
 it('an update leaves the on-chain terms of a published listing, and names the way to change them [REG-70]', async () => {
@@ -103,7 +81,7 @@ it('an update leaves the on-chain terms of a published listing, and names the wa
     min_deposit_lamports: 1,
     title: 'Better',
   };
-  const job = await fixture.update('automatic', wallet, id, { listing });
+  const job = await update(wallet, id, { listing });
   expect(violationsOf(job)).toEqual([
     'listing.min_deposit_lamports',
     'listing.price_lamports',
@@ -111,13 +89,13 @@ it('an update leaves the on-chain terms of a published listing, and names the wa
   ]);
   expect(JSON.stringify(job.error)).toContain('POST /v1/transactions');
   expect((await fixture.listing(id)).title).not.toBe('Better');
-  await fixture.update('automatic', wallet, id, { listing: { title: 'Better' } });
+  await update(wallet, id, { listing: { title: 'Better' } });
   expect(await fixture.listing(id)).toMatchObject({ title: 'Better', status: 'active' });
 });
 
 it('an update checks changes of listing and manifest together, and stores none if one is wrong [REG-70]', async () => {
   const { wallet, id } = await draft();
-  const job = await fixture.update('automatic', wallet, id, {
+  const job = await update(wallet, id, {
     timeout_seconds: 301,
     listing: { title: '', runs_per_minute: 0, sample_output: [], price_lamports: 5, nonsense: 1 },
   });
@@ -129,7 +107,7 @@ it('an update checks changes of listing and manifest together, and stores none i
     'listing.title',
     'timeout_seconds',
   ]);
-  const below = await fixture.update('automatic', wallet, id, {
+  const below = await update(wallet, id, {
     listing: { price_lamports: 1_000, title: 'Cheap' },
   });
   expect(violationsOf(below)).toEqual(['listing.price_lamports']);
@@ -141,12 +119,8 @@ it('a task of an update that runs twice at once makes one version [REG-22]', asy
   const service = fixture.service('automatic');
   const { job_id: job } = await service.update(wallet, id, { description: 'Once.' }, async () => undefined);
   await Promise.all(Array.from({ length: 4 }, () => service.validate(job)));
-  const versions = await fixture.database.db
-    .selectFrom('agent_versions')
-    .select('id')
-    .where('listing_id', '=', id)
-    .execute();
-  expect(versions).toHaveLength(2);
+  const versions = fixture.database.db.selectFrom('agent_versions').select('id').where('listing_id', '=', id);
+  expect(await versions.execute()).toHaveLength(2);
 });
 
 it.each(['a', '7', '3d-models', '2', 'x1'])('a manifest named %s is registered [MAN-30]', async (name) => {

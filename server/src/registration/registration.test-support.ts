@@ -1,15 +1,22 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { job as jobSchema, type Job } from '@agent-rental/contract';
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { createCredentialRepository } from '../credentials/index.js';
+import type { Db } from '../database/connection.js';
 import type { TaskOptions } from '../jobs/jobs.js';
 import { deriveKeys } from '../platform/keys.js';
 import { createOutboundHttp } from '../platform/outbound-http.js';
 import { createContentStore, createFolderBlocks, type ContentStore } from '../storage/index.js';
-import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
-import { openPrivatePart, type PrivatePart } from './manifest/private-part.js';
+import { insertListing, newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import {
+  openPrivatePart,
+  sealPrivatePart,
+  type ConnectedAgent,
+  type DeclarativeAgent,
+  type PrivatePart,
+} from './manifest/private-part.js';
 import type { DraftRow } from './drafts/draft-row.js';
 import { PROBE_TASK } from './probes/probe-records.js';
 import { createRegistrationRepository, type RegistrationRepository } from './repository.js';
@@ -36,6 +43,42 @@ export const keys = deriveKeys(new Uint8Array(32).fill(3));
 /** A wallet that confirms every change. */
 export const confirmed = async () => undefined;
 
+/** A declarative agent, and a connected one, as their listings keep them. */
+export const DECLARATIVE: DeclarativeAgent = {
+  mode: 'declarative',
+  systemPrompt: 'You answer.',
+  tools: [],
+  model: { provider: 'openai', model: 'm', key: 'k' },
+  salt: '',
+};
+export const CONNECTED: ConnectedAgent = {
+  mode: 'connected',
+  entrypointUrl: 'https://agent.example/',
+  webhookSecret: 'whsec_AAAA',
+  salt: '',
+};
+
+/** Stores a listing whose version has that private part, and takes inputs of that schema. */
+export async function insertAgent(
+  db: Db,
+  part: PrivatePart,
+  fields: Parameters<typeof insertListing>[1] = {},
+  inputSchema: object = { type: 'string', examples: ['an invoice'] },
+): ReturnType<typeof insertListing> {
+  const listing = await insertListing(db, fields);
+  await db
+    .updateTable('agent_versions')
+    .set({
+      private_part: sealPrivatePart(keys, listing.version_id, part),
+      input_schema: JSON.stringify(inputSchema),
+      output_schema: JSON.stringify({ type: 'object' }),
+      timeout_seconds: 300,
+    })
+    .where('id', '=', listing.version_id)
+    .execute();
+  return listing;
+}
+
 /** Registration with its own database, which runs every job at once. */
 export interface RegistrationFixture {
   readonly database: TemporaryDatabase;
@@ -46,6 +89,8 @@ export interface RegistrationFixture {
   service(review: ReviewMode): RegistrationService;
   /** Registers an agent and gives its job, done. */
   register(review: ReviewMode, wallet: string, fields?: Record<string, unknown>): Promise<Job>;
+  /** Registers an agent of a new wallet. */
+  draft(fields?: Record<string, unknown>, review?: ReviewMode): Promise<{ wallet: string; id: string }>;
   /** Changes an agent and gives the job, done. */
   update(
     review: ReviewMode,
@@ -59,7 +104,7 @@ export interface RegistrationFixture {
   running(id: string): Promise<PrivatePart>;
   /** Lets the index see a listing's account. */
   land(id: string, slot: bigint): Promise<void>;
-  /** Names of the stored documents. */
+  /** The stored documents. */
   documents(): string[];
   close(): Promise<void>;
 }
@@ -100,6 +145,10 @@ export async function openRegistration({ answersProbes = true } = {}): Promise<R
     await service(review).validate(jobId);
     return jobSchema.parse(await service(review).getJob(jobId, wallet));
   };
+  const register: RegistrationFixture['register'] = async (review, wallet, fields = {}) => {
+    const body = { ...MANIFEST, listing: TERMS, ...fields };
+    return done(review, wallet, (await service(review).register(wallet, body)).job_id);
+  };
   return {
     database,
     repository,
@@ -107,9 +156,10 @@ export async function openRegistration({ answersProbes = true } = {}): Promise<R
     queued,
     service,
     listing,
-    async register(review, wallet, fields = {}) {
-      const body = { ...MANIFEST, listing: TERMS, ...fields };
-      return done(review, wallet, (await service(review).register(wallet, body)).job_id);
+    register,
+    async draft(fields, review = 'automatic') {
+      const wallet = newWallet();
+      return { wallet, id: idOf(await register(review, wallet, fields)) };
     },
     async update(review, wallet, id, changes, confirm = confirmed) {
       return done(review, wallet, (await service(review).update(wallet, id, changes, confirm)).job_id);
@@ -139,7 +189,7 @@ export async function openRegistration({ answersProbes = true } = {}): Promise<R
         true,
       );
     },
-    documents: () => readdirSync(folder),
+    documents: () => readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8')),
     async close() {
       await database.close();
       rmSync(folder, { recursive: true, force: true });

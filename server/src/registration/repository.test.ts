@@ -1,13 +1,9 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newWallet } from '../testing/index.js';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createHealthRepository } from './health/health-repository.js';
-import { idOf, openRegistration, type RegistrationFixture } from './registration.test-support.js';
+import { openRegistration } from './registration.test-support.js';
 
-let fixture: RegistrationFixture;
-beforeAll(async () => {
-  fixture = await openRegistration();
-});
+const fixture = await openRegistration();
 afterAll(() => fixture.close());
 
 /** Statements that wait for a lock on the table. */
@@ -45,23 +41,21 @@ async function readDuringUpdate<T>(listingId: string, read: () => Promise<T>): P
 
 describe('during an update of a draft, which takes the private part of the version before', () => {
   it('its creator reads a version that has one, so that no request of the creator fails [REG-20]', async () => {
-    const wallet = newWallet();
-    const id = idOf(await fixture.register('automatic', wallet));
+    const { wallet, id } = await fixture.draft();
     const own = await readDuringUpdate(id, () => fixture.repository.findOwn(id, wallet));
     expect(own?.version.private_part).not.toBeNull();
     expect(own?.version.id).toBe(own?.listing.version_id);
   });
 
   it('the run for its samples reads a version that has one', async () => {
-    const wallet = newWallet();
-    const id = idOf(await fixture.register('automatic', wallet, { model_key: 'k', listing: undefined }));
+    const { wallet, id } = await fixture.draft({ model_key: 'k', listing: undefined });
     const found = await readDuringUpdate(id, () => fixture.repository.findVersionWithoutSamples(id));
     expect(found).toMatchObject({ creator: wallet, isPublisher: false });
     expect(found?.version.private_part).not.toBeNull();
   });
 
   it('a check of its health reads a version that has one', async () => {
-    const id = idOf(await fixture.register('automatic', newWallet()));
+    const { id } = await fixture.draft();
     await fixture.land(id, 10n);
     const health = createHealthRepository(fixture.database.db, async () => undefined);
     const found = await readDuringUpdate(id, () => health.find(id));

@@ -1,47 +1,36 @@
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { openNotifications, type Notifications } from '../database/notifications.js';
+import { afterEach, expect, it } from 'vitest';
 import { createInternalRequests } from '../http/internal-requests.js';
 import { memoryRateLimits } from '../rate-limits/memory.js';
 import { createHttpServer } from '../http/server.js';
-import { openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import type { RunRepository } from './history/repository.js';
-import { paidRunWorld, PRICE, type PaidRunWorld } from './pipeline/paid-run.test-support.js';
+import { breaks, errorOf, openPaidRuns, PRICE, type PaidRunWorld } from './pipeline/paid-run.test-support.js';
 import { executionRoutes } from './routes.js';
 
 const logger = pino({ level: 'silent' });
-let database: TemporaryDatabase;
-let notifications: Notifications;
 let app: FastifyInstance | undefined;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  notifications = await openNotifications(database.pool, 'run_routes_test', logger);
-});
+const { world } = await openPaidRuns();
 afterEach(() => app?.close());
-afterAll(async () => {
-  await notifications.close();
-  await database.close();
-});
 
 /** The routes over a world with one paid listing and its renter. */
 async function served(setup: PaidRunWorld, changed = (runs: RunRepository): RunRepository => runs) {
-  const world = await paidRunWorld({ database, notifications }, setup);
+  const made = await world(setup);
   app = await createHttpServer({
     logger,
     rateLimits: memoryRateLimits(),
     requestsPerMinute: 1_000,
     internalRequests: createInternalRequests(),
-    authenticate: async () => ({ wallet: world.wallet, rateKey: world.wallet }),
+    authenticate: async () => ({ wallet: made.wallet, rateKey: made.wallet }),
   });
   executionRoutes(app, {
-    ...world.services(changed),
+    ...made.services(changed),
     agentRuns: {} as never,
     agentStats: {} as never,
     receipts: {} as never,
-    spending: { allowanceOf: () => world.allowance },
+    spending: { allowanceOf: () => made.allowance },
   });
-  return { ...world, app };
+  return { ...made, app };
 }
 
 const ASK = { authorization: 'Bearer x', 'content-type': 'application/json' };
@@ -66,12 +55,9 @@ it('a stream that breaks off says the run’s id in `done`, also for a fault wit
 it('a run that was credited says so where its state is asked for [MON-5]', async () => {
   const { app, execute, hasCredit, charges, reconcile } = await served({
     balanceLamports: 2n * PRICE,
-    agent: async ({ contact }) => {
-      contact.reach();
-      throw new Error('A fault of ours.');
-    },
+    agent: breaks,
   });
-  await expect(execute()).rejects.toThrow();
+  expect(await errorOf(execute())).toMatchObject({ code: 'internal_error' });
   await expect.poll(hasCredit).toBe(true);
   await reconcile();
   const [charge] = await charges();

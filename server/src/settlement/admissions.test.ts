@@ -12,7 +12,7 @@ import {
 import { PublicKey, type Keypair } from '@solana/web3.js';
 import fc from 'fast-check';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { ApiError } from '../errors/api-error.js';
 import {
   balanceAddressOf,
@@ -20,8 +20,6 @@ import {
   openTestDatabase,
   startTestMarket,
   type MarketListing,
-  type TemporaryDatabase,
-  type TestMarket,
 } from '../testing/index.js';
 import type { Settlement } from './settlement.js';
 
@@ -34,14 +32,10 @@ const THIRTY_DAYS = 2_592_000;
 const PRICE_CHANGED = 6104;
 const now = Promise.resolve(true);
 
-let database: TemporaryDatabase;
-let market: TestMarket;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  market = await startTestMarket(database);
-});
+const database = await openTestDatabase();
+const market = await startTestMarket(database);
 afterAll(async () => {
-  await market?.close();
+  await market.close();
   await database.close();
 });
 

@@ -1,60 +1,30 @@
-import { randomBytes } from 'node:crypto';
-import type { Insertable } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import type { ChargeState } from '../database/charge-states.js';
-import type { Database } from '../database/schema.js';
-import {
-  insertListing,
-  insertRun,
-  newWallet,
-  openTestDatabase,
-  type TemporaryDatabase,
-} from '../testing/index.js';
-import { createChargeStates, type ChargeStates } from './charge-states.js';
-import { createCredits, type Credits } from './credits.js';
+import { insertCharge, insertListing, insertRun, newWallet, openTestDatabase } from '../testing/index.js';
+import { createChargeStates } from './charge-states.js';
+import { createCredits } from './credits.js';
 
-let database: TemporaryDatabase;
-let states: ChargeStates;
-let credits: Credits;
-let listing: Insertable<Database['listings']>;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  states = createChargeStates(database.db, { unfinalizedCapLamports: 10n ** 18n });
-  credits = createCredits(database.db);
-  listing = await insertListing(database.db);
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
-
-let sequence = 0n;
+const states = createChargeStates(database.db, { unfinalizedCapLamports: 10n ** 18n });
+const credits = createCredits(database.db);
+const listing = await insertListing(database.db);
 
 /** A run of that wallet with a charge in that state. */
-async function chargedRun(state: ChargeState, wallet = newWallet(), on = database, of = listing) {
-  const runId = await insertRun(on.db, of, wallet);
-  sequence += 1n;
-  await on.db
-    .insertInto('charges')
-    .values({
-      run_id: runId,
-      wallet,
-      listing_id: of.id,
-      balance_address: randomBytes(8).toString('hex'),
-      price_lamports: 1n,
-      sequence,
-      state,
-    })
-    .execute();
-  return { runId, wallet };
-}
+const chargedRun = async (state: ChargeState, wallet = newWallet()) => ({
+  runId: await insertCharge(database.db, listing, state, { wallet }),
+  wallet,
+});
 
-const endRun = (runId: string, status: 'undelivered' | 'completed', on = database) =>
-  on.db.updateTable('runs').set({ status, finished_at: new Date() }).where('id', '=', runId).execute();
+const endRun = (runId: string, status: 'undelivered' | 'completed') =>
+  database.db.updateTable('runs').set({ status, finished_at: new Date() }).where('id', '=', runId).execute();
 
 const stateOf = async (runId: string) =>
   (await database.db.selectFrom('charges').select('state').where('run_id', '=', runId).executeTakeFirst())
     ?.state;
 
-const queued = async (on = database) =>
-  (await on.db.selectFrom('undelivered_runs').select('run_id').execute()).map(({ run_id: id }) => id);
+const queued = async () =>
+  (await database.db.selectFrom('undelivered_runs').select('run_id').execute()).map(({ run_id: id }) => id);
 
 /** Makes queued runs due, as if time had passed. */
 const passTime = (minutes: number) =>

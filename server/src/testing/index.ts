@@ -31,7 +31,16 @@ export { readBody, startHttpStandIn, type HttpStandIn, type StandInListener } fr
 export { startTestMarket, type TestMarket } from './local-market.js';
 export { readWhatIsSeldomRead } from './seldom-reads.js';
 export { openServerParts, type IndexedListing, type ServerParts } from './server-parts.js';
-export { balanceAddressOf, insertListing, insertRun, newTestListingId, newWallet } from './rows.js';
+export { programAccount } from './program-account.js';
+export {
+  balanceAddressOf,
+  insertBalance,
+  insertCharge,
+  insertListing,
+  insertRun,
+  newTestListingId,
+  newWallet,
+} from './rows.js';
 export { rowsRead } from './rows-read.js';
 export { startSigningService, type SigningService } from './signing-service.js';
 export { schemaViolations } from '../platform/json-schema/compile.js';

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { findListingAddress, findPerQueryBalanceAddress } from '@agent-rental/program-client';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import type { Insertable } from 'kysely';
+import type { ChargeState } from '../database/charge-states.js';
 import type { Db } from '../database/connection.js';
 import type { Database } from '../database/schema.js';
 
@@ -88,6 +89,50 @@ export async function insertRun(
     })
     .execute();
   return id;
+}
+
+/** Stores a wallet's balance for a listing, which pays for much and was not charged yet; gives its address. */
+export async function insertBalance(
+  db: Db,
+  wallet: string,
+  listingAddress: string,
+  fields: Partial<Insertable<Database['balances']>> = {},
+): Promise<string> {
+  const address = balanceAddressOf(wallet, listingAddress);
+  const row = {
+    address,
+    buyer: wallet,
+    listing_address: listingAddress,
+    balance_lamports: 10n ** 9n,
+    max_price_lamports: 10n ** 9n,
+    highest_sequence: 0n,
+    window_bits: Buffer.alloc(32),
+    slot: 1n,
+    ...fields,
+  };
+  await db.insertInto('balances').values(row).execute();
+  return address;
+}
+
+/** Stores a run of that wallet with a charge in that state; gives the run's id. */
+export async function insertCharge(
+  db: Db,
+  listing: { id: string; version_id: string },
+  state: ChargeState,
+  { wallet = newWallet(), priceLamports = 1n } = {},
+): Promise<string> {
+  const runId = await insertRun(db, listing, wallet);
+  const row = {
+    run_id: runId,
+    wallet,
+    listing_id: listing.id,
+    balance_address: newWallet(),
+    price_lamports: priceLamports,
+    sequence: 1n,
+    state,
+  };
+  await db.insertInto('charges').values(row).execute();
+  return runId;
 }
 
 /** Address of a renter's balance account for a listing. */

@@ -51,40 +51,28 @@ const creation = createListing({
   metadataUri: 'ipfs://x',
 });
 
+const consumption = { sequence: 1n, runId: Buffer.alloc(16), priceLamports: 1n };
+const charge = consumeQuery({ authority: wallet, buyer: other, listingId, treasury, ...consumption });
+const unreadable = new TransactionInstruction({
+  programId: MARKETPLACE_PROGRAM_ID,
+  keys: [],
+  data: Buffer.alloc(8),
+});
+
 test.each([
   ['a purchase for good', purchaseOneTime({ ...rental, treasury }), 'rent'],
   ['a subscription', purchaseSubscription({ ...rental, treasury, durationSeconds: 2_592_000 }), 'rent'],
   ['a renewal', renewSubscription({ ...rental, treasury, durationSeconds: 2_592_000 }), 'rent'],
   ['a first deposit', purchasePerQuery({ ...rental, depositLamports: 1n }), 'rent'],
   ['a top-up', topup, 'rent'],
-  [
-    'taking the own balance back',
-    revokePerQueryAccess({ revoker: wallet, buyer: wallet, listingId }),
-    'rent',
-  ],
+  ['taking a balance back', revokePerQueryAccess({ revoker: wallet, buyer: wallet, listingId }), 'rent'],
   ['revoking a buyer', revokePerQueryAccess({ revoker: wallet, buyer: other, listingId }), 'publish'],
   ['a new listing', creation, 'publish'],
   ['a pause', pause, 'publish'],
   ['closing', closeListing({ creator, listingId }), 'publish'],
   ['a withdrawal', withdrawEarnings({ creator, listingId }), 'publish'],
-  [
-    'a charge',
-    consumeQuery({
-      authority: wallet,
-      buyer: other,
-      listingId,
-      treasury,
-      sequence: 1n,
-      runId: Buffer.alloc(16),
-      priceLamports: 1n,
-    }),
-    'publish',
-  ],
-  [
-    'an unreadable instruction',
-    new TransactionInstruction({ programId: MARKETPLACE_PROGRAM_ID, keys: [], data: Buffer.alloc(8) }),
-    'publish',
-  ],
+  ['a charge', charge, 'publish'],
+  ['an unreadable instruction', unreadable, 'publish'],
 ])('%s needs its scope [ID-50]', (_, instruction, scope) => {
   expect(scopesOf(instruction)).toEqual([scope]);
 });

@@ -11,19 +11,14 @@ import {
   topupBalance,
   updateListing,
 } from '@agent-rental/program-client';
-import {
-  Keypair,
-  TransactionMessage,
-  VersionedTransaction,
-  type SignatureStatus,
-  type TransactionInstruction,
-} from '@solana/web3.js';
+import { Keypair, type TransactionInstruction } from '@solana/web3.js';
 import { describe, expect, test } from 'vitest';
 import type { Chain } from '../chain/index.js';
 import type { Allowance } from '../spending/index.js';
 import { ApiError } from '../errors/api-error.js';
 import { rentalSpendsOf } from './rental-spends.js';
 import { createTransactionService } from './service.js';
+import { base64Of, chainWith, LANDED, signed } from './signed.test-support.js';
 
 const wallet = Keypair.generate();
 const buyer = wallet.publicKey;
@@ -32,14 +27,7 @@ const listingId = 'invoice-reader-k3x7qa';
 const otherId = 'contract-reader-k3x7qa';
 const addressOf = (id: string) => findListingAddress(id).address.toBase58();
 
-function signed(instructions: TransactionInstruction[]): VersionedTransaction {
-  const recentBlockhash = Keypair.generate().publicKey.toBase58();
-  const message = new TransactionMessage({ payerKey: buyer, recentBlockhash, instructions });
-  const transaction = new VersionedTransaction(message.compileToV0Message());
-  transaction.sign([wallet]);
-  return transaction;
-}
-
+const messageOf = (...instructions: TransactionInstruction[]) => signed(instructions, wallet).message;
 const maxPriceLamports = 7n;
 const rental = { buyer, listingId, maxPriceLamports };
 const window = { ...rental, treasury, durationSeconds: 2_592_000 };
@@ -54,25 +42,15 @@ describe('the most that a transaction takes out of the wallet', () => {
     ['the first deposit', deposit, 50n],
     ['a top-up', topupBalance({ ...rental, amountLamports: 30n }), 30n],
   ])('by %s is its highest agreed amount [ID-32]', (_, instruction, lamports) => {
-    const { message } = signed([instruction]);
-    expect(rentalSpendsOf(message, MARKETPLACE_PROGRAM_ID)).toEqual([
+    expect(rentalSpendsOf(messageOf(instruction), MARKETPLACE_PROGRAM_ID)).toEqual([
       { listingAddress: addressOf(listingId), lamports, terms: expect.any(String) },
     ]);
   });
 
   test('is told for each rental in it', () => {
-    const { message } = signed([deposit, topup]);
-    expect(rentalSpendsOf(message, MARKETPLACE_PROGRAM_ID)).toEqual([
-      {
-        listingAddress: addressOf(listingId),
-        lamports: 50n,
-        terms: expect.any(String),
-      },
-      {
-        listingAddress: addressOf(otherId),
-        lamports: 30n,
-        terms: expect.any(String),
-      },
+    expect(rentalSpendsOf(messageOf(deposit, topup), MARKETPLACE_PROGRAM_ID)).toEqual([
+      { listingAddress: addressOf(listingId), lamports: 50n, terms: expect.any(String) },
+      { listingAddress: addressOf(otherId), lamports: 30n, terms: expect.any(String) },
     ]);
   });
 
@@ -84,13 +62,13 @@ describe('the most that a transaction takes out of the wallet', () => {
       consumeQuery({ ...charge, sequence: 1n, runId: Buffer.alloc(16), priceLamports: 1n }),
       purchaseOneTime({ ...rental, treasury, programId }),
     ];
-    expect(rentalSpendsOf(signed(instructions).message, MARKETPLACE_PROGRAM_ID)).toEqual([]);
+    expect(rentalSpendsOf(messageOf(...instructions), MARKETPLACE_PROGRAM_ID)).toEqual([]);
   });
 });
 
 describe('a submitted transaction', () => {
   /** The service on a chain with chosen answers, and an allowance that keeps a list. */
-  function serviceWith(chain: Partial<Chain>) {
+  function serviceWith(chain: Partial<Chain> = {}) {
     const asked: string[] = [];
     const held = new Map<string, { kind: string; lamports: bigint }>();
     const allowance: Allowance = {
@@ -108,16 +86,7 @@ describe('a submitted transaction', () => {
     const known = new Map([listingId, otherId].map((id) => [addressOf(id), id]));
     type Deps = Parameters<typeof createTransactionService>[0];
     const service = createTransactionService({
-      chain: {
-        programId: MARKETPLACE_PROGRAM_ID,
-        preflight: async () => null,
-        statuses: async () => [null],
-        latestBlockhash: async () => ({ blockhash: '', lastValidBlockHeight: 150 }),
-        blockHeight: async () => 1n,
-        logsOf: async () => [],
-        send: async () => undefined,
-        ...chain,
-      } as Chain,
+      chain: chainWith({ waitForConfirmation: async () => LANDED, ...chain }),
       listings: { findIdByAddress: async (address: string) => known.get(address) } as Deps['listings'],
       indexer: { indexTransaction: async () => undefined } as unknown as Deps['indexer'],
       credentials: { verify: async () => ({ status: 'not_found' }) } as unknown as Deps['credentials'],
@@ -125,27 +94,19 @@ describe('a submitted transaction', () => {
       registration: {} as Deps['registration'],
     });
     const submit = (...instructions: TransactionInstruction[]) =>
-      service.submit(
-        buyer.toBase58(),
-        Buffer.from(signed(instructions).serialize()).toString('base64'),
-        allowance,
-      );
+      service.submit(buyer.toBase58(), base64Of(signed(instructions, wallet)), allowance);
     return { submit, asked, spends: () => [...held.values()] };
   }
-  const landed: SignatureStatus = { slot: 1, confirmations: 1, err: null, confirmationStatus: 'confirmed' };
 
   test('is asked about for each listing, and counted as a whole [ID-32]', async () => {
-    const { submit, asked, spends } = serviceWith({ waitForConfirmation: async () => landed });
+    const { submit, asked, spends } = serviceWith();
     await submit(deposit, topup);
     expect(asked).toEqual([listingId, otherId]);
     expect(spends()).toEqual([{ kind: 'rental', lamports: 80n }]);
   });
 
   test('that creates a listing counts the rent of its accounts [ID-50]', async () => {
-    const { submit, spends } = serviceWith({
-      waitForConfirmation: async () => landed,
-      minimumBalance: async (bytes) => BigInt(bytes),
-    });
+    const { submit, spends } = serviceWith({ minimumBalance: async (bytes) => BigInt(bytes) });
     await submit(
       createListing({
         creator: buyer,
@@ -162,7 +123,7 @@ describe('a submitted transaction', () => {
   });
 
   test('is refused for a listing that is not known, and not counted', async () => {
-    const { submit, spends } = serviceWith({ waitForConfirmation: async () => landed });
+    const { submit, spends } = serviceWith();
     const unknown = topupBalance({ ...rental, listingId: 'absent-aaaaaa', amountLamports: 1n });
     await expect(submit(deposit, unknown)).rejects.toMatchObject({ code: 'credential_not_found' });
     expect(spends()).toEqual([]);

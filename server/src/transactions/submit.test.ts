@@ -1,15 +1,9 @@
 import { MARKETPLACE_PROGRAM_ID, updateListing } from '@agent-rental/program-client';
-import {
-  Keypair,
-  SystemProgram,
-  TransactionMessage,
-  VersionedTransaction,
-  type SignatureStatus,
-  TransactionInstruction,
-} from '@solana/web3.js';
+import { Keypair, SystemProgram, TransactionInstruction, type SignatureStatus } from '@solana/web3.js';
 import { describe, expect, test } from 'vitest';
 import type { Chain } from '../chain/index.js';
 import { collectingGarbage } from '../testing/index.js';
+import { base64Of, chainWith, LANDED, signed } from './signed.test-support.js';
 import { parseSignedTransaction, submitAndConfirm } from './submit.js';
 
 const wallet = Keypair.generate();
@@ -20,16 +14,6 @@ const instruction = updateListing({
   status: 'paused',
 });
 
-function signed(instructions: TransactionInstruction[], payer = wallet): VersionedTransaction {
-  const recentBlockhash = Keypair.generate().publicKey.toBase58();
-  const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash, instructions });
-  const transaction = new VersionedTransaction(message.compileToV0Message());
-  transaction.sign([payer]);
-  return transaction;
-}
-
-const base64Of = (transaction: VersionedTransaction) =>
-  Buffer.from(transaction.serialize()).toString('base64');
 const parse = (text: string) => parseSignedTransaction(text, address, MARKETPLACE_PROGRAM_ID);
 
 describe('a signed transaction', () => {
@@ -38,7 +22,7 @@ describe('a signed transaction', () => {
     toPubkey: wallet.publicKey,
     lamports: 1,
   });
-  const unsigned = signed([instruction]);
+  const unsigned = signed([instruction], wallet);
   unsigned.signatures[0] = new Uint8Array(64);
   const other = Keypair.generate();
   const elsewhere = new TransactionInstruction({
@@ -47,35 +31,27 @@ describe('a signed transaction', () => {
     data: instruction.data,
   });
 
+  const valid = signed([instruction], wallet);
+
   test('of the caller is taken', () => {
-    const transaction = signed([instruction]);
-    expect(parse(base64Of(transaction)).message.staticAccountKeys[0]).toEqual(wallet.publicKey);
+    expect(parse(base64Of(valid)).message.staticAccountKeys[0]).toEqual(wallet.publicKey);
   });
 
   test.each([
     ['paid by another', base64Of(signed([elsewhere], other))],
-    ['that does not call the program', base64Of(signed([transfer]))],
+    ['that does not call the program', base64Of(signed([transfer], wallet))],
     ['without a signature', base64Of(unsigned)],
     ['that is noise', Buffer.alloc(200, 9).toString('base64')],
     ['that is empty', ''],
-    [
-      'with bytes after it',
-      Buffer.concat([signed([instruction]).serialize(), Buffer.of(0)]).toString('base64'),
-    ],
+    ['with bytes after it', Buffer.concat([valid.serialize(), Buffer.of(0)]).toString('base64')],
   ])('%s is refused [TXN-4]', (_, text) => {
     expect(() => parse(text)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
   });
 });
 
 describe('submitting', () => {
-  const confirmed: SignatureStatus = {
-    slot: 1,
-    confirmations: 1,
-    err: null,
-    confirmationStatus: 'confirmed',
-  };
   const refused = { InstructionError: [0, { Custom: 6004 }] as [number, { Custom: number }] };
-  const transaction = parse(base64Of(signed([instruction])));
+  const transaction = parse(base64Of(signed([instruction], wallet)));
 
   /** A chain whose state a test sets; a transaction lands with one of its sends. */
   function fakeChain() {
@@ -83,22 +59,17 @@ describe('submitting', () => {
       preflight: null as Awaited<ReturnType<Chain['preflight']>>,
       known: null as SignatureStatus | null,
       landsAtSend: 1,
-      landsAs: confirmed,
+      landsAs: LANDED,
       height: 1n,
       sends: 0,
     };
-    const chain = {
-      programId: MARKETPLACE_PROGRAM_ID,
+    const chain = chainWith({
       preflight: async () => state.preflight,
       statuses: async () => [state.known],
-      latestBlockhash: async () => ({ blockhash: '', lastValidBlockHeight: 150 }),
       blockHeight: async () => state.height,
-      logsOf: async () => [],
-      send: async () => {
-        state.sends += 1;
-      },
+      send: async () => void (state.sends += 1),
       waitForConfirmation: async () => (state.sends >= state.landsAtSend ? state.landsAs : null),
-    } as unknown as Chain;
+    });
     return { state, chain };
   }
 
@@ -132,31 +103,25 @@ describe('submitting', () => {
     expect(state.sends).toBe(1);
   });
 
-  test('gives the program’s error, before it is sent [TXN-6]', async () => {
+  test.each([
+    ['before it is sent', { preflight: { error: refused, logs: [] } }, 0],
+    ['after it has landed', { landsAs: { ...LANDED, err: refused } }, 1],
+  ])('gives the program’s error, %s [TXN-6]', async (_, given, sends) => {
     const { state, chain } = fakeChain();
-    state.preflight = { error: refused, logs: [] };
+    Object.assign(state, given);
     await expect(submitAndConfirm(chain, transaction)).rejects.toMatchObject({
       status: 403,
       onChainError: { program: MARKETPLACE_PROGRAM_ID.toBase58(), anchor_code: 6004 },
     });
-    expect(state.sends).toBe(0);
-  });
-
-  test('gives the program’s error, after it has landed [TXN-6]', async () => {
-    const { state, chain } = fakeChain();
-    state.landsAs = { ...confirmed, err: refused };
-    await expect(submitAndConfirm(chain, transaction)).rejects.toMatchObject({
-      status: 403,
-      onChainError: { anchor_code: 6004 },
-    });
+    expect(state.sends).toBe(sends);
   });
 
   test('of a transaction that landed before reports its first result [TXN-4]', async () => {
     const { state, chain } = fakeChain();
     state.preflight = { error: 'AlreadyProcessed', logs: [] };
-    state.known = confirmed;
+    state.known = LANDED;
     await submitAndConfirm(chain, transaction);
-    state.known = { ...confirmed, err: refused };
+    state.known = { ...LANDED, err: refused };
     await expect(submitAndConfirm(chain, transaction)).rejects.toMatchObject({
       onChainError: { anchor_code: 6004 },
     });

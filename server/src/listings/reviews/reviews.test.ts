@@ -1,36 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  insertListing,
-  insertRun,
-  newWallet,
-  openTestDatabase,
-  type TemporaryDatabase,
-} from '../../testing/index.js';
-import { createCreators, type Creators } from '../creators.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { insertListing, insertRun, newWallet, openTestDatabase } from '../../testing/index.js';
+import { createCreators } from '../creators.js';
 import { createListingRepository } from '../repository.js';
-import { createReviews, type Reviews } from './reviews.js';
-import { createListingService, type ListingService } from '../service.js';
+import { createReviews } from './reviews.js';
+import { createListingService } from '../service.js';
 
-let database: TemporaryDatabase;
-let listings: ListingService;
-let reviews: Reviews;
-let creators: Creators;
-
-beforeAll(async () => {
-  database = await openTestDatabase();
-  listings = createListingService(createListingRepository(database));
-  reviews = createReviews(database.db, listings);
-  creators = createCreators(database.db);
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const listings = createListingService(createListingRepository(database));
+const reviews = createReviews(database.db, listings);
+const creators = createCreators(database.db);
 
-/** A listing, and a wallet with a run of it that ended so. */
+/** A listing, a wallet with a run of it that ended so, and a way to let another one have such a run. */
 async function reviewable(status: 'running' | 'completed' | 'failed' | 'undelivered' = 'completed') {
   const listing = await insertListing(database.db);
+  const ran = async (by: string) => {
+    const run = await insertRun(database.db, listing, by);
+    await database.db.updateTable('runs').set({ status }).where('id', '=', run).execute();
+  };
   const wallet = newWallet();
-  const run = await insertRun(database.db, listing, wallet);
-  await database.db.updateTable('runs').set({ status }).where('id', '=', run).execute();
-  return { id: listing.id, creator: listing.creator, wallet };
+  await ran(wallet);
+  return { id: listing.id, creator: listing.creator, wallet, ran };
 }
 
 describe('a review', () => {
@@ -81,14 +71,8 @@ describe('a review', () => {
   });
 
   it("is never the creator's", async () => {
-    const { id, creator } = await reviewable();
-    const listing = await database.db
-      .selectFrom('listings')
-      .select(['id', 'version_id'])
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow();
-    const run = await insertRun(database.db, listing, creator);
-    await database.db.updateTable('runs').set({ status: 'completed' }).where('id', '=', run).execute();
+    const { id, creator, ran } = await reviewable();
+    await ran(creator);
     await expect(reviews.put(id, creator, { rating: 5 })).rejects.toMatchObject({
       code: 'invalid_request',
       message: expect.stringContaining('creator') as string,
@@ -105,16 +89,10 @@ describe('a review', () => {
   });
 
   it('is on one page, the newest first', async () => {
-    const { id, wallet } = await reviewable();
-    const listing = await database.db
-      .selectFrom('listings')
-      .select(['id', 'version_id'])
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow();
+    const { id, wallet, ran } = await reviewable();
     const wallets = [wallet, ...Array.from({ length: 6 }, newWallet)];
     for (const reviewer of wallets) {
-      const run = await insertRun(database.db, listing, reviewer);
-      await database.db.updateTable('runs').set({ status: 'completed' }).where('id', '=', run).execute();
+      await ran(reviewer);
       await reviews.put(id, reviewer, { rating: 3 });
     }
     const seen: string[] = [];

@@ -1,34 +1,17 @@
 import { CATEGORIES, RENTAL_MODELS } from '@agent-rental/contract';
 import { sql } from 'kysely';
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { migrate } from '../../database/migrate.js';
-import {
-  insertListing,
-  newWallet,
-  openRestartableDatabase,
-  openTestDatabase,
-  type TemporaryDatabase,
-} from '../../testing/index.js';
+import { insertListing, newWallet, openRestartableDatabase, openTestDatabase } from '../../testing/index.js';
 import { foldCounts } from '../fold-counts.js';
 import { createListingRepository } from '../repository.js';
+import { numbers } from './numbers.test-support.js';
 
-let database: TemporaryDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
 
 const WORDS = ['invoice', 'contract', 'report', 'audit', 'summary', 'ledger', 'tax', 'brief'];
-
-/** A seeded generator, so that a failure repeats. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return Math.floor((state / 2_147_483_648) * below);
-  };
-}
 
 /** What search and creators' pages read, without the order in which listings came. */
 async function keptTables(): Promise<unknown> {
@@ -173,9 +156,4 @@ it('reads begin after the deltas that are folded for good', { timeout: 60_000 },
   }
 });
 
-const QUARTERLY = {
-  q: 'quarterly',
-  sort: 'relevance',
-  limit: 20,
-  offset: 0,
-} as const;
+const QUARTERLY = { q: 'quarterly', sort: 'relevance', limit: 20, offset: 0 } as const;

@@ -1,50 +1,39 @@
 import { CATEGORIES, RENTAL_MODELS, searchListingsQuery, SORT_ORDERS } from '@agent-rental/contract';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../database/connection.js';
-import { insertListing, newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { insertListing, newWallet, openTestDatabase } from '../../testing/index.js';
+import { numbers } from './numbers.test-support.js';
 import { createListingSearch } from './search.js';
 import type { Search } from './conditions.js';
 
-let database: TemporaryDatabase;
 /** So many that some words are in more listings than are read one by one, and some in fewer. */
 const LISTINGS = 480;
 const WORDS = ['invoice', 'contract', 'report', 'audit', 'summary', "d'accord", 'back\\slash', 'the'];
 const DAY_MS = 86_400_000;
 
-/** A seeded generator, so that a failure repeats. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return Math.floor((state / 2_147_483_648) * below);
-  };
-}
-
-beforeAll(async () => {
-  database = await openTestDatabase();
-  const below = numbers(7);
-  const words = (count: number) =>
-    Array.from({ length: count }, () => WORDS[Math.floor(below(64) ** 0.5)] ?? '').join(' ');
-  const creators = Array.from({ length: 9 }, newWallet);
-  for (let index = 0; index < LISTINGS; index += 1) {
-    await insertListing(database.db, {
-      creator: creators[below(9)] ?? '',
-      title: words(2),
-      description: words(6),
-      category: CATEGORIES.filter((_, at) => at === index % 5 || below(12) === 0),
-      rental_model: RENTAL_MODELS[below(RENTAL_MODELS.length)] ?? 'one_time',
-      price_lamports: BigInt(1 + below(8)) * 1_000_000n,
-      rating_sum: below(6),
-      review_count: below(2) * 2,
-      published_at: new Date(1_700_000_000_000 + index * DAY_MS),
-      status: index % 20 === 0 ? 'paused' : 'active',
-      failing_since: index % 7 === 0 ? new Date() : null,
-      hidden_since: index % 21 === 0 ? new Date() : null,
-    });
-  }
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const below = numbers(7);
+const words = (count: number) =>
+  Array.from({ length: count }, () => WORDS[Math.floor(below(64) ** 0.5)] ?? '').join(' ');
+const creators = Array.from({ length: 9 }, newWallet);
+for (let index = 0; index < LISTINGS; index += 1) {
+  await insertListing(database.db, {
+    creator: creators[below(9)] ?? '',
+    title: words(2),
+    description: words(6),
+    category: CATEGORIES.filter((_, at) => at === index % 5 || below(12) === 0),
+    rental_model: RENTAL_MODELS[below(RENTAL_MODELS.length)] ?? 'one_time',
+    price_lamports: BigInt(1 + below(8)) * 1_000_000n,
+    rating_sum: below(6),
+    review_count: below(2) * 2,
+    published_at: new Date(1_700_000_000_000 + index * DAY_MS),
+    status: index % 20 === 0 ? 'paused' : 'active',
+    failing_since: index % 7 === 0 ? new Date() : null,
+    hidden_since: index % 21 === 0 ? new Date() : null,
+  });
+}
 
 /** The search as a sentence of SQL over the listings themselves, without any of the search tables. */
 async function plainly(search: Search): Promise<{ ids: string[]; total: number }> {

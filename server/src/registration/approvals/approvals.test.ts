@@ -1,25 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newWallet } from '../../testing/index.js';
-import { createApprovals, type Reviews } from './approvals.js';
-import { idOf, openRegistration, type RegistrationFixture } from '../registration.test-support.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createApprovals } from './approvals.js';
+import { openRegistration } from '../registration.test-support.js';
 
 const SEEN = 'The prompt that was looked at.';
 const UNSEEN = { system_prompt: 'Another prompt.', description: 'Sells something else.' };
 
-let fixture: RegistrationFixture;
-let reviews: Reviews;
-beforeAll(async () => {
-  fixture = await openRegistration();
-  reviews = createApprovals(fixture.database.db);
-});
+const fixture = await openRegistration();
 afterAll(() => fixture.close());
+const reviews = createApprovals(fixture.database.db);
 
 /** A draft that waits for the operator, with the one version that it has. */
-async function draft(): Promise<{ wallet: string; id: string }> {
-  const wallet = newWallet();
-  const id = idOf(await fixture.register('operator', wallet, { system_prompt: SEEN }));
-  return { wallet, id };
-}
+const draft = () => fixture.draft({ system_prompt: SEEN }, 'operator');
 const approve = (id: string, version?: number) => reviews.decide(id, { approved: true, version });
 const publish = (wallet: string, id: string) =>
   fixture.service('operator').prepareToPublish(wallet, id, undefined);
@@ -68,12 +59,9 @@ describe('an approval', () => {
       description: 'Reads invoices.',
       review_reason: expect.stringContaining('Send that change again') as string,
     });
-    const { metadata_uri: uri } = await fixture.database.db
-      .selectFrom('agent_versions')
-      .select('metadata_uri')
-      .where('id', '=', approved)
-      .executeTakeFirstOrThrow();
-    expect(uri).toBe(metadataUri);
+    const versions = fixture.database.db.selectFrom('agent_versions').select('metadata_uri');
+    const running = await versions.where('id', '=', approved).executeTakeFirstOrThrow();
+    expect(running.metadata_uri).toBe(metadataUri);
     // Sent again, the change needs no more than the checks.
     const job = await fixture.update('operator', wallet, id, UNSEEN);
     expect(job.review).toEqual({ state: 'approved', reasons: [] });
@@ -120,14 +108,11 @@ describe('an approval', () => {
   });
 });
 
-describe('where the review is automatic', () => {
-  it('a changed draft is published with its change [REG-13]', async () => {
-    const wallet = newWallet();
-    const id = idOf(await fixture.register('automatic', wallet));
-    await fixture.service('automatic').prepareToPublish(wallet, id, undefined);
-    const job = await fixture.update('automatic', wallet, id, UNSEEN);
-    expect(job.review?.state).toBe('approved');
-    await fixture.land(id, 5n);
-    expect(await fixture.running(id)).toMatchObject({ systemPrompt: UNSEEN.system_prompt });
-  });
+it('where the review is automatic, a changed draft is published with its change [REG-13]', async () => {
+  const { wallet, id } = await fixture.draft();
+  await fixture.service('automatic').prepareToPublish(wallet, id, undefined);
+  const job = await fixture.update('automatic', wallet, id, UNSEEN);
+  expect(job.review?.state).toBe('approved');
+  await fixture.land(id, 5n);
+  expect(await fixture.running(id)).toMatchObject({ systemPrompt: UNSEEN.system_prompt });
 });

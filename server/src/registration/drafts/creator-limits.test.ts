@@ -1,6 +1,6 @@
 import { SAMPLE_RUNS_PER_DAY } from '@agent-rental/contract';
-import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, it } from 'vitest';
 import { insertListing, newWallet } from '../../testing/index.js';
 import {
   beginSampleRun,
@@ -9,27 +9,17 @@ import {
   MOST_FAILED_JOBS,
   MOST_WAITING_JOBS,
 } from './creator-limits.js';
-import {
-  confirmed,
-  idOf,
-  MANIFEST,
-  openRegistration,
-  TERMS,
-  type RegistrationFixture,
-} from '../registration.test-support.js';
+import { confirmed, idOf, MANIFEST, openRegistration, TERMS } from '../registration.test-support.js';
 
 const { drafts: MOST } = DRAFT_LIMITS.beforePublication;
 
-let fixture: RegistrationFixture;
-beforeAll(async () => {
-  fixture = await openRegistration();
-});
+const fixture = await openRegistration();
 afterAll(() => fixture.close());
 
 const register = (wallet: string, fields: Record<string, unknown> = {}) =>
   fixture.register('automatic', wallet, fields);
-const queue = (wallet: string) =>
-  fixture.service('automatic').register(wallet, { ...MANIFEST, listing: TERMS });
+const queue = (wallet: string, fields: Record<string, unknown> = {}) =>
+  fixture.service('automatic').register(wallet, { ...MANIFEST, listing: TERMS, ...fields });
 
 /** Drafts that are there already, with that many bytes in each. */
 async function withDrafts(wallet: string, count: number, bytes = 0): Promise<string[]> {
@@ -100,11 +90,7 @@ describe('unpublished agents of a wallet', () => {
     await withDrafts(wallet, 4, bytes / 4 - 30_000);
     expect((await register(wallet)).status).toBe('completed');
     const large = { system_prompt: 'x'.repeat(60_000) };
-    const { accepted, codes } = await outcomeOf(
-      Array.from({ length: 6 }, () =>
-        fixture.service('automatic').register(wallet, { ...MANIFEST, ...large }),
-      ),
-    );
+    const { accepted, codes } = await outcomeOf(Array.from({ length: 6 }, () => queue(wallet, large)));
     expect({ accepted, codes: [...codes] }).toEqual({ accepted: 1, codes: ['invalid_request'] });
   });
 
@@ -137,25 +123,15 @@ describe('jobs of a wallet', () => {
 
   it('that failed are kept to a number, and their details to a length', async () => {
     const wallet = newWallet();
-    const id = '00000000-0000-4000-8000-';
-    await fixture.database.db
-      .insertInto('registration_jobs')
-      .values(
-        Array.from({ length: MOST_FAILED_JOBS }, (_, index) => ({
-          id: id + String(index).padStart(12, '0'),
-          wallet,
-          status: 'failed' as const,
-          body: null,
-          error: JSON.stringify({}),
-          listing_id: null,
-          created_at: new Date('2026-01-01'),
-        })),
-      )
-      .execute();
-    const job = await register(
-      wallet,
-      Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`field${n}`, 1])),
-    );
+    const failed = { wallet, status: 'failed', body: null, error: '{}', listing_id: null } as const;
+    const earlier = Array.from({ length: MOST_FAILED_JOBS }, () => ({
+      ...failed,
+      id: randomUUID(),
+      created_at: new Date('2026-01-01'),
+    }));
+    await fixture.database.db.insertInto('registration_jobs').values(earlier).execute();
+    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`field${n}`, 1]));
+    const job = await register(wallet, many);
     expect(job.status).toBe('failed');
     expect(JSON.stringify(job).length).toBeLessThan(10_000);
     const { rows } = await fixture.database.pool.query<{ jobs: bigint }>(

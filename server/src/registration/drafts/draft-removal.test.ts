@@ -1,46 +1,33 @@
-import { PublicKey, type AccountInfo } from '@solana/web3.js';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { PublicKey } from '@solana/web3.js';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { newWallet } from '../../testing/index.js';
-import { createDraftRemoval, type DraftRemoval } from './draft-removal.js';
-import { confirmed, idOf, openRegistration, type RegistrationFixture } from '../registration.test-support.js';
+import { createDraftRemoval } from './draft-removal.js';
+import { confirmed, openRegistration } from '../registration.test-support.js';
 
 const DAY_MS = 86_400_000;
 
-let fixture: RegistrationFixture;
-let removal: DraftRemoval;
 /** Addresses that have an account. */
 let onChain: Set<string>;
-beforeAll(async () => {
-  fixture = await openRegistration();
-  const account: AccountInfo<Buffer> = {
-    executable: false,
-    owner: PublicKey.default,
-    lamports: 1,
-    data: Buffer.alloc(0),
-  };
-  removal = createDraftRemoval({
-    db: fixture.database.db,
-    repository: fixture.repository,
-    store: fixture.store,
-    chain: {
-      getAccounts: async (addresses) => ({
-        slot: 1n,
-        accounts: addresses.map((address) => (onChain.has(address.toBase58()) ? account : null)),
-      }),
-    },
-  });
+const fixture = await openRegistration();
+afterAll(() => fixture.close());
+const account = { executable: false, owner: PublicKey.default, lamports: 1, data: Buffer.alloc(0) };
+const removal = createDraftRemoval({
+  db: fixture.database.db,
+  repository: fixture.repository,
+  store: fixture.store,
+  chain: {
+    getAccounts: async (addresses) => ({
+      slot: 1n,
+      accounts: addresses.map((address) => (onChain.has(address.toBase58()) ? account : null)),
+    }),
+  },
 });
 beforeEach(() => {
   onChain = new Set();
 });
-afterAll(() => fixture.close());
 
-async function draft(): Promise<{ wallet: string; id: string }> {
-  const wallet = newWallet();
-  return { wallet, id: idOf(await fixture.register('automatic', wallet)) };
-}
-const isThere = async (id: string): Promise<boolean> =>
-  (await fixture.repository.findDraft(id)) !== undefined;
+const draft = () => fixture.draft();
+const isThere = async (id: string) => (await fixture.repository.findDraft(id)) !== undefined;
 const proposedAt = (id: string, time: Date | null) =>
   fixture.database.db
     .updateTable('listings')
@@ -57,12 +44,8 @@ describe('a draft', () => {
     expect(await isThere(id)).toBe(false);
     expect(fixture.documents()).toHaveLength(before - 2);
     for (const table of ['agent_versions', 'registration_jobs'] as const) {
-      const rows = await fixture.database.db
-        .selectFrom(table)
-        .select('id')
-        .where('listing_id', '=', id)
-        .execute();
-      expect(rows).toEqual([]);
+      const rows = fixture.database.db.selectFrom(table).select('id').where('listing_id', '=', id);
+      expect(await rows.execute()).toEqual([]);
     }
     await expect(removal.remove(wallet, id)).rejects.toMatchObject({ code: 'listing_not_found' });
   });

@@ -1,10 +1,11 @@
 import { CATEGORIES, MANIFEST_MAX_BYTES, MANIFEST_MAX_TOOLS, TOOL_SCOPES } from '@agent-rental/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { newWallet } from '../../testing/index.js';
-import { MANIFEST, openRegistration, TERMS, type RegistrationFixture } from '../registration.test-support.js';
+import { MANIFEST, openRegistration, TERMS } from '../registration.test-support.js';
 
 /** A registration's fields, and the paths that are told; none: it is accepted. */
-type Case = readonly [what: string, fields: Record<string, unknown>, paths: readonly string[]];
+type Fields = Record<string, unknown>;
+type Case = readonly [what: string, fields: Fields, paths: readonly string[]];
 
 const { system_prompt: _, ...PLAIN } = MANIFEST;
 const connected = (url: unknown, more: object = {}) => ({
@@ -19,260 +20,189 @@ const ofSize = (bytes: number) => {
 };
 const tools = (count: number) =>
   Array.from({ length: count }, () => ({ name: 'run_javascript', scope: 'input_only' }));
+const tool = (name: unknown, scope: unknown) => ({ tools: [{ name, scope }] });
 const nested = (depth: number) => {
   let schema: object = { type: 'string' };
   for (let level = 0; level < depth; level += 1) schema = { type: 'object', properties: { a: schema } };
   return schema;
 };
 const terms = (more: object) => ({ listing: { ...TERMS, ...more } });
-const each = <T>(values: readonly T[], make: (value: T) => Case): Case[] => values.map(make);
-const told = (value: unknown) => JSON.stringify(value)?.slice(0, 40) ?? 'nothing';
+/** A case for each value. */
+const each = <T>(what: string, values: readonly T[], fieldsOf: (value: T) => Fields, ...paths: string[]) =>
+  values.map((value): Case => [
+    `${what} ${JSON.stringify(value)?.slice(0, 40) ?? 'nothing'}`,
+    fieldsOf(value),
+    paths,
+  ]);
 
+const named = (name: unknown) => ({ name });
 const NAMES: Case[] = [
-  ...each(['a', '1', 'a1', '3d', 'a-b', 'a-1-b', '0-0', 'x'.repeat(64), 'invoice-reader-2'], (name): Case => [
-    `name ${told(name)}`,
-    { name },
-    [],
-  ]),
+  ...each('name', ['a', '1', 'a1', '3d', 'a-b', 'a-1-b', '0-0', 'x'.repeat(64), 'invoice-reader-2'], named),
   ...each(
-    [
-      '',
-      ' ',
-      'A',
-      'Invoice',
-      'a b',
-      'a_b',
-      'a.b',
-      'a/b',
-      '-a',
-      'a-',
-      'a--b',
-      '--',
-      'é',
-      'агент',
-      '代理',
-      'a\u200bb',
-      'a\u202eb',
-      'ａ',
-      '😀',
-      'a\n',
-      'a\u0000',
-      '../a',
-      'x'.repeat(65),
-      null,
-      7,
-      true,
-      [],
-      {},
-      ['a'],
-    ],
-    (name): Case => [`name ${told(name)}`, { name }, ['name']],
+    'name',
+    ['', ' ', 'A', 'Invoice', 'a b', 'a_b', 'a.b', 'a/b', '../a', 'x'.repeat(65)],
+    named,
+    'name',
   ),
-  ['no name', { name: undefined }, ['name']],
+  ...each('dashes in the name', ['-a', 'a-', 'a--b', '--'], named, 'name'),
+  ...each('letters in the name', ['é', 'агент', '代理', 'ａ', '😀'], named, 'name'),
+  ...each('unseen in the name', ['a\u200bb', 'a\u202eb', 'a\n', 'a\u0000'], named, 'name'),
+  ...each('name', [null, 7, true, [], {}, ['a']], named, 'name'),
+  ['no name [MAN-2]', { name: undefined }, ['name']],
 ];
 
+const inCategory = (category: unknown) => ({ category });
+const described = (description: unknown) => ({ description });
 const FIELDS: Case[] = [
-  ...each(CATEGORIES, (category): Case => [`category ${category}`, { category }, []]),
-  ...each(['Finance', 'weather', '', null, 1, ['finance'], undefined], (category): Case => [
-    `category ${told(category)}`,
-    { category },
-    ['category'],
-  ]),
-  ...each(['x', 'x'.repeat(4000), '説明', '😀'], (text): Case => [
-    `description ${told(text)}`,
-    { description: text },
-    [],
-  ]),
-  ...each(['', 'x'.repeat(4001), null, 5, {}, undefined], (text): Case => [
-    `description ${told(text)}`,
-    { description: text },
-    ['description'],
-  ]),
-  ...each([1, 60, 299, 300], (seconds): Case => [`${seconds} s`, { timeout_seconds: seconds }, []]),
-  ...each([0, -1, 301, 1e9, 1.5, '60', null, true, Number.MAX_SAFE_INTEGER, [60]], (seconds): Case => [
-    `${told(seconds)} s`,
-    { timeout_seconds: seconds },
-    ['timeout_seconds'],
-  ]),
+  ...each('category', CATEGORIES, inCategory),
+  ...each('category', ['Finance', 'weather', '', null, 1, ['finance']], inCategory, 'category'),
+  ['no category [MAN-3]', { category: undefined }, ['category']],
+  ...each('description', ['x', 'x'.repeat(4000), '説明', '😀'], described),
+  ...each('description', ['', 'x'.repeat(4001), 'a\0b', null, 5, {}], described, 'description'),
+  ['no description [MAN-4]', { description: undefined }, ['description']],
+  ...each('seconds', [1, 60, 299, 300], (seconds) => ({ timeout_seconds: seconds })),
+  ...each(
+    'seconds [MAN-15]',
+    [0, -1, 301, 1e9, 1.5, '60', null, true, Number.MAX_SAFE_INTEGER, [60]],
+    (seconds) => ({ timeout_seconds: seconds }),
+    'timeout_seconds',
+  ),
   ['a field that there is not', { colour: 'red' }, ['']],
-  ['a member named as the prototype', JSON.parse('{"__proto__x": 1}') as Record<string, unknown>, ['']],
-  ['a manifest of the most bytes', ofSize(MANIFEST_MAX_BYTES), []],
-  ['a manifest of a byte more', ofSize(MANIFEST_MAX_BYTES + 1), ['']],
+  ['a member named as the prototype', JSON.parse('{"__proto__x": 1}') as Fields, ['']],
+  ['a manifest of the most bytes [MAN-1]', ofSize(MANIFEST_MAX_BYTES), []],
+  ['a manifest of a byte more [MAN-1]', ofSize(MANIFEST_MAX_BYTES + 1), ['']],
   ['characters of three bytes, over the limit in bytes alone', { system_prompt: '説'.repeat(22_000) }, ['']],
 ];
 
+const AGENT_URL = 'https://agent.example.com/';
 const MODES: Case[] = [
-  ['neither prompt nor entrypoint', { system_prompt: undefined }, ['system_prompt']],
-  ['prompt and entrypoint', { entrypoint_url: 'https://agent.example.com/' }, ['entrypoint_url']],
-  ...each(['', null, 5, []], (text): Case => [
-    `prompt ${told(text)}`,
-    { system_prompt: text },
-    ['system_prompt'],
-  ]),
-  ['an entrypoint', connected('https://agent.example.com/run'), []],
+  ['neither prompt nor entrypoint [MAN-8]', { system_prompt: undefined }, ['system_prompt']],
+  ['prompt and entrypoint [MAN-9]', { entrypoint_url: AGENT_URL }, ['entrypoint_url']],
+  ...each('prompt', ['', null, 5, []], (text) => ({ system_prompt: text }), 'system_prompt'),
+  ['an entrypoint', connected(`${AGENT_URL}run`), []],
   ['an entrypoint with a port and a query', connected('https://agent.example.com:8443/run?a=b'), []],
-  ['a connected agent with tools', connected('https://agent.example.com/', { tools: tools(1) }), ['tools']],
-  ['a connected agent with no tools', connected('https://agent.example.com/', { tools: [] }), []],
-  [
-    'a connected agent without a model',
-    connected('https://agent.example.com/', { model: undefined }),
-    ['model'],
-  ],
+  ['a connected agent with tools', connected(AGENT_URL, { tools: tools(1) }), ['tools']],
+  ['a connected agent with no tools', connected(AGENT_URL, { tools: [] }), []],
+  ['a connected agent without a model', connected(AGENT_URL, { model: undefined }), ['model']],
 ];
 
-const PRIVATE_HOSTS = [
-  'https://localhost/',
-  'https://a.localhost./',
-  'https://printer.local/',
-  'https://metadata.google.internal/',
-  'https://127.0.0.1/',
-  'https://127.1/',
-  'https://0x7f000001/',
-  'https://2130706433/',
-  'https://10.0.0.1/',
-  'https://172.16.0.1/',
-  'https://192.168.1.1/',
-  'https://169.254.169.254/',
-  'https://0.0.0.0/',
-  'https://100.64.0.1/',
-  'https://[::1]/',
-  'https://[::ffff:127.0.0.1]/',
-  'https://[fd00::1]/',
-  'https://[fe80::1]/',
-] as const;
+const NAMED_HOSTS = ['localhost', 'a.localhost.', 'printer.local', 'metadata.google.internal'];
+const LOOPBACK = ['127.0.0.1', '127.1', '0x7f000001', '2130706433', '[::1]', '[::ffff:127.0.0.1]'];
+const PRIVATE = ['10.0.0.1', '172.16.0.1', '192.168.1.1', '169.254.169.254', '0.0.0.0', '100.64.0.1'];
+const PRIVATE_URLS = [...NAMED_HOSTS, ...LOOPBACK, ...PRIVATE, '[fd00::1]', '[fe80::1]'].map(
+  (host) => `https://${host}/`,
+);
+const OTHER_SCHEMES = [
+  'http://agent.example.com/',
+  'ftp://agent.example.com/',
+  'file:///etc/passwd',
+  'data:,x',
+];
+const NO_URLS = [
+  'javascript:alert(1)',
+  'agent.example.com',
+  '//agent.example.com',
+  'https://',
+  '',
+  5,
+  null,
+  {},
+];
+const TOO_MUCH = ['https://user:pass@agent.example.com/', `${AGENT_URL}${'x'.repeat(2000)}`];
 const ENDPOINTS: Case[] = [
-  ...each(PRIVATE_HOSTS, (url): Case => [`entrypoint ${url}`, connected(url), ['entrypoint_url']]),
-  ...each(PRIVATE_HOSTS, (url): Case => [`model at ${url}`, selfHosted(url), ['model.endpoint_url']]),
-  ...each(
-    [
-      'http://agent.example.com/',
-      'ftp://agent.example.com/',
-      'file:///etc/passwd',
-      'javascript:alert(1)',
-      'agent.example.com',
-      '//agent.example.com',
-      'https://',
-      'https://user:pass@agent.example.com/',
-      '',
-      'data:,x',
-      `https://agent.example.com/${'x'.repeat(2000)}`,
-      5,
-      null,
-      {},
-    ],
-    (url): Case => [`entrypoint ${told(url)}`, connected(url), ['entrypoint_url']],
-  ),
+  ...each('entrypoint', PRIVATE_URLS, connected, 'entrypoint_url'),
+  ...each('model at', PRIVATE_URLS, selfHosted, 'model.endpoint_url'),
+  ...each('entrypoint [MAN-10]', OTHER_SCHEMES, (url) => connected(url), 'entrypoint_url'),
+  ...each('entrypoint', [...NO_URLS, ...TOO_MUCH], (url) => connected(url), 'entrypoint_url'),
   ['a model of one’s own', selfHosted('https://model.example.com/v1'), []],
 ];
 
 const MODELS: Case[] = [
-  ['openai without a model', { model: { provider: 'openai' } }, ['model.model']],
-  ['anthropic without a model', { model: { provider: 'anthropic' } }, ['model.model']],
-  [
-    'self_hosted without an address',
-    { model: { provider: 'self_hosted', model: 'm' } },
-    ['model.endpoint_url'],
-  ],
-  ['an unknown provider', { model: { provider: 'acme', model: 'm' } }, ['model.provider']],
+  ['openai without a model [MAN-6]', { model: { provider: 'openai' } }, ['model.model']],
+  ['anthropic without a model [MAN-6]', { model: { provider: 'anthropic' } }, ['model.model']],
+  ['self_hosted without an address [MAN-7]', selfHosted(undefined), ['model.endpoint_url']],
+  ['an unknown provider [MAN-5]', { model: { provider: 'acme', model: 'm' } }, ['model.provider']],
   ['a provider named as a member of objects', { model: { provider: 'constructor' } }, ['model.provider']],
   ['no provider', { model: { model: 'm' } }, ['model.provider']],
   ['an empty model', { model: { provider: 'openai', model: '' } }, ['model.model']],
   ['a long model', { model: { provider: 'openai', model: 'm'.repeat(201) } }, ['model.model']],
   ['a key in the model', { model: { provider: 'openai', model: 'm', api_key: 'sk-1' } }, ['model']],
-  ...each([null, 'openai', [], 5, undefined], (model): Case => [
-    `model ${told(model)}`,
-    { model },
-    ['model'],
-  ]),
+  ...each('model [MAN-5]', [null, 'openai', [], 5, undefined], (model) => ({ model }), 'model'),
 ];
 
 const TOOLS: Case[] = [
+  ['no list of tools [MAN-12]', { tools: undefined }, []],
   ['no tools', { tools: [] }, []],
   ['one tool', { tools: tools(1) }, []],
   ['a tool twice', { tools: tools(2) }, ['tools.1.name']],
-  [`${MANIFEST_MAX_TOOLS + 1} tools`, { tools: tools(MANIFEST_MAX_TOOLS + 1) }, ['tools']],
-  ['an unknown tool', { tools: [{ name: 'shell', scope: 'read_only' }] }, ['tools.0.name']],
-  ['a tool named as a member of objects', { tools: [{ name: 'toString', scope: 'x' }] }, ['tools.0.name']],
-  [
-    'a tool that this sandbox does not serve',
-    { tools: [{ name: 'run_python', scope: 'input_only' }] },
-    ['tools.0.name'],
-  ],
-  ...each(['read_write', 'admin', '', 'READ_ONLY', 'repo_scoped', 'input_only '], (scope): Case => [
-    `scope ${told(scope)}`,
-    { tools: [{ name: 'web_fetch', scope }] },
-    ['tools.0.scope'],
-  ]),
-  ['a tool without scope', { tools: [{ name: 'web_fetch' }] }, ['tools.0.scope']],
-  ['a tool without name', { tools: [{ scope: 'read_only' }] }, ['tools.0.name']],
+  [`${MANIFEST_MAX_TOOLS + 1} tools [MAN-11]`, { tools: tools(MANIFEST_MAX_TOOLS + 1) }, ['tools']],
+  ['an unknown tool', tool('shell', 'read_only'), ['tools.0.name']],
+  ['a tool named as a member of objects', tool('toString', 'x'), ['tools.0.name']],
+  ['a tool that this sandbox does not serve', tool('run_python', 'input_only'), ['tools.0.name']],
+  ...each(
+    'scope',
+    ['read_write', 'admin', '', 'READ_ONLY', 'repo_scoped', 'input_only '],
+    (scope) => tool('web_fetch', scope),
+    'tools.0.scope',
+  ),
+  ['a tool without scope', tool('web_fetch', undefined), ['tools.0.scope']],
+  ['a tool without name', tool(undefined, 'read_only'), ['tools.0.name']],
   ['a tool with more', { tools: [{ name: 'web_fetch', scope: 'read_only', url: 'x' }] }, ['tools.0']],
-  ...each(['web_fetch', null, {}, 5], (value): Case => [`tools ${told(value)}`, { tools: value }, ['tools']]),
+  ...each('tools', ['web_fetch', null, {}, 5], (value) => ({ tools: value }), 'tools'),
   ['a tool that is text', { tools: ['web_fetch'] }, ['tools.0']],
 ];
 
-const SCHEMAS: Case[] = (['input_schema', 'output_schema'] as const).flatMap((field): Case[] => [
-  ...each([null, 'object', 5, [], true, undefined], (schema): Case => [
-    `${field} ${told(schema)}`,
-    { [field]: schema },
-    [field],
-  ]),
-  ...each<[string, object]>(
-    [
-      ['of an unknown type', { type: 'text' }],
-      ['with a pattern that is none', { type: 'string', pattern: '(' }],
-      ['with a reference that leads nowhere', { $ref: '#/$defs/none' }],
-      ['with a reference to elsewhere', { $ref: 'https://example.com/schema.json' }],
-      ['that requires no list', { type: 'object', required: 'a' }],
-      ['with a negative length', { type: 'string', minLength: -1 }],
-      ['with an empty enum', { enum: 'a' }],
-      ['with properties that are none', { type: 'object', properties: [] }],
-    ],
-    ([what, schema]): Case => [`${field} ${what}`, { [field]: schema }, [field]],
+const NO_SCHEMAS = [
+  { type: 'text' },
+  { type: 'string', pattern: '(' },
+  { $ref: '#/$defs/none' },
+  { $ref: 'https://example.com/schema.json' },
+  { type: 'object', required: 'a' },
+  { type: 'string', minLength: -1 },
+  { enum: 'a' },
+  { type: 'object', properties: [] },
+  { const: 'a\0b' },
+];
+const SCHEMAS: Case[] = (['input_schema', 'output_schema'] as const).flatMap((field) => [
+  ...each(
+    `${field} [MAN-13]`,
+    [null, 'object', 5, [], true, undefined, ...NO_SCHEMAS],
+    (schema) => ({ [field]: schema }),
+    field,
   ),
-  [`${field} of some levels`, { [field]: nested(10) }, []],
-  [`${field} of too many levels`, { [field]: nested(60) }, [field]],
-  [`${field} that takes anything`, { [field]: {} }, []],
-  [
-    `${field} with local references`,
-    { [field]: { $defs: { a: { type: 'string' } }, $ref: '#/$defs/a' } },
-    [],
-  ],
+  [`${field} of some levels`, { [field]: nested(10) }, []] as const,
+  [`${field} of too many levels`, { [field]: nested(60) }, [field]] as const,
+  ...each(field, [{}, { $defs: { a: { type: 'string' } }, $ref: '#/$defs/a' }], (schema) => ({
+    [field]: schema,
+  })),
 ]);
 
+const oneTime = (price: unknown) => terms({ rental_model: 'one_time', price_lamports: price });
 const LISTINGS: Case[] = [
-  ...each([1_000, 1e15], (price): Case => [
-    `one_time at ${price}`,
-    terms({ rental_model: 'one_time', price_lamports: price }),
-    [],
-  ]),
-  ...each([0, 999, -1, 1e15 + 1, 1.5, '1000', null, undefined], (price): Case => [
-    `price ${told(price)}`,
-    terms({ rental_model: 'one_time', price_lamports: price }),
-    ['listing.price_lamports'],
-  ]),
+  ...each('one_time at', [1_000, 1e15], oneTime),
+  ...each('price', [0, 999, -1, 1e15 + 1, 1.5, '1000', null, undefined], oneTime, 'listing.price_lamports'),
   ['a Per-Task price below the least', terms({ price_lamports: 199_999 }), ['listing.price_lamports']],
   ['the least Per-Task price', terms({ price_lamports: 200_000 }), []],
   ['a deposit below the price', terms({ min_deposit_lamports: 499_999 }), ['listing.min_deposit_lamports']],
-  ...each(['weekly', 'ONE_TIME', '', null, 1], (model): Case => [
-    `rental model ${told(model)}`,
-    terms({ rental_model: model }),
-    ['listing.rental_model'],
-  ]),
-  ...each(['', 'x'.repeat(121), 5, null], (title): Case => [
-    `title ${told(title)}`,
-    terms({ title }),
-    ['listing.title'],
-  ]),
-  ...each([0, -1, 1.5, 100_001, '5'], (rate): Case => [
-    `${told(rate)} runs a minute`,
-    terms({ runs_per_minute: rate }),
-    ['listing.runs_per_minute'],
-  ]),
-  ...each([[], ['a', 'b', 'c', 'd'], 'a', null], (samples): Case => [
-    `samples ${told(samples)}`,
-    terms({ sample_output: samples }),
-    ['listing.sample_output'],
-  ]),
+  ...each(
+    'rental model',
+    ['weekly', 'ONE_TIME', '', null, 1],
+    (model) => terms({ rental_model: model }),
+    'listing.rental_model',
+  ),
+  ...each('title', ['', 'x'.repeat(121), 5, null], (title) => terms({ title }), 'listing.title'),
+  ...each(
+    'runs a minute',
+    [0, -1, 1.5, 100_001, '5'],
+    (rate) => terms({ runs_per_minute: rate }),
+    'listing.runs_per_minute',
+  ),
+  ...each(
+    'samples [LST-15]',
+    [[], ['a', 'b', 'c', 'd'], 'a', null],
+    (samples) => terms({ sample_output: samples }),
+    'listing.sample_output',
+  ),
   ['a sample that is too long', terms({ sample_output: ['x'.repeat(4001)] }), ['listing.sample_output.0']],
   ['terms of another kind', { listing: 'cheap' }, ['listing']],
   ['a term that there is not', terms({ discount: 1 }), ['listing']],
@@ -280,10 +210,7 @@ const LISTINGS: Case[] = [
 
 const ALL: Case[] = [NAMES, FIELDS, MODES, ENDPOINTS, MODELS, TOOLS, SCHEMAS, LISTINGS].flat();
 
-let fixture: RegistrationFixture;
-beforeAll(async () => {
-  fixture = await openRegistration();
-});
+const fixture = await openRegistration();
 afterAll(() => fixture.close());
 
 describe('the corpus of manifests', () => {
@@ -300,19 +227,17 @@ describe('the corpus of manifests', () => {
       const job = await fixture.register('automatic', wallet, fields);
       expect([...new Set(job.error?.details.map(({ path }) => path))].toSorted()).toEqual(paths.toSorted());
       expect(job.status).toBe(paths.length === 0 ? 'completed' : 'failed');
-      const listings = await fixture.database.db
-        .selectFrom('listings')
-        .select('id')
-        .where('creator', '=', wallet)
-        .execute();
+      const own = fixture.database.db.selectFrom('listings').select('id').where('creator', '=', wallet);
+      const listings = await own.execute();
       expect(listings).toHaveLength(paths.length === 0 ? 1 : 0);
       expect(fixture.documents()).toHaveLength(before.length + listings.length);
       for (const { message } of job.error?.details ?? []) expect(message).not.toBe('');
     },
   );
 
-  it('several things that are wrong are told together [MAN-16]', async () => {
-    const job = await fixture.register('automatic', newWallet(), {
+  it('several things that are wrong are told together, and again where the task runs twice [MAN-16, REG-5]', async () => {
+    const wallet = newWallet();
+    const job = await fixture.register('automatic', wallet, {
       ...PLAIN,
       name: 'A',
       category: 'x',
@@ -331,5 +256,9 @@ describe('the corpus of manifests', () => {
       'timeout_seconds',
       'tools.0.name',
     ]);
+    expect(job.error?.code).toBe('invalid_manifest');
+    const service = fixture.service('automatic');
+    await service.validate(job.job_id);
+    expect(await service.getJob(job.job_id, wallet)).toEqual(job);
   });
 });

@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { ApiError } from '../../errors/api-error.js';
 import { newWallet } from '../../testing/index.js';
 import { createCreatorSecrets } from '../creator-secrets.js';
 import { sealPrivatePart, type DeclarativeAgent } from './private-part.js';
-import {
-  confirmed,
-  idOf,
-  keys,
-  openRegistration,
-  type RegistrationFixture,
-} from '../registration.test-support.js';
+import { confirmed, keys, openRegistration } from '../registration.test-support.js';
 
 const KEY = 'sk-given-for-openai';
 const SELF_HOSTED = { provider: 'self_hosted', model: 'm', endpoint_url: 'https://models.example:8443/v1' };
 
-let fixture: RegistrationFixture;
-beforeAll(async () => {
-  fixture = await openRegistration();
-});
+const fixture = await openRegistration();
 afterAll(() => fixture.close());
 
 async function modelOf(id: string): Promise<DeclarativeAgent['model']> {
@@ -25,10 +16,7 @@ async function modelOf(id: string): Promise<DeclarativeAgent['model']> {
   if (part.mode !== 'declarative') throw new Error('It is connected.');
   return part.model;
 }
-async function registered(fields: Record<string, unknown> = {}): Promise<{ wallet: string; id: string }> {
-  const wallet = newWallet();
-  return { wallet, id: idOf(await fixture.register('automatic', wallet, { model_key: KEY, ...fields })) };
-}
+const registered = (fields: Record<string, unknown> = {}) => fixture.draft({ model_key: KEY, ...fields });
 const update = (wallet: string, id: string, changes: Record<string, unknown>) =>
   fixture.update('automatic', wallet, id, changes);
 
@@ -139,16 +127,14 @@ describe('a change of where data goes', () => {
   it('of keys and secrets is confirmed before anything is replaced [ID-52]', async () => {
     const { wallet, id } = await registered();
     const secrets = createCreatorSecrets(fixture.repository, keys);
-    await expect(secrets.setModelKey(wallet, id, 'thiefs', refuse)).rejects.toMatchObject({
-      code: 'invalid_signature',
-    });
+    for (const [change, code] of [
+      [() => secrets.setModelKey(wallet, id, 'thiefs', refuse), 'invalid_signature'],
+      // An impossible change is refused without asking for a signature.
+      [() => secrets.rotateWebhookSecret(wallet, id, refuse), 'invalid_request'],
+      [() => secrets.setModelKey(newWallet(), id, 'k', refuse), 'listing_not_found'],
+    ] as const) {
+      await expect(change()).rejects.toMatchObject({ code });
+    }
     expect(await modelOf(id)).toMatchObject({ key: KEY });
-    // An impossible change is refused without asking for a signature.
-    await expect(secrets.rotateWebhookSecret(wallet, id, refuse)).rejects.toMatchObject({
-      code: 'invalid_request',
-    });
-    await expect(secrets.setModelKey(newWallet(), id, 'k', refuse)).rejects.toMatchObject({
-      code: 'listing_not_found',
-    });
   });
 });

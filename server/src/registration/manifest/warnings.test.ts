@@ -1,22 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { newWallet } from '../../testing/index.js';
-import {
-  idOf,
-  keys,
-  MANIFEST,
-  openRegistration,
-  TERMS,
-  type RegistrationFixture,
-} from '../registration.test-support.js';
+import { idOf, keys, MANIFEST, openRegistration, TERMS } from '../registration.test-support.js';
 import { createSampleTaker } from '../samples/samples.js';
 
 /** Put together here, so that no scanner takes this file for one that holds a key. */
 const SECRET = ['sk', 'proj', 'aB3dE5fG7hJ9kL1mN3pQ5rS7tV9wX1yZ'].join('-');
 
-let fixture: RegistrationFixture;
-beforeAll(async () => {
-  fixture = await openRegistration();
-});
+const fixture = await openRegistration();
 afterAll(() => fixture.close());
 
 it('a completed job warns of a key in the prompt and of a schema that tells little, and repeats no key [REG-127]', async () => {
@@ -66,8 +56,7 @@ it.each([
 });
 
 it('a key in the sample output of a publication is refused [REG-127]', async () => {
-  const wallet = newWallet();
-  const id = idOf(await fixture.register('automatic', wallet));
+  const { wallet, id } = await fixture.draft();
   const publishing = fixture.service('automatic').prepareToPublish(wallet, id, { sample_output: [SECRET] });
   await expect(publishing).rejects.toMatchObject({
     code: 'invalid_request',

@@ -1,32 +1,24 @@
 import { PROBES_PER_DAY } from '@agent-rental/contract';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { newWallet } from '../../testing/index.js';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createCreatorSecrets } from '../creator-secrets.js';
-import {
-  confirmed,
-  idOf,
-  keys,
-  MANIFEST,
-  openRegistration,
-  TERMS,
-  type RegistrationFixture,
-} from '../registration.test-support.js';
+import { confirmed, keys, MANIFEST, openRegistration, TERMS } from '../registration.test-support.js';
 import { createSampleTaker } from '../samples/samples.js';
 import type { AgentProbe, ProbeOutcome } from '../probe-outcome.js';
 import { PROBE_TASK } from './probe-records.js';
 import { createProber } from './prober.js';
 
 const CONNECTED = { system_prompt: undefined, entrypoint_url: 'https://agent.example.com/run' };
+const refusedFor = (reason: 'endpoint_signature' | 'model_refused'): ProbeOutcome => ({
+  reason,
+  httpStatus: 401,
+});
 const DEAD: ProbeOutcome = { reason: 'endpoint_unreachable', detail: 'the connection failed (ECONNREFUSED)' };
 
-let fixture: RegistrationFixture;
+const fixture = await openRegistration({ answersProbes: false });
+afterAll(() => fixture.close());
 let outcome: ProbeOutcome;
 let probed: Parameters<AgentProbe>[0][];
 
-beforeAll(async () => {
-  fixture = await openRegistration({ answersProbes: false });
-});
-afterAll(() => fixture.close());
 beforeEach(() => {
   outcome = 'reached';
   probed = [];
@@ -42,55 +34,31 @@ const probe = (id: string) =>
     },
   }).probe(id);
 
-/** Asked-for probes are made at once. */
-function probesAtOnce(): void {
-  const { requestProbe } = fixture.repository;
-  fixture.repository.requestProbe = async (id) => {
-    const isAsked = await requestProbe(id);
-    if (isAsked) await probe(id);
-    return isAsked;
-  };
-}
-beforeAll(probesAtOnce);
+// Asked-for probes are made at once.
+const { requestProbe } = fixture.repository;
+fixture.repository.requestProbe = async (id) => {
+  const isAsked = await requestProbe(id);
+  if (isAsked) await probe(id);
+  return isAsked;
+};
 
 const requests = (id: string) =>
   fixture.queued.filter(({ task, payload }) => task === PROBE_TASK && payload['listing_id'] === id).length;
 
 async function draft(fields: Record<string, unknown>) {
-  const wallet = newWallet();
-  const id = idOf(await fixture.register('automatic', wallet, fields));
+  const { wallet, id } = await fixture.draft(fields);
   const publish = (isUnverified?: boolean) =>
     fixture.service('automatic').prepareToPublish(wallet, id, undefined, { isUnverified });
-  const reasons = async () => {
-    const { job_id } = await fixture
-      .service('automatic')
-      .update(wallet, id, { listing: { title: 'A' } }, confirmed);
-    await fixture.service('automatic').validate(job_id);
-    return (await fixture.service('automatic').getJob(job_id, wallet)).review?.reasons;
-  };
+  const reasons = async () =>
+    (await fixture.update('automatic', wallet, id, { listing: { title: 'A' } })).review?.reasons;
   return { wallet, id, publish, reasons };
 }
 
 describe('a publication', () => {
   it.each<[string, Record<string, unknown>, ProbeOutcome, RegExp]>([
-    [
-      'a dead endpoint',
-      CONNECTED,
-      DEAD,
-      /endpoint could not be reached: the connection failed.*Start the agent/,
-    ],
-    [
-      'a wrong secret',
-      CONNECTED,
-      { reason: 'endpoint_signature', httpStatus: 401 },
-      /answered 401.*webhook secret/,
-    ],
-    [
-      'a wrong key',
-      { model_key: 'k' },
-      { reason: 'model_refused', httpStatus: 401 },
-      /refused.*answered 401.*key/,
-    ],
+    ['a dead endpoint', CONNECTED, DEAD, /could not be reached: the connection failed.*Start the agent/],
+    ['a wrong secret', CONNECTED, refusedFor('endpoint_signature'), /answered 401.*webhook secret/],
+    ['a wrong key', { model_key: 'k' }, refusedFor('model_refused'), /refused.*answered 401.*key/],
     ['no key', {}, 'reached', /asks for a key.*PUT \/v1\/listings\/:id\/model-key/],
   ])(
     'of an agent with %s is refused, with the reason and the remedy [REG-123]',
@@ -157,24 +125,13 @@ describe('a probe', () => {
     const { sample_output: _, ...listing } = TERMS;
     const { id, publish } = await draft({ ...CONNECTED, listing });
     expect(requests(id)).toBe(0);
-    const samples = createSampleTaker({
-      repository: fixture.repository,
-      keys,
-      run: async () => ({ output: 'a sample' }),
-    });
-    await samples.take(id);
+    const { repository } = fixture;
+    await createSampleTaker({ repository, keys, run: async () => ({ output: 'a sample' }) }).take(id);
     await publish();
     expect(probed).toEqual([]);
     const dead = await draft({ ...CONNECTED, listing });
-    const failing = createSampleTaker({
-      repository: fixture.repository,
-      keys,
-      run: async () => ({
-        problem: 'The endpoint did not answer.',
-        failure: { reason: 'endpoint_unreachable' },
-      }),
-    });
-    await failing.take(dead.id);
+    const failed = { problem: 'It did not answer.', failure: { reason: 'endpoint_unreachable' } } as const;
+    await createSampleTaker({ repository, keys, run: async () => failed }).take(dead.id);
     expect(await fixture.repository.findProbe(dead.id)).toMatchObject({ reason: 'endpoint_unreachable' });
   });
 

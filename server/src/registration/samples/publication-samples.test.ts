@@ -1,27 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newWallet } from '../../testing/index.js';
-import {
-  idOf,
-  openRegistration,
-  TERMS,
-  keys,
-  type RegistrationFixture,
-} from '../registration.test-support.js';
+import { afterAll, expect, it } from 'vitest';
+import { openRegistration, TERMS, keys } from '../registration.test-support.js';
 import { SAMPLES_TASK } from '../repository.js';
 import { createSampleTaker, type ReviewRun } from './samples.js';
 
 const { sample_output: _, ...WITHOUT_SAMPLES } = TERMS;
 const CONNECTED = { system_prompt: undefined, entrypoint_url: 'https://agent.example.com/run' };
 
-let fixture: RegistrationFixture;
-beforeAll(async () => {
-  fixture = await openRegistration();
-});
+const fixture = await openRegistration();
 afterAll(() => fixture.close());
 
 async function draft(fields: Record<string, unknown>) {
-  const wallet = newWallet();
-  const id = idOf(await fixture.register('automatic', wallet, { listing: WITHOUT_SAMPLES, ...fields }));
+  const { wallet, id } = await fixture.draft({ listing: WITHOUT_SAMPLES, ...fields });
   const publish = (listing?: object) => fixture.service('automatic').prepareToPublish(wallet, id, listing);
   return { wallet, id, publish };
 }

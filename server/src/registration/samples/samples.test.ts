@@ -1,37 +1,21 @@
 import { SAMPLE_RUNS_PER_DAY } from '@agent-rental/contract';
 import { randomUUID } from 'node:crypto';
-import type { Insertable } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Database } from '../../database/schema.js';
-import { deriveKeys } from '../../platform/keys.js';
-import { insertListing, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { afterAll, beforeEach, expect, it } from 'vitest';
+import { openTestDatabase, type insertListing } from '../../testing/index.js';
 import { createCreatorSecrets } from '../creator-secrets.js';
-import { sealPrivatePart, type DeclarativeAgent } from '../manifest/private-part.js';
-import { createRegistrationRepository, SAMPLES_TASK, type RegistrationRepository } from '../repository.js';
+import { DECLARATIVE, insertAgent, keys } from '../registration.test-support.js';
+import { createRegistrationRepository, SAMPLES_TASK } from '../repository.js';
 import { createSampleTaker, type ReviewRun } from './samples.js';
 
-const keys = deriveKeys(new Uint8Array(32).fill(5));
-const AGENT: DeclarativeAgent = {
-  mode: 'declarative',
-  systemPrompt: 'You answer.',
-  tools: [],
-  model: { provider: 'openai', model: 'm', key: 'k' },
-  salt: '',
-};
-
-let database: TemporaryDatabase;
-let repository: RegistrationRepository;
 let queued: { task: string; payload: Record<string, string> }[];
 let asked: Parameters<ReviewRun>[1][];
 let answer: () => ReturnType<ReviewRun>;
 
-beforeAll(async () => {
-  database = await openTestDatabase();
-  repository = createRegistrationRepository(database.db, async (_tx, task, payload) => {
-    queued.push({ task, payload });
-  });
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const repository = createRegistrationRepository(database.db, async (_tx, task, payload) => {
+  queued.push({ task, payload });
+});
 beforeEach(() => {
   queued = [];
   asked = [];
@@ -49,24 +33,11 @@ const samples = () =>
   });
 
 /** A listing of that agent, without samples. */
-async function listingOf(
-  agent: DeclarativeAgent = AGENT,
-  fields: Partial<Insertable<Database['listings']>> = {},
-  inputSchema: Record<string, unknown> = { type: 'string', examples: ['an invoice'] },
-): Promise<{ id: string; creator: string; version_id: string }> {
-  const listing = await insertListing(database.db, { sample_output: '[]', ...fields });
-  await database.db
-    .updateTable('agent_versions')
-    .set({
-      private_part: sealPrivatePart(keys, listing.version_id, agent),
-      input_schema: JSON.stringify(inputSchema),
-      output_schema: JSON.stringify({ type: 'object' }),
-      timeout_seconds: 300,
-    })
-    .where('id', '=', listing.version_id)
-    .execute();
-  return listing;
-}
+const listingOf = (
+  agent = DECLARATIVE,
+  fields: Parameters<typeof insertListing>[1] = {},
+  inputSchema?: object,
+) => insertAgent(database.db, agent, { sample_output: '[]', ...fields }, inputSchema);
 const shownOf = (id: string) =>
   database.db
     .selectFrom('listings')
@@ -89,7 +60,7 @@ it('a listing without samples gets them of one run, on an input made of its sche
 });
 
 it('the agent gets the sample input of its creator', async () => {
-  const { id } = await listingOf(AGENT, { sample_input: JSON.stringify({ given: true }) });
+  const { id } = await listingOf(DECLARATIVE, { sample_input: JSON.stringify({ given: true }) });
   await samples().take(id);
   expect(asked).toMatchObject([{ input: { given: true } }]);
 });
@@ -117,7 +88,7 @@ it('a run that fails leaves the listing without, and the creator is told why, un
 });
 
 it('where no input can be made up nothing is run, and the creator is told', async () => {
-  const { id } = await listingOf(AGENT, {}, { type: 'string', pattern: '^[0-9]{12}$' });
+  const { id } = await listingOf(DECLARATIVE, {}, { type: 'string', pattern: '^[0-9]{12}$' });
   await samples().take(id);
   expect(asked).toEqual([]);
   expect((await shownOf(id)).sample_problem).toContain('sample_output');
@@ -138,8 +109,8 @@ it('the result of a run is dropped when another version runs by then', async () 
 });
 
 it('a vendor is not asked without a key; the key makes the run', async () => {
-  const { key: _, ...withoutKey } = AGENT.model;
-  const { id, creator } = await listingOf({ ...AGENT, model: withoutKey });
+  const { key: _, ...withoutKey } = DECLARATIVE.model;
+  const { id, creator } = await listingOf({ ...DECLARATIVE, model: withoutKey });
   await samples().take(id);
   expect(asked).toEqual([]);
   await createCreatorSecrets(repository, keys).setModelKey(creator, id, 'the-key', async () => undefined);
@@ -152,12 +123,12 @@ it('a vendor is not asked without a key; the key makes the run', async () => {
 });
 
 it('a run of a creator who has published nothing reads no page; of another it does [REG-44]', async () => {
-  const unpaid = await listingOf(AGENT, { status: 'draft', published_at: null });
+  const unpaid = await listingOf(DECLARATIVE, { status: 'draft', published_at: null });
   await samples().take(unpaid.id);
   const paid = await listingOf();
   await samples().take(paid.id);
   // Another draft of a creator who has published.
-  const second = await listingOf(AGENT, { status: 'draft', published_at: null, creator: paid.creator });
+  const second = await listingOf(DECLARATIVE, { status: 'draft', published_at: null, creator: paid.creator });
   await samples().take(second.id);
   expect(asked.map(({ readsWeb }) => readsWeb)).toEqual([false, true, true]);
 });
@@ -166,7 +137,7 @@ it('a wallet’s agents are run so often a day and no more, and the creator is t
   const { id, creator } = await listingOf();
   answer = async () => ({ problem: 'The model answered 401.' });
   for (let time = 0; time < SAMPLE_RUNS_PER_DAY; time += 1) await samples().take(id);
-  const other = await listingOf(AGENT, { creator });
+  const other = await listingOf(DECLARATIVE, { creator });
   await samples().take(other.id);
   expect(asked).toHaveLength(SAMPLE_RUNS_PER_DAY);
   expect((await shownOf(other.id)).sample_problem).toContain(`${SAMPLE_RUNS_PER_DAY} times within 24 hours`);

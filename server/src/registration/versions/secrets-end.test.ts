@@ -1,26 +1,16 @@
 import { PREVIOUS_SECRET_HOURS } from '@agent-rental/contract';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { resealAll } from '../../database/sealed-places.js';
 import { deriveKeys, type Keys } from '../../platform/keys.js';
-import { newWallet } from '../../testing/index.js';
 import { createCreatorSecrets } from '../creator-secrets.js';
 import { sealPrivatePart, type ConnectedAgent } from '../manifest/private-part.js';
-import {
-  confirmed,
-  idOf,
-  keys,
-  openRegistration,
-  type RegistrationFixture,
-} from '../registration.test-support.js';
+import { confirmed, keys, openRegistration } from '../registration.test-support.js';
 import { SEALED_AGENTS } from '../sealed-places.js';
 import { endReplacedSecrets, REPLACED_SECRETS_TASK } from './replaced-secrets.js';
 
-const CONNECTED = { system_prompt: null, tools: null, entrypoint_url: 'https://agent.example.com/run' };
+const CONNECTED = { system_prompt: undefined, entrypoint_url: 'https://agent.example.com/run' };
 
-let fixture: RegistrationFixture;
-beforeAll(async () => {
-  fixture = await openRegistration();
-});
+const fixture = await openRegistration();
 afterAll(() => fixture.close());
 afterEach(() => {
   vi.useRealTimers();
@@ -28,32 +18,24 @@ afterEach(() => {
 
 /** All that a dump of the database holds of a listing's versions and jobs, opened with these keys. */
 async function opened(listingId: string, opening: Keys = keys): Promise<string> {
-  const versions = await fixture.database.db
-    .selectFrom('agent_versions')
-    .selectAll()
-    .where('listing_id', '=', listingId)
-    .orderBy('number')
-    .execute();
-  const jobs = await fixture.database.db
+  const { db } = fixture.database;
+  const versions = db.selectFrom('agent_versions').selectAll().where('listing_id', '=', listingId);
+  const jobs = db
     .selectFrom('registration_jobs')
     .selectAll()
-    .where((eb) => eb.or([eb('listing_id', '=', listingId), eb('updates', '=', listingId)]))
-    .execute();
+    .where((eb) => eb.or([eb('listing_id', '=', listingId), eb('updates', '=', listingId)]));
+  const textOf = (row: { id: string }, sealed: Buffer | null, context: string) =>
+    JSON.stringify(row) + String(sealed && opening.open(sealed, `${context}:${row.id}`).toString('utf8'));
   return [
-    ...versions.map(({ private_part: part, ...row }) => {
-      const secret = part && opening.open(part, `agent-version:${row.id}`).toString('utf8');
-      return JSON.stringify(row) + String(secret);
-    }),
-    ...jobs.map(({ body, ...row }) => {
-      const secret = body && opening.open(body, `registration-job:${row.id}`).toString('utf8');
-      return JSON.stringify(row) + String(secret);
-    }),
+    ...(await versions.orderBy('number').execute()).map(({ private_part: part, ...row }) =>
+      textOf(row, part, 'agent-version'),
+    ),
+    ...(await jobs.execute()).map(({ body, ...row }) => textOf(row, body, 'registration-job')),
   ].join('\n');
 }
 
 async function published(fields: Record<string, unknown>) {
-  const wallet = newWallet();
-  const id = idOf(await fixture.register('automatic', wallet, fields));
+  const { wallet, id } = await fixture.draft(fields);
   await fixture.land(id, 10n);
   const update = async (changes: Record<string, unknown>) =>
     expect(await fixture.update('automatic', wallet, id, changes)).toMatchObject({ status: 'completed' });
@@ -65,7 +47,7 @@ describe('a dump opened with the master key', () => {
     const { id, update } = await published({ system_prompt: 'PROMPT-1', model_key: 'KEY-1' });
     await update({ system_prompt: 'PROMPT-2' });
     expect(await opened(id)).toMatch(/PROMPT-1[^]*PROMPT-2/);
-    await update(CONNECTED);
+    await update({ ...CONNECTED, system_prompt: null, tools: null });
     const dump = await opened(id);
     expect(dump).toContain('agent.example.com');
     expect(dump).not.toMatch(/PROMPT|KEY-/);
@@ -75,10 +57,8 @@ describe('a dump opened with the master key', () => {
   });
 
   it('has no endpoint or webhook secret of an agent that has become a declarative one [REG-20]', async () => {
-    const { id, update } = await published({
-      system_prompt: undefined,
-      entrypoint_url: 'https://agent.example.com/OLD-PATH',
-    });
+    const old = { ...CONNECTED, entrypoint_url: 'https://agent.example.com/OLD-PATH' };
+    const { id, update } = await published(old);
     await update({ entrypoint_url: null, system_prompt: 'New.' });
     expect(await opened(id)).not.toMatch(/OLD-PATH|whsec_/);
   });
@@ -106,10 +86,7 @@ describe('a dump opened with the master key', () => {
   });
 
   it('has a replaced webhook secret while it signs calls, and not longer [REG-20]', async () => {
-    const { id, wallet, update } = await published({
-      system_prompt: undefined,
-      entrypoint_url: 'https://agent.example.com/run',
-    });
+    const { id, wallet, update } = await published(CONNECTED);
     await update({ description: 'Second.' });
     const { webhookSecret: replaced } = (await fixture.running(id)) as ConnectedAgent;
     const secrets = createCreatorSecrets(fixture.repository, keys);
@@ -131,10 +108,7 @@ describe('a dump opened with the master key', () => {
   });
 
   it('has no expired webhook secret in a new version [REG-20]', async () => {
-    const { id, wallet, update } = await published({
-      system_prompt: undefined,
-      entrypoint_url: 'https://agent.example.com/run',
-    });
+    const { id, wallet, update } = await published(CONNECTED);
     await createCreatorSecrets(fixture.repository, keys).rotateWebhookSecret(wallet, id, confirmed);
     await update({ description: 'Within its time.' });
     expect(await fixture.running(id)).toHaveProperty('previousWebhookSecret');
@@ -144,8 +118,7 @@ describe('a dump opened with the master key', () => {
   });
 
   it('has nothing of the earlier versions of a draft [REG-20]', async () => {
-    const wallet = newWallet();
-    const id = idOf(await fixture.register('automatic', wallet, { system_prompt: 'PROMPT-1' }));
+    const { wallet, id } = await fixture.draft({ system_prompt: 'PROMPT-1' });
     await fixture.update('automatic', wallet, id, { system_prompt: 'PROMPT-2' });
     const dump = await opened(id);
     expect(dump).toContain('PROMPT-2');
@@ -153,8 +126,7 @@ describe('a dump opened with the master key', () => {
   });
 
   it('has the part of an approved draft whose publication may still land', async () => {
-    const wallet = newWallet();
-    const id = idOf(await fixture.register('automatic', wallet, { system_prompt: 'PROMPT-1' }));
+    const { wallet, id } = await fixture.draft({ system_prompt: 'PROMPT-1' });
     await fixture.update('operator', wallet, id, { system_prompt: 'PROMPT-2' });
     expect(await opened(id)).toMatch(/PROMPT-1[^]*PROMPT-2/);
   });
@@ -197,13 +169,10 @@ describe('the sealing key', () => {
     expect(await opened(id, rotated)).toMatch(/PROMPT-1/);
     expect(await opened(other.id, rotated)).toMatch(/PROMPT-OTHER/);
     await expect(opened(id, old)).rejects.toThrow();
-    expect(await resealAll(fixture.database.db, rotated, [SEALED_AGENTS])).toEqual({
-      resealed: 0,
-      changedMeanwhile: 0,
-    });
+    const again = await resealAll(fixture.database.db, rotated, [SEALED_AGENTS]);
+    expect(again).toEqual({ resealed: 0, changedMeanwhile: 0 });
     const stranger = deriveKeys(new Uint8Array(32).fill(1));
-    await expect(resealAll(fixture.database.db, stranger, [SEALED_AGENTS])).rejects.toThrow(
-      /OTHER_SEALING_KEYS/,
-    );
+    const foreign = resealAll(fixture.database.db, stranger, [SEALED_AGENTS]);
+    await expect(foreign).rejects.toThrow(/OTHER_SEALING_KEYS/);
   });
 });

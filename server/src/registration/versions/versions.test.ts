@@ -1,14 +1,8 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createListingRepository, createListingService, type ListingService } from '../../listings/index.js';
 import { newWallet } from '../../testing/index.js';
-import {
-  confirmed,
-  idOf,
-  keys,
-  openRegistration,
-  type RegistrationFixture,
-} from '../registration.test-support.js';
+import { confirmed, keys, openRegistration } from '../registration.test-support.js';
 import { openPrivatePart } from '../manifest/private-part.js';
 import { endVersionSupport, VERSION_SUPPORT_DAYS } from './version-support.js';
 
@@ -23,18 +17,13 @@ const BREAKING = {
   input_schema: { type: 'object', properties: { url: { type: 'string' } }, required: ['url'] },
 };
 
-let fixture: RegistrationFixture;
-let listings: ListingService;
-beforeAll(async () => {
-  fixture = await openRegistration();
-  listings = createListingService(createListingRepository(fixture.database));
-});
+const fixture = await openRegistration();
 afterAll(() => fixture.close());
+const listings = createListingService(createListingRepository(fixture.database));
 
 /** An agent on sale whose second version is another one than the first. */
 async function twoVersions() {
-  const wallet = newWallet();
-  const id = idOf(await fixture.register('automatic', wallet, FIRST));
+  const { wallet, id } = await fixture.draft(FIRST);
   await fixture.land(id, 10n);
   const before = await listings.detail(id);
   await fixture.update('automatic', wallet, id, BREAKING);
@@ -77,8 +66,7 @@ describe('a pinned version', () => {
   });
 
   it('is never one that was not approved', async () => {
-    const wallet = newWallet();
-    const id = idOf(await fixture.register('automatic', wallet, FIRST));
+    const { wallet, id } = await fixture.draft(FIRST);
     await fixture.service('operator').prepareToPublish(wallet, id, undefined);
     await fixture.update('operator', wallet, id, BREAKING);
     await fixture.land(id, 10n);
@@ -104,37 +92,34 @@ describe('a version that was replaced', () => {
   it(`can run for ${VERSION_SUPPORT_DAYS} days, and then while it is rented [REG-77]`, async () => {
     const { id } = await twoVersions();
     const { address } = await fixture.listing(id);
-    const rental = {
-      address: newWallet(),
-      buyer: newWallet(),
-      listing_address: address,
-      rental_model: 'subscription' as const,
-      valid: true,
-      purchased_at: new Date('2026-01-01T00:00:00Z'),
-      expires_at: new Date(Date.now() + 3_600_000),
-      slot: 1n,
+    const { db } = fixture.database;
+    const rent = (purchased_at: Date) =>
+      db
+        .insertInto('credentials')
+        .values({
+          address: newWallet(),
+          buyer: newWallet(),
+          listing_address: address,
+          rental_model: 'subscription',
+          valid: true,
+          purchased_at,
+          expires_at: new Date(Date.now() + 3_600_000),
+          slot: 1n,
+        })
+        .execute();
+    const canRunAfter = async (days: number) => {
+      await replacedDaysAgo(id, days);
+      await endVersionSupport(db);
+      return canRun(id);
     };
-    await fixture.database.db.insertInto('credentials').values(rental).execute();
-    await replacedDaysAgo(id, VERSION_SUPPORT_DAYS + 1);
-    await endVersionSupport(fixture.database.db);
-    expect(await canRun(id)).toBe(true);
-    await fixture.database.db
-      .updateTable('credentials')
-      .set({ expires_at: new Date(Date.now() - 1_000) })
-      .where('address', '=', rental.address)
-      .execute();
-    await replacedDaysAgo(id, VERSION_SUPPORT_DAYS - 1);
-    await endVersionSupport(fixture.database.db);
-    expect(await canRun(id)).toBe(true);
+    await rent(new Date('2026-01-01T00:00:00Z'));
+    expect(await canRunAfter(VERSION_SUPPORT_DAYS + 1)).toBe(true);
+    const ended = { expires_at: new Date(Date.now() - 1_000) };
+    await db.updateTable('credentials').set(ended).where('listing_address', '=', address).execute();
+    expect(await canRunAfter(VERSION_SUPPORT_DAYS - 1)).toBe(true);
     // A rental made since then is of the version after.
-    const later = { address: newWallet(), buyer: newWallet(), purchased_at: new Date() };
-    await fixture.database.db
-      .insertInto('credentials')
-      .values({ ...rental, ...later })
-      .execute();
-    await replacedDaysAgo(id, VERSION_SUPPORT_DAYS + 1);
-    await endVersionSupport(fixture.database.db);
-    expect(await canRun(id)).toBe(false);
+    await rent(new Date());
+    expect(await canRunAfter(VERSION_SUPPORT_DAYS + 1)).toBe(false);
     expect(promptOf(await listings.find(id))).toBe('The second.');
   });
 });
@@ -155,21 +140,16 @@ describe('a rollback', () => {
     expect(promptOf(await listings.find(id, 2))).toBe('The second.');
   });
 
-  it.each([
-    ['that runs', 2],
-    ['that there is not', 9],
-  ])('to a version %s is refused [REG-77]', async (_, number) => {
-    const { id, wallet } = await twoVersions();
-    const call = fixture.service('automatic').rollback(wallet, id, number, confirmed);
-    await expect(call).rejects.toMatchObject({ code: 'invalid_request' });
-  });
-
-  it('of another wallet’s agent is refused, and one that redirects data wants a confirmation [REG-77]', async () => {
+  it('is refused to a version that runs or is not there, and of another wallet’s agent; redirecting data wants a confirmation [REG-77]', async () => {
     const { id, wallet } = await twoVersions();
     const service = fixture.service('automatic');
-    await expect(service.rollback(newWallet(), id, 1, confirmed)).rejects.toMatchObject({
-      code: 'listing_not_found',
-    });
+    for (const [by, number, code] of [
+      [wallet, 2, 'invalid_request'],
+      [wallet, 9, 'invalid_request'],
+      [newWallet(), 1, 'listing_not_found'],
+    ] as const) {
+      await expect(service.rollback(by, id, number, confirmed)).rejects.toMatchObject({ code });
+    }
     await fixture.update('automatic', wallet, id, { model: { provider: 'anthropic', model: 'm' } });
     const asked = new Error('Sign this.');
     await expect(service.rollback(wallet, id, 1, () => Promise.reject(asked))).rejects.toBe(asked);
@@ -177,14 +157,12 @@ describe('a rollback', () => {
 });
 
 it('an update says to its creator whether it is breaking [REG-77]', async () => {
-  const wallet = newWallet();
-  const id = idOf(await fixture.register('automatic', wallet, FIRST));
+  const { wallet, id } = await fixture.draft(FIRST);
   const service = fixture.service('automatic');
   const { change } = await service.update(wallet, id, BREAKING, confirmed);
   expect(change).toMatchObject({ kind: 'breaking', reasons: [expect.stringContaining('url')] });
   const compatible = await service.update(wallet, id, { description: 'Better.' }, confirmed);
   expect(compatible.change).toEqual({ kind: 'compatible', reasons: [] });
-  expect(await service.update(wallet, id, { listing: { title: 'A' } }, confirmed)).not.toHaveProperty(
-    'change',
-  );
+  const terms = await service.update(wallet, id, { listing: { title: 'A' } }, confirmed);
+  expect(terms).not.toHaveProperty('change');
 });

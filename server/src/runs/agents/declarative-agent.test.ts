@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ModelCompleteResult } from '@agent-rental/agent-runner';
-import { createLocalDriver, createWarmPool, type SandboxDriver, type WarmPool } from '@agent-rental/sandbox';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createLocalDriver, createWarmPool } from '@agent-rental/sandbox';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { ModelUnavailableError, type ModelGateway } from '../../model-gateway/index.js';
 import type { DeclarativeAgent } from '../../registration/index.js';
 import { AgentContact } from './contact.js';
@@ -12,6 +12,8 @@ import { AgentUnreachableError, FAILED_TASK } from './outcome.js';
 import { createDeclarativeAgents, type AgentWork } from './declarative-agent.js';
 
 const LISTING = 'test-agent-k3x7qa';
+
+const PAGE = { status: 200, content_type: 'text/plain', text: 'The page of the test.', truncated: false };
 
 /** One turn of the model: its text in pieces, and its calls. */
 interface Turn {
@@ -21,22 +23,14 @@ interface Turn {
   isRefused?: boolean;
 }
 
-let stateDir: string;
-let driver: SandboxDriver;
-let runners: WarmPool;
-let evaluators: WarmPool;
-let pythonEvaluators: WarmPool | undefined;
-
-beforeAll(async () => {
-  stateDir = await mkdtemp(join(tmpdir(), 'declarative-'));
-  driver = await createLocalDriver({ stateDir, choice: 'auto' });
-  const options = { driver, maxActive: 4, maxWaitMs: 20_000 };
-  runners = createWarmPool({ ...options, entry: 'runner', size: 2 });
-  evaluators = createWarmPool({ ...options, entry: 'evaluator', size: 1 });
-  if (driver.capabilities?.python) {
-    pythonEvaluators = createWarmPool({ ...options, entry: 'evaluator', language: 'python', size: 1 });
-  }
-});
+const stateDir = await mkdtemp(join(tmpdir(), 'declarative-'));
+const driver = await createLocalDriver({ stateDir, choice: 'auto' });
+const options = { driver, maxActive: 4, maxWaitMs: 20_000 };
+const runners = createWarmPool({ ...options, entry: 'runner', size: 2 });
+const evaluators = createWarmPool({ ...options, entry: 'evaluator', size: 1 });
+const pythonEvaluators = driver.capabilities?.python
+  ? createWarmPool({ ...options, entry: 'evaluator', language: 'python', size: 1 })
+  : undefined;
 afterAll(async () => {
   await Promise.all([runners.close(), evaluators.close(), pythonEvaluators?.close()]);
   await driver.close();
@@ -62,11 +56,8 @@ async function run(
       usage: { calls: 0, inputTokens: 0, outputTokens: 0, bytes: 0 },
       complete: (request, { onText, onAnswer }) => {
         asked.push(request.messages.at(-1)?.content ?? '');
-        const {
-          pieces,
-          calls = [],
-          isRefused = false,
-        } = script.shift() ?? { pieces: ['The script has ended.'] };
+        const turn = script.shift() ?? { pieces: ['The script has ended.'] };
+        const { pieces, calls = [], isRefused = false } = turn;
         for (const piece of pieces) {
           onText?.(piece);
           onPiece(piece, deltas);
@@ -91,15 +82,7 @@ async function run(
     evaluators,
     ...(pythonEvaluators ? { pythonEvaluators } : {}),
     gateway,
-    web: {
-      read: async (url) => ({
-        url,
-        status: 200,
-        content_type: 'text/plain',
-        text: 'The page of the test.',
-        truncated: false,
-      }),
-    },
+    web: { read: async (url) => ({ ...PAGE, url }) },
   });
   const {
     outputSchema = { type: 'string' },
@@ -137,16 +120,18 @@ async function run(
 }
 
 const list = [{ name: 'list_inputs', args: {} }];
+/** A turn that runs that code. */
+const running = (code: string, final = false): Turn => ({
+  pieces: [],
+  calls: [{ name: 'run_javascript', args: { code, final } }],
+});
+const JAVASCRIPT = [{ name: 'run_javascript', scope: 'input_only' }];
 const LONG = 'word '.repeat(40).trim();
 
 it('counts every sandbox of a run for its listing [EXE-62]', async () => {
   const takes = [vi.spyOn(runners, 'take'), vi.spyOn(evaluators, 'take')];
-  const tools = [{ name: 'run_javascript', scope: 'input_only' }];
-  const turns = [
-    { pieces: [], calls: [{ name: 'run_javascript', args: { code: 'return 1' } }] },
-    { pieces: ['1'] },
-  ];
-  expect((await run(turns, { tools })).outcome).toMatchObject({ status: 'completed' });
+  const { outcome } = await run([running('return 1'), { pieces: ['1'] }], { tools: JAVASCRIPT });
+  expect(outcome).toMatchObject({ status: 'completed' });
   for (const take of takes) {
     expect(take).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ owner: LISTING }));
     take.mockRestore();
@@ -177,10 +162,7 @@ describe('an answer in free text', () => {
     ],
     [
       'that a program gives',
-      [
-        { pieces: [LONG], calls: list },
-        { pieces: [], calls: [{ name: 'run_javascript', args: { code: 'return "computed"', final: true } }] },
-      ],
+      [{ pieces: [LONG], calls: list }, running('return "computed"', true)],
       `${LONG}\n\ncomputed`,
     ],
   ])('%s equals its deltas, letter by letter [STR-4]', async (_, turns, answer) => {
@@ -201,35 +183,23 @@ describe('an answer in free text', () => {
   });
 
   it('that may have to be repaired does not leave before it is whole', async () => {
+    const turns = [{ pieces: ['much too long an answer'] }, { pieces: ['short'] }];
     const outputSchema = { type: 'string', maxLength: 10 };
-    const { outcome, deltas, asked } = await run(
-      [{ pieces: ['much too long an answer'] }, { pieces: ['short'] }],
-      {
-        outputSchema,
-        tools: [],
-      },
-    );
+    const { outcome, deltas, asked } = await run(turns, { outputSchema, tools: [] });
     expect(outcome).toEqual({ status: 'completed', output: 'short' });
     expect(deltas).toEqual([]);
     expect(asked[1]).toContain('must NOT have more than 10 characters');
   });
 });
 
-describe('an answer that breaks the output schema', () => {
-  it('is asked for once more, and then the run has failed', async () => {
-    const outputSchema = { type: 'object', required: ['sum'] };
-    const { outcome, asked } = await run(
-      [{ pieces: ['{}'] }, { pieces: ['{"total": 1}'] }, { pieces: ['{"sum": 1}'] }],
-      {
-        outputSchema,
-      },
-    );
-    expect(outcome).toMatchObject({
-      status: 'failed',
-      output: expect.stringContaining('does not have the form') as string,
-    });
-    expect(asked).toHaveLength(2);
+it('an answer that breaks the output schema is asked for once more, and then the run has failed', async () => {
+  const turns = [{ pieces: ['{}'] }, { pieces: ['{"total": 1}'] }, { pieces: ['{"sum": 1}'] }];
+  const { outcome, asked } = await run(turns, { outputSchema: { type: 'object', required: ['sum'] } });
+  expect(outcome).toMatchObject({
+    status: 'failed',
+    output: expect.stringContaining('does not have the form') as string,
   });
+  expect(asked).toHaveLength(2);
 });
 
 describe('an agent that may read the web', () => {
@@ -282,34 +252,27 @@ describe('the code of a model', () => {
       if (typeof Deno !== 'undefined') Deno.stdout.writeSync(new TextEncoder().encode(line));
       console.log(line);
       return { honest: true };`;
-    const { outcome } = await run(
-      [
-        { pieces: [], calls: [{ name: 'run_javascript', args: { code } }] },
-        { pieces: ['{"honest": "still"}'] },
-      ],
-      { outputSchema: { type: 'object' }, tools: [{ name: 'run_javascript', scope: 'input_only' }] },
-    );
+    const { outcome } = await run([running(code), { pieces: ['{"honest": "still"}'] }], {
+      outputSchema: { type: 'object' },
+      tools: JAVASCRIPT,
+    });
     expect(outcome).toEqual({ status: 'completed', output: { honest: 'still' } });
   });
 });
 
 describe('a vendor that refuses', () => {
+  const REFUSED: Turn = { pieces: [], isRefused: true };
+
   it('before the model has answered never reached the agent [MON-13]', async () => {
     const contact = new AgentContact();
-    const refused = run([{ pieces: [], isRefused: true }], {}, undefined, contact);
+    const refused = run([REFUSED], {}, undefined, contact);
     await expect(refused).rejects.toThrow(AgentUnreachableError);
     expect([contact.isBegun, contact.isReached]).toEqual([true, false]);
   });
 
   it.each<[string, Turn[]]>([
     ['in the middle of an answer', [{ pieces: [LONG], isRefused: true }]],
-    [
-      'a later step',
-      [
-        { pieces: [], calls: list },
-        { pieces: [], isRefused: true },
-      ],
-    ],
+    ['a later step', [{ pieces: [], calls: list }, REFUSED]],
   ])('%s has failed a run that is paid [MON-13]', async (_, turns) => {
     const contact = new AgentContact();
     const { outcome } = await run(turns, {}, undefined, contact);

@@ -20,7 +20,6 @@ const REQUEST = {
   timeoutMs: 100,
   readsWeb: false,
 };
-const logger = { info: () => undefined };
 
 /** Agents whose model never answers; a run ends with its signal alone. */
 const silent: DeclarativeAgents = {
@@ -32,13 +31,16 @@ const silent: DeclarativeAgents = {
     }),
 };
 
+function reviews() {
+  const stopping = new AbortController();
+  const connected = { run: () => Promise.reject(new Error('not called')) };
+  const options = { stopping: stopping.signal, logger: { info: () => undefined } };
+  return { stopping, review: createSampleRun({ declarative: silent, connected }, options) };
+}
+
 describe('a run for a review', () => {
   it('ends in its time although garbage is collected [EXE-47]', async () => {
-    const stopping = new AbortController();
-    const review = createSampleRun(
-      { declarative: silent, connected: { run: () => Promise.reject(new Error('not called')) } },
-      { stopping: stopping.signal, logger },
-    );
+    const { review } = reviews();
     const made = await collectingGarbage(() =>
       Promise.all(Array.from({ length: 20 }, () => review(AGENT, REQUEST))),
     );
@@ -50,11 +52,7 @@ describe('a run for a review', () => {
   });
 
   it('ends with the server, to be made again', async () => {
-    const stopping = new AbortController();
-    const review = createSampleRun(
-      { declarative: silent, connected: { run: () => Promise.reject(new Error('not called')) } },
-      { stopping: stopping.signal, logger },
-    );
+    const { stopping, review } = reviews();
     const making = review(AGENT, { ...REQUEST, timeoutMs: 60_000 });
     stopping.abort(new Error('The server is stopping.'));
     await expect(making).rejects.toThrow('stopping');

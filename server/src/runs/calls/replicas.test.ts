@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../../errors/api-error.js';
 import { createListingRepository } from '../../listings/index.js';
-import { newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { newWallet, openTestDatabase } from '../../testing/index.js';
 import type { Caller } from './waiting-callers.js';
 import { removeExpired } from '../history/expiry.js';
 import type { Task } from '../task.js';
@@ -15,17 +15,11 @@ import {
   openReplica,
   patient,
   resultOf,
-  type Replica,
 } from './replicas.test-support.js';
 
-let database: TemporaryDatabase;
-let here: Replica;
-let there: Replica;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  here = await openReplica(database.url);
-  there = await openReplica(database.url);
-});
+const database = await openTestDatabase();
+const here = await openReplica(database.url);
+const there = await openReplica(database.url);
 afterAll(async () => {
   await Promise.all([here.close(), there.close()]);
   await database.close();
@@ -33,11 +27,33 @@ afterAll(async () => {
 
 const newTask = (key: string | undefined, wallet?: string) => newTaskIn(database.db, key, wallet);
 
+const endedBefore = (runId: string, seconds: number) =>
+  database.db
+    .updateTable('runs')
+    .set({ finished_at: sql<Date>`now() - make_interval(secs => ${seconds})` })
+    .where('id', '=', runId)
+    .execute();
+/** Waits until something of a task's run is so. */
+const until = (task: Task, isSo: (row: Awaited<ReturnType<typeof here.runs.find>>) => unknown) =>
+  vi.waitUntil(async () => isSo(await here.runs.find(task.runId, task.wallet)), { timeout: 15_000 });
 /** Waits until a caller is counted as waiting, or as gone. */
-const waiters = (task: Task, count: number) =>
-  vi.waitUntil(async () => (await here.runs.find(task.runId, task.wallet))?.waiters === count, {
-    timeout: 15_000,
-  });
+const waiters = (task: Task, count: number) => until(task, (row) => row?.waiters === count);
+/** Asks ten times at once, on both replicas; gives the runs that answered, and the runs that worked. */
+async function askAtOnce(again: () => Task): Promise<{ answered: Set<string>; worked: string[] }> {
+  const worked: string[] = [];
+  const runIds = await Promise.all(
+    Array.from({ length: 10 }, async (_, index) => {
+      const replica = index % 2 === 0 ? here : there;
+      const task = again();
+      const answer = await ask(replica, task);
+      if (answer !== undefined) return answer.runId;
+      await finish(replica, task);
+      worked.push(task.runId);
+      return task.runId;
+    }),
+  );
+  return { answered: new Set(runIds), worked };
+}
 
 describe('a repeated request', () => {
   it('under the same key waits for the first run, on every replica, and gets its answer [RUN-3]', async () => {
@@ -52,18 +68,9 @@ describe('a repeated request', () => {
 
   it('begins once when many arrive together [RUN-3]', async () => {
     const { again } = await newTask('key-2');
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, async (_, index) => {
-        const replica = index % 2 === 0 ? here : there;
-        const task = again();
-        const repeated = await ask(replica, task);
-        if (repeated) return repeated.runId;
-        await finish(replica, task, 'once');
-        return `began ${task.runId}`;
-      }),
-    );
-    expect(answers.filter((answer) => answer.startsWith('began'))).toHaveLength(1);
-    expect(new Set(answers.map((answer) => answer.replace('began ', ''))).size).toBe(1);
+    const { answered, worked } = await askAtOnce(() => again());
+    expect(worked).toHaveLength(1);
+    expect([...answered]).toEqual(worked);
   });
 
   it('with another body under the same key is refused, before and after the end [RUN-3]', async () => {
@@ -75,17 +82,12 @@ describe('a repeated request', () => {
     await expect(ask(here, other)).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
-  it('under the key of another wallet is a separate run [RUN-3]', async () => {
-    const mine = await newTask('key-4');
-    const yours = await newTask('key-4');
-    expect(await ask(here, mine.first)).toBeUndefined();
-    expect(await ask(here, yours.first)).toBeUndefined();
-  });
-
-  it('without a key is another run', async () => {
-    const { first, again } = await newTask(undefined);
-    expect(await ask(here, first)).toBeUndefined();
-    expect(await ask(here, again())).toBeUndefined();
+  it('under the key of another wallet, or without a key, is a separate run [RUN-3]', async () => {
+    const [mine, yours] = [await newTask('key-4'), await newTask('key-4')];
+    const keyless = await newTask(undefined);
+    for (const task of [mine.first, yours.first, keyless.first, keyless.again()]) {
+      expect(await ask(here, task)).toBeUndefined();
+    }
   });
 
   it('that waits for a run which is not delivered gets its error, and the next one starts another run [RUN-18]', async () => {
@@ -121,12 +123,6 @@ describe('a repeated request', () => {
 
 describe('a key with a window', () => {
   const WINDOWED = 'equal;window=30';
-  const endedBefore = (runId: string, seconds: number) =>
-    database.db
-      .updateTable('runs')
-      .set({ finished_at: sql<Date>`now() - make_interval(secs => ${seconds})` })
-      .where('id', '=', runId)
-      .execute();
 
   it('gives the run while it goes on, and its answer until the window has passed [RUN-24]', async () => {
     const { first, again } = await newTask(WINDOWED);
@@ -149,17 +145,9 @@ describe('a key with a window', () => {
     await ask(here, first);
     await finish(here, first);
     await endedBefore(first.runId, 31);
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, async (_, index) => {
-        const replica = index % 2 === 0 ? here : there;
-        const task = again();
-        const answer = await ask(replica, task);
-        if (answer === undefined) await finish(replica, task);
-        return answer?.runId ?? task.runId;
-      }),
-    );
-    expect(new Set(answers).size).toBe(1);
-    expect(answers[0]).not.toBe(first.runId);
+    const { answered } = await askAtOnce(() => again());
+    expect(answered.size).toBe(1);
+    expect(answered).not.toContain(first.runId);
   });
 
   it('is free at once after its run was stopped [RUN-24]', async () => {
@@ -183,9 +171,8 @@ describe('a cancel', () => {
   it('of another wallet’s run says that there is none, and stops nothing', async () => {
     const { first, wallet } = await newTask('cancel-2');
     await ask(here, first);
-    await expect(here.pastRuns.cancel(first.runId, newWallet(), never)).rejects.toMatchObject({
-      code: 'not_found',
-    });
+    const attempt = here.pastRuns.cancel(first.runId, newWallet(), never);
+    await expect(attempt).rejects.toMatchObject({ code: 'not_found' });
     expect((await here.runs.find(first.runId, wallet))?.stop_reason).toBeNull();
   });
 
@@ -213,9 +200,8 @@ describe('a cancel', () => {
         ask(here, first),
         there.pastRuns.cancelKey(`cancel-race-${round}`, wallet, AbortSignal.abort()),
       ]);
-      const row = await here.runs.find(first.runId, wallet);
-      expect(started.status === 'rejected' ? row?.status : row?.stop_reason).toBe(
-        started.status === 'rejected' ? 'undelivered' : 'cancelled',
+      expect(await here.runs.find(first.runId, wallet)).toMatchObject(
+        started.status === 'rejected' ? { status: 'undelivered' } : { stop_reason: 'cancelled' },
       );
     }
   });
@@ -246,9 +232,7 @@ describe('a caller that goes away', () => {
     const { answer } = await startAwaited(here, first, caller);
     leave();
     await expect(answer).rejects.toThrow('gone');
-    await vi.waitUntil(async () => (await here.runs.find(first.runId, first.wallet))?.status === 'failed', {
-      timeout: 15_000,
-    });
+    await until(first, (row) => row?.status === 'failed');
     expect(await stopReason(first)).toBe('caller_left');
   });
 
@@ -258,7 +242,7 @@ describe('a caller that goes away', () => {
     const { answer } = await startAwaited(here, first, caller);
     leave();
     await expect(answer).rejects.toThrow('gone');
-    await vi.waitUntil(async () => (await stopReason(first)) === 'caller_left', { timeout: 15_000 });
+    await until(first, (row) => row?.stop_reason === 'caller_left');
   });
 
   it.each(['repeats its request on another replica', 'asks for the run by its id'])(
@@ -297,9 +281,7 @@ describe('a long poll', () => {
     const { first, wallet } = await newTask('poll-1');
     await ask(there, first);
     const polled = here.pastRuns.find(first.runId, wallet, 60_000, never);
-    await vi.waitUntil(async () => (await here.runs.find(first.runId, wallet))?.keeps_going, {
-      timeout: 15_000,
-    });
+    await until(first, (row) => row?.keeps_going);
     await finish(there, first);
     expect(await polled).toMatchObject({ status: 'completed', output: 'the answer' });
   });
@@ -310,62 +292,35 @@ describe('a long poll', () => {
     expect(await here.pastRuns.find(first.runId, wallet, 1, never)).toMatchObject({ status: 'running' });
     const stopping = await openReplica(database.url);
     const polled = stopping.pastRuns.find(first.runId, wallet, 60_000, never);
-    await vi.waitUntil(async () => (await here.runs.find(first.runId, wallet))?.keeps_going, {
-      timeout: 15_000,
-    });
+    await until(first, (row) => row?.keeps_going);
     stopping.changes.close();
     expect(await polled).toMatchObject({ status: 'running' });
     await stopping.close();
   });
 });
 
-describe('a result whose charge is not confirmed yet', () => {
-  it('is held back, survives the loss of its process, and goes once it is paid [RUN-17]', async () => {
-    const { first, wallet } = await newTask('held-1');
-    await ask(here, first);
-    await here.runs.hold(resultOf(first));
-    expect(await there.pastRuns.find(first.runId, wallet, 0, never)).toMatchObject({ status: 'running' });
-    await there.runs.markInterrupted(0);
-    expect(await there.runs.finishHeld(first.runId)).toBe(true);
-    expect(await here.pastRuns.find(first.runId, wallet, 0, never)).toMatchObject({ output: 'the answer' });
-    expect(await there.runs.finishHeld(first.runId)).toBe(false);
-  });
-
-  it('is dropped when the charge fails', async () => {
-    const { first, wallet } = await newTask('held-2');
-    await ask(here, first);
-    await here.runs.hold(resultOf(first));
-    await there.runs.dropHeld(
-      first.runId,
-      new ApiError('service_unavailable', 'The charge failed on-chain.'),
-    );
-    const ended = await here.pastRuns.find(first.runId, wallet, 0, never);
-    expect(ended).toMatchObject({
-      status: 'failed',
-      cost_lamports: 0,
-      error: { code: 'service_unavailable' },
-    });
-    expect(JSON.stringify(ended)).not.toContain('the answer');
-  });
+it('a result whose charge is not confirmed yet is held back, survives the loss of its process, and goes once it is paid [RUN-17]', async () => {
+  const { first, wallet } = await newTask('held-1');
+  await ask(here, first);
+  await here.runs.hold(resultOf(first));
+  expect(await there.pastRuns.find(first.runId, wallet, 0, never)).toMatchObject({ status: 'running' });
+  await there.runs.markInterrupted(0);
+  expect(await there.runs.finishHeld(first.runId)).toBe(true);
+  expect(await here.pastRuns.find(first.runId, wallet, 0, never)).toMatchObject({ output: 'the answer' });
+  expect(await there.runs.finishHeld(first.runId)).toBe(false);
 });
 
-describe('a result', () => {
-  it('is removed after 24 hours; its run and its key are remembered [RUN-17]', async () => {
-    const { first, again, wallet } = await newTask('old-1');
-    await ask(here, first);
-    await finish(here, first);
-    await removeExpired(database.db);
-    expect(await here.pastRuns.find(first.runId, wallet, 0, never)).toMatchObject({ output: 'the answer' });
-    await database.db
-      .updateTable('runs')
-      .set({ finished_at: new Date(Date.now() - 24 * 3_600_000 - 1_000) })
-      .where('id', '=', first.runId)
-      .execute();
-    await removeExpired(database.db);
-    expect((await here.runs.find(first.runId, wallet))?.output).toBeNull();
-    await expect(here.pastRuns.find(first.runId, wallet, 0, never)).rejects.toMatchObject({
-      code: 'not_found',
-    });
-    await expect(ask(here, again())).rejects.toMatchObject({ code: 'invalid_request' });
+it('a result is removed after 24 hours; its run and its key are remembered [RUN-17]', async () => {
+  const { first, again, wallet } = await newTask('old-1');
+  await ask(here, first);
+  await finish(here, first);
+  await removeExpired(database.db);
+  expect(await here.pastRuns.find(first.runId, wallet, 0, never)).toMatchObject({ output: 'the answer' });
+  await endedBefore(first.runId, 24 * 3_600 + 1);
+  await removeExpired(database.db);
+  expect((await here.runs.find(first.runId, wallet))?.output).toBeNull();
+  await expect(here.pastRuns.find(first.runId, wallet, 0, never)).rejects.toMatchObject({
+    code: 'not_found',
   });
+  await expect(ask(here, again())).rejects.toMatchObject({ code: 'invalid_request' });
 });

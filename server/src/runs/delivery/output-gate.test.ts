@@ -2,28 +2,16 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { OutputGate } from './output-gate.js';
 
-function newGate() {
+function newGate(record?: () => Promise<void>) {
   const left: string[] = [];
   const sink = {
     begin: (runId: string) => void left.push(`begin ${runId}`),
     delta: (text: string) => void left.push(text),
   };
-  return { left, gate: new OutputGate(sink, 'run-1') };
+  return { left, gate: new OutputGate(sink, 'run-1', record) };
 }
 
-it('lets nothing out before it is opened, then everything, in order', () => {
-  const { left, gate } = newGate();
-  gate.push('a');
-  gate.push('b');
-  expect(left).toEqual([]);
-  expect(gate.text).toBe('ab');
-  gate.open();
-  gate.push('c');
-  expect(left).toEqual(['begin run-1', 'a', 'b', 'c']);
-  expect(gate.text).toBe('abc');
-});
-
-it('keeps the order whenever it is opened, and opens once', () => {
+it('lets nothing out before it is opened, then everything, in order, and opens once', () => {
   fc.assert(
     fc.property(fc.array(fc.string()), fc.nat(20), (deltas, openAt) => {
       const { left, gate } = newGate();
@@ -50,48 +38,33 @@ it('serves a caller that only wants the end', () => {
 });
 
 it('lets nothing out before it is on record that output leaves, then everything, in order [MON-1]', async () => {
-  const left: string[] = [];
   let recorded: () => void = () => undefined;
   let records = 0;
-  const gate = new OutputGate(
-    { begin: () => undefined, delta: (text) => void left.push(text) },
-    'run-1',
-    () => {
-      records += 1;
-      return new Promise((resolve) => (recorded = resolve));
-    },
-  );
+  const { left, gate } = newGate(() => {
+    records += 1;
+    return new Promise((resolve) => (recorded = resolve));
+  });
   gate.open();
   expect([records, gate.hasLeft]).toEqual([0, false]);
   gate.push('a');
   gate.push('b');
-  expect([left, records, gate.hasLeft]).toEqual([[], 1, true]);
+  expect([left, records, gate.hasLeft]).toEqual([['begin run-1'], 1, true]);
   recorded();
   await new Promise((resolve) => setImmediate(resolve));
   gate.push('c');
-  expect([left, records]).toEqual([['a', 'b', 'c'], 1]);
+  expect([left, records]).toEqual([['begin run-1', 'a', 'b', 'c'], 1]);
 });
 
 it('needs no record of output that leaves after the end of the run is on record', () => {
-  const left: string[] = [];
-  const gate = new OutputGate(
-    { begin: () => undefined, delta: (text) => void left.push(text) },
-    'run-1',
-    () => Promise.reject(new Error('not asked')),
-  );
+  const { left, gate } = newGate(() => Promise.reject(new Error('not asked')));
   gate.open();
   gate.end();
   gate.push('all of it');
-  expect(left).toEqual(['all of it']);
+  expect(left).toEqual(['begin run-1', 'all of it']);
 });
 
 it('lets nothing out once it is closed, whatever is pushed or recorded later', async () => {
-  const left: string[] = [];
-  const gate = new OutputGate(
-    { begin: () => undefined, delta: (text) => void left.push(text) },
-    'run-1',
-    () => Promise.resolve(),
-  );
+  const { left, gate } = newGate(() => Promise.resolve());
   gate.push('a');
   gate.close();
   gate.open();

@@ -1,20 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase, type OpenDatabase } from '../../database/connection.js';
-import { insertListing, newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../database/connection.js';
+import { insertListing, newWallet, openTestDatabase } from '../../testing/index.js';
 import { createBeginRun, type NewRun } from './begin-runs.js';
 
 const BOUNDS = { slots: 2, queueLength: 1, ownLength: 1, leaseMs: 60_000, claimMs: 60_000 };
 const seat = { isPriority: false, bounds: BOUNDS };
 
-let database: TemporaryDatabase;
-let other: OpenDatabase;
 let listing: Awaited<ReturnType<typeof insertListing>>;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  other = openDatabase(database.url, () => undefined);
-});
+const database = await openTestDatabase();
+const other = openDatabase(database.url, () => undefined);
 afterAll(async () => {
   await other.close();
   await database.close();
@@ -45,22 +41,10 @@ describe('runs that begin together', () => {
   it('are on record with what each asked, and take slots and places in their order [EXE-27]', async () => {
     const begin = createBeginRun(database.db);
     const runs = [newRun(), newRun(), newRun(), newRun(), newRun()];
-    const started = await Promise.all(
-      // The last run asks for no slot yet.
-      runs.map((run, index) => begin(run, index < 4 ? { seat } : {})),
-    );
-    expect(started).toEqual([
-      { entry: 'seated' },
-      { entry: 'seated' },
-      { entry: 'waiting' },
-      { entry: 'full' },
-      { entry: undefined },
-    ]);
-    const rows = await database.db
-      .selectFrom('runs')
-      .selectAll()
-      .where('listing_id', '=', listing.id)
-      .execute();
+    // The last run asks for no slot yet.
+    const started = await Promise.all(runs.map((run, index) => begin(run, index < 4 ? { seat } : {})));
+    expect(started.map((each) => each?.entry)).toEqual(['seated', 'seated', 'waiting', 'full', undefined]);
+    const rows = await database.db.selectFrom('runs').selectAll().execute();
     for (const run of runs) {
       expect(rows.find(({ id }) => id === run.id)).toMatchObject({
         wallet: run.wallet,

@@ -1,22 +1,12 @@
 import { COUNTED_FOR_TOTAL } from '@agent-rental/contract';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  insertListing,
-  newWallet,
-  openTestDatabase,
-  rowsRead,
-  type TemporaryDatabase,
-} from '../../testing/index.js';
-import { createRunList, type RunList } from './run-list.js';
+import { afterAll, expect, it } from 'vitest';
+import { insertListing, newWallet, openTestDatabase, rowsRead } from '../../testing/index.js';
+import { createRunList } from './run-list.js';
 
-let database: TemporaryDatabase;
-let runs: RunList;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  runs = createRunList(database.db);
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const runs = createRunList(database.db);
 
 /**
  * Stores so many finished runs of one wallet, of two listings by turns: three in each microsecond, and ten microseconds

@@ -1,19 +1,14 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { deriveKeys } from '../../platform/keys.js';
-import { openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
-import { never, newListing, openReplica, type Replica } from '../queue/slots.test-support.js';
+import { openTestDatabase } from '../../testing/index.js';
+import { never, newListing, openReplica } from '../queue/slots.test-support.js';
 import { createUnrecordedEnds } from './unrecorded-ends.js';
-import { createRunRepository, type RunRepository } from './repository.js';
+import { createRunRepository } from './repository.js';
 
-let database: TemporaryDatabase;
-let replica: Replica;
-let runs: RunRepository;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  replica = await openReplica(database.url);
-  runs = createRunRepository(database.db, deriveKeys(new Uint8Array(32).fill(9)));
-});
+const database = await openTestDatabase();
+const replica = await openReplica(database.url);
+const runs = createRunRepository(database.db, deriveKeys(new Uint8Array(32).fill(9)));
 afterAll(async () => {
   await replica.close();
   await database.close();

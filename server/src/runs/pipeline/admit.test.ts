@@ -48,10 +48,7 @@ describe('an input', () => {
 
   it('takes null for an optional member that may not be null as absence', async () => {
     const input = { total: null, filter: { from: '2026-01-01', until: null }, page: null };
-    expect(await admitted(input as never)).toEqual({
-      total: null,
-      filter: { from: '2026-01-01', until: null },
-    });
+    expect(await admitted(input as never)).toEqual({ total: null, filter: input.filter });
   });
 
   it('with another meaning is refused, by its path in the request', async () => {
@@ -64,26 +61,19 @@ describe('an input', () => {
 });
 
 describe('an absent input', () => {
+  const TEXT = { type: 'string' };
+  const DEFAULTED = { ...TEXT, default: 'x' };
+  const requiring = (properties: object) => ({
+    type: 'object',
+    properties,
+    required: Object.keys(properties),
+  });
+
   it.each<[string, object]>([
-    ['a required member', { type: 'object', properties: { csv: { type: 'string' } }, required: ['csv'] }],
+    ['a required member', requiring({ csv: TEXT })],
     ['a text of some length', { type: 'string', minLength: 1 }],
-    [
-      'a required member of which another has a default',
-      {
-        type: 'object',
-        properties: { a: { type: 'string' }, b: { type: 'string', default: 'x' } },
-        required: ['a', 'b'],
-      },
-    ],
-    [
-      'one of several with members',
-      {
-        oneOf: [
-          { type: 'object', required: ['a'] },
-          { type: 'string', minLength: 3 },
-        ],
-      },
-    ],
+    ['a required member of which another has a default', requiring({ a: TEXT, b: DEFAULTED })],
+    ['one of several with members', { oneOf: [requiring({ a: {} }), { ...TEXT, minLength: 3 }] }],
     ['nothing that is valid', { type: 'object', minProperties: 1 }],
   ])('is refused where the schema wants %s, before anything is charged [EXE-21]', async (_, schema) => {
     await expect(admitted(undefined as never, schema)).rejects.toMatchObject({
@@ -96,14 +86,7 @@ describe('an absent input', () => {
     ['an empty object', { type: 'object', properties: { csv: { type: 'string' } } }],
     ['a text', { type: 'string' }],
     ['a default', { type: 'object', required: ['a'], default: { a: 1 } }],
-    [
-      'defaults of required members',
-      {
-        type: 'object',
-        properties: { a: { type: 'string', default: 'x' } },
-        required: ['a'],
-      },
-    ],
+    ['defaults of required members', requiring({ a: DEFAULTED })],
     ['anything', {}],
   ])('is taken where the schema takes %s [EXE-21]', async (_, schema) => {
     expect(await admitted(undefined as never, schema)).toBeUndefined();
@@ -148,10 +131,8 @@ describe('the owner of the wallet', () => {
       asksFor: () => true,
       requireApproval: async (spend: object) => void questions.push(spend),
     };
-    const perTask = publishedListing(
-      { inputSchema: { type: 'object' } },
-      { rentalModel: 'per_query', ...fields },
-    );
+    const model = { rentalModel: 'per_query', ...fields } as const;
+    const perTask = publishedListing({ inputSchema: { type: 'object' } }, model);
     const body = { agent_id: perTask.id, task: 'Do it.', input } as ExecuteBody;
     const task = taskOf(parseOrder('wallet', body, undefined), body, perTask);
     const settlement = { hasCredit: async () => isCredited };

@@ -1,66 +1,42 @@
 import { verifySignature } from '@agent-rental/ed25519';
 import { Keypair, VersionedTransaction, type MessageV0, type SignatureStatus } from '@solana/web3.js';
-import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createHttpSigner, type Chain } from '../../chain/index.js';
 import { ApiError } from '../../errors/api-error.js';
-import { openNotifications, type Notifications } from '../../database/notifications.js';
-import { openTestDatabase, startSigningService, type TemporaryDatabase } from '../../testing/index.js';
-import { AgentUnreachableError, FAILED_TASK } from '../agents/outcome.js';
+import { insertRun, startSigningService } from '../../testing/index.js';
+import { FAILED_TASK } from '../agents/outcome.js';
 import {
+  answers,
+  breaks,
   errorOf,
   LISTING_PRICE_OFFSET,
-  paidRunWorld,
+  openPaidRuns,
   PRICE,
+  silent,
   STANDING,
+  unreachable,
   type AgentWork,
-  type PaidRunWorld,
 } from './paid-run.test-support.js';
 import { RunStoppedError } from '../live/run-stopped.js';
 
-let database: TemporaryDatabase;
-let notifications: Notifications;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  notifications = await openNotifications(database.pool, 'charge_when_reached', pino({ level: 'silent' }));
-});
-afterAll(async () => {
-  await notifications.close();
-  await database.close();
-});
-const world = (setup: PaidRunWorld) => paidRunWorld({ database, notifications }, setup);
+const { db, world } = await openPaidRuns();
 
-const unreachable: AgentWork = async ({ contact }) => {
-  contact.begin();
-  throw new AgentUnreachableError('The endpoint is gone.', { class: 'endpoint_unreachable' });
-};
-const answering: AgentWork = async ({ contact }) => {
-  contact.reach();
-  return { status: 'completed', output: { answer: 'because' } };
-};
+const answering = answers();
+/** The chain's status of a transaction that the program refused. */
+const failedBy = (code: number, confirmationStatus: 'confirmed' | 'finalized') =>
+  ({ err: { InstructionError: [1, { Custom: code }] }, confirmationStatus }) as never;
 
 describe('an agent that was not reached in the last 10 minutes', () => {
-  it('costs nothing when it cannot be reached: nothing is signed, nothing credited [MON-13]', async () => {
-    const { execute, charges, signatures, hasCredit, allowed } = await world({
-      isHot: false,
-      agent: unreachable,
-    });
-    expect(await errorOf(execute())).toMatchObject({ code: 'service_unavailable' });
+  it('costs nothing when it cannot be reached, and its run is on record without its key [MON-13, EXE-87]', async () => {
+    const made = await world({ isHot: false, agent: unreachable });
+    const { execute, charges, signatures, hasCredit, allowed, runs, wallet } = made;
+    const { runId, code } = await errorOf(execute());
+    expect(code).toBe('service_unavailable');
     expect(await charges()).toEqual([]);
     expect(await signatures()).toBe(0);
     expect(await hasCredit()).toBe(false);
     expect(allowed.size).toBe(0);
-  });
-
-  it('is found afterwards by the id that the error named, and its key makes a new run [EXE-87]', async () => {
-    const { execute } = await world({ isHot: false, agent: unreachable });
-    const { runId } = await errorOf(execute());
-    const row = await database.db
-      .selectFrom('runs')
-      .select(['status', 'error', 'idempotency_key'])
-      .where('id', '=', runId ?? '')
-      .executeTakeFirst();
-    expect(row).toMatchObject({
+    expect(await runs.find(runId ?? '', wallet)).toMatchObject({
       status: 'undelivered',
       error: { code: 'service_unavailable', message: expect.stringContaining('cannot be reached') as string },
       idempotency_key: null,
@@ -72,9 +48,9 @@ describe('an agent that was not reached in the last 10 minutes', () => {
     const { execute, signatures, charges } = await world({
       isHot: false,
       balanceLamports: 2n * PRICE,
-      agent: async ({ contact }) => {
+      agent: async (work) => {
         chargedBeforeContact = await signatures();
-        return answering({ contact } as never);
+        return answering(work);
       },
     });
     expect(await execute()).toMatchObject({ status: 'completed', costLamports: PRICE });
@@ -82,9 +58,7 @@ describe('an agent that was not reached in the last 10 minutes', () => {
     expect(await charges()).toMatchObject([{ state: 'confirmed', price_lamports: PRICE }]);
     // The contact is on record beside the run.
     await expect
-      .poll(
-        async () => (await database.db.selectFrom('agent_contacts').select('version_id').execute()).length,
-      )
+      .poll(async () => (await db.selectFrom('agent_contacts').select('version_id').execute()).length)
       .toBeGreaterThan(0);
   });
 
@@ -92,12 +66,7 @@ describe('an agent that was not reached in the last 10 minutes', () => {
     const { execute, charges } = await world({
       isHot: false,
       manifestTimeoutSeconds: 1,
-      agent: ({ contact, signal }) => {
-        contact.begin();
-        return new Promise((_, reject) =>
-          signal.addEventListener('abort', () => reject(signal.reason as Error)),
-        );
-      },
+      agent: silent,
     });
     expect(await execute()).toMatchObject({ status: 'failed', costLamports: 0n });
     expect(await charges()).toEqual([]);
@@ -106,16 +75,13 @@ describe('an agent that was not reached in the last 10 minutes', () => {
   it('that its caller stops after the task has gone out is paid [MON-13]', async () => {
     const { execute, charges, runs, changes, wallet } = await world({
       isHot: false,
-      agent: ({ contact, signal }) =>
-        new Promise((_, reject) => {
-          contact.begin();
-          signal.addEventListener('abort', () => reject(signal.reason as Error));
-          void (async () => {
-            const row = await runs.findByKey(wallet, `key-${wallet}`);
-            await runs.requestStop(row?.id ?? '', 'cancelled');
-            await changes.announce(row?.id ?? '');
-          })();
-        }),
+      agent: async (work) => {
+        const failed = silent(work);
+        const row = await runs.findByKey(wallet, `key-${wallet}`);
+        await runs.requestStop(row?.id ?? '', 'cancelled');
+        await changes.announce(row?.id ?? '');
+        return failed;
+      },
     });
     const stopped = new RunStoppedError('cancelled', '').output;
     expect(await execute()).toMatchObject({ status: 'failed', output: stopped, costLamports: PRICE });
@@ -123,15 +89,7 @@ describe('an agent that was not reached in the last 10 minutes', () => {
   });
 
   it('that its caller gives less time than the manifest does is paid once the task has gone out [MON-13]', async () => {
-    const { execute, listing } = await world({
-      isHot: false,
-      agent: ({ contact, signal }) => {
-        contact.begin();
-        return new Promise((_, reject) =>
-          signal.addEventListener('abort', () => reject(signal.reason as Error)),
-        );
-      },
-    });
+    const { execute, listing } = await world({ isHot: false, agent: silent });
     const body = { agent_id: listing.id, task: 'answer', timeout_seconds: 1 };
     expect(await execute({ body })).toMatchObject({ status: 'failed', costLamports: PRICE });
   });
@@ -155,26 +113,14 @@ describe('an agent that was reached lately and is gone', () => {
   it('is not charged at the start any more once five runs of a day were credited [MON-5]', async () => {
     const { execute, db, wallet, listing, charges } = await world({ agent: unreachable });
     for (let run = 0; run < 5; run += 1) {
-      const { id } = await db
-        .insertInto('runs')
-        .values({
-          id: crypto.randomUUID(),
-          listing_id: listing.id,
-          version_id: listing.version.id,
-          wallet,
-          status: 'undelivered',
-          idempotency_key: null,
-          request_digest: Buffer.alloc(32),
-          duration_ms: null,
-          output: null,
-          finished_at: new Date(),
-        } as never)
-        .returning('id')
-        .executeTakeFirstOrThrow();
+      const id = await insertRun(db, { id: listing.id, version_id: listing.version.id }, wallet);
+      const credit = { run_id: id, wallet, listing_id: listing.id, used_by_run_id: id };
       await db
-        .insertInto('credits')
-        .values({ run_id: id, wallet, listing_id: listing.id, used_by_run_id: id })
+        .updateTable('runs')
+        .set({ status: 'undelivered', finished_at: new Date() })
+        .where('id', '=', id)
         .execute();
+      await db.insertInto('credits').values(credit).execute();
     }
     await errorOf(execute());
     expect(await charges()).toEqual([]);
@@ -182,25 +128,23 @@ describe('an agent that was reached lately and is gone', () => {
 });
 
 describe('a run of which output has left', () => {
-  const breaking: AgentWork = async ({ contact, onText }) => {
-    contact.reach();
-    onText('the beginning');
-    await new Promise((resolve) => setImmediate(resolve));
-    throw new Error('a fault of ours');
-  };
+  /** An agent that breaks once its text has left. */
+  function leaving() {
+    let isLeft: () => void = () => undefined;
+    const left = new Promise<void>((resolve) => (isLeft = resolve));
+    const agent: AgentWork = async (work) => {
+      work.contact.reach();
+      work.onText('the beginning');
+      await left;
+      return breaks(work);
+    };
+    return { agent, isLeft };
+  }
 
   it('is charged and never credited, whatever breaks [MON-1]', async () => {
     const left: string[] = [];
-    let isLeft: () => void = () => undefined;
-    const leaving = new Promise<void>((resolve) => (isLeft = resolve));
-    const { stream, hasCredit, charges } = await world({
-      agent: async (options) => {
-        options.contact.reach();
-        options.onText('the beginning');
-        await leaving;
-        return breaking(options);
-      },
-    });
+    const { agent, isLeft } = leaving();
+    const { stream, hasCredit, charges } = await world({ agent });
     const finished = await stream({
       begin: () => undefined,
       delta: (text) => {
@@ -215,21 +159,12 @@ describe('a run of which output has left', () => {
   });
 
   it('keeps the credit used that paid for it [MON-1]', async () => {
-    let isLeft: () => void = () => undefined;
-    let mode: 'unreachable' | 'break' = 'unreachable';
-    const leaving = new Promise<void>((resolve) => (isLeft = resolve));
-    const { execute, stream, hasCredit } = await world({
-      agent: async (options) => {
-        if (mode === 'unreachable') return unreachable(options);
-        options.contact.reach();
-        options.onText('the beginning');
-        await leaving;
-        throw new Error('a fault of ours');
-      },
-    });
+    const { agent, isLeft } = leaving();
+    let work = unreachable;
+    const { execute, stream, hasCredit } = await world({ agent: (options) => work(options) });
     await errorOf(execute());
     await expect.poll(hasCredit).toBe(true);
-    mode = 'break';
+    work = agent;
     const finished = await stream({ begin: () => undefined, delta: () => isLeft() });
     expect(finished).toMatchObject({ status: 'failed', costLamports: 0n });
     expect(await hasCredit()).toBe(false);
@@ -237,11 +172,10 @@ describe('a run of which output has left', () => {
 
   it('is on record before the first byte leaves, so that a crash of the server changes nothing [MON-1]', async () => {
     let recorded: unknown;
-    const { stream, db, wallet } = await world({
-      agent: async (options) => {
-        options.contact.reach();
-        options.onText('the beginning');
-        return { status: 'completed', output: { answer: 'x' } };
+    const { stream, wallet } = await world({
+      agent: async (work) => {
+        work.onText('the beginning');
+        return answering(work);
       },
     });
     await stream({
@@ -254,92 +188,54 @@ describe('a run of which output has left', () => {
           .executeTakeFirstOrThrow();
       },
     });
-    const { output_left_at: leftAt, status } = (await recorded) as {
-      output_left_at: Date | null;
-      status: string;
-    };
-    expect(leftAt !== null || status === 'completed').toBe(true);
+    const row = (await recorded) as { output_left_at: Date | null; status: string };
+    expect(row.output_left_at !== null || row.status === 'completed').toBe(true);
   });
 });
 
-describe('a fault after the agent has answered', () => {
-  it('without any output leaves a credit', async () => {
-    const { execute, hasCredit } = await world({
-      agent: async ({ contact }) => {
-        contact.reach();
-        throw new Error('a fault of ours');
-      },
-    });
-    expect(await errorOf(execute())).toMatchObject({ code: 'internal_error' });
-    await expect.poll(hasCredit).toBe(true);
-  });
-
-  it('of the agent is a charged failure', async () => {
-    const { execute, hasCredit } = await world({
-      agent: async ({ contact }) => {
-        contact.reach();
-        return { status: 'failed', output: FAILED_TASK, cause: { class: 'task_failed' } };
-      },
-    });
-    expect(await execute()).toMatchObject({ status: 'failed', costLamports: PRICE });
-    expect(await hasCredit()).toBe(false);
-  });
+it('a failure of an agent that was reached is charged', async () => {
+  const failed = { status: 'failed', output: FAILED_TASK, cause: { class: 'task_failed' } } as const;
+  const { execute, hasCredit } = await world({ agent: answers(failed) });
+  expect(await execute()).toMatchObject({ status: 'failed', costLamports: PRICE });
+  expect(await hasCredit()).toBe(false);
 });
 
-describe('a repeat under an idempotency key', () => {
-  it('is not charged while the charge of the first run may still land [MON-7]', async () => {
-    let landed: SignatureStatus | null = null;
-    let confirm: (status: SignatureStatus) => void = () => undefined;
-    const confirmation = new Promise<SignatureStatus>((resolve) => (confirm = resolve));
-    let works = false;
-    const { execute, signatures, hasCredit } = await world({
-      balanceLamports: 3n * PRICE,
-      chain: {
-        waitForConfirmation: () => confirmation,
-        statuses: async (all) => all.map(() => landed),
-      },
-      agent: (options) => (works ? answering(options) : unreachable(options)),
-    });
-    await errorOf(execute());
-    works = true;
-    const repeated = execute();
-    // The repeat waits: nothing is signed for it.
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(await signatures()).toBe(1);
-    landed = { err: null, confirmationStatus: 'confirmed' } as SignatureStatus;
-    confirm(landed);
-    expect(await repeated).toMatchObject({ status: 'completed', costLamports: 0n });
-    expect(await signatures()).toBe(1);
-    expect(await hasCredit()).toBe(false);
+it('a repeat under an idempotency key is not charged while the charge of the first run may still land [MON-7]', async () => {
+  let landed: SignatureStatus | null = null;
+  let confirm: (status: SignatureStatus) => void = () => undefined;
+  const confirmation = new Promise<SignatureStatus>((resolve) => (confirm = resolve));
+  let works = false;
+  const { execute, signatures, hasCredit } = await world({
+    balanceLamports: 3n * PRICE,
+    chain: {
+      waitForConfirmation: () => confirmation,
+      statuses: async (all) => all.map(() => landed),
+    },
+    agent: (options) => (works ? answering(options) : unreachable(options)),
   });
-
-  it('gets the result of a run whose confirmation could not be read, and nothing is signed anew [MON-7]', async () => {
-    const { execute, signatures, reconcile } = await world({
-      balanceLamports: 3n * PRICE,
-      // The polls failed until the time was up.
-      chain: { waitForConfirmation: async () => null },
-    });
-    const { runId } = await errorOf(execute());
-    expect(runId).toBeDefined();
-    await reconcile();
-    expect(await execute()).toMatchObject({ runId, status: 'completed', costLamports: PRICE });
-    expect(await signatures()).toBe(1);
-  });
+  await errorOf(execute());
+  works = true;
+  const repeated = execute();
+  // The repeat waits: nothing is signed for it.
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(await signatures()).toBe(1);
+  landed = { err: null, confirmationStatus: 'confirmed' } as SignatureStatus;
+  confirm(landed);
+  expect(await repeated).toMatchObject({ status: 'completed', costLamports: 0n });
+  expect(await signatures()).toBe(1);
+  expect(await hasCredit()).toBe(false);
 });
 
 describe('an RPC that breaks after a charge has landed', () => {
   it('delays the index of the balance, and not the result', async () => {
-    const { execute } = await world({
-      chain: { logsOf: () => Promise.reject(new Error('no chain')) },
-    });
+    const { execute } = await world({ chain: { logsOf: () => Promise.reject(new Error('no chain')) } });
     expect(await execute()).toMatchObject({ status: 'completed' });
   });
 
   it('takes the reason of a failure from the result, and no run for undelivered that failed', async () => {
     const { execute, hasCredit } = await world({
       chain: {
-        waitForConfirmation: async () =>
-          ({ err: { InstructionError: [1, { Custom: 6003 }] }, confirmationStatus: 'confirmed' }) as never,
+        waitForConfirmation: async () => failedBy(6003, 'confirmed'),
         logsOf: () => Promise.reject(new Error('no chain')),
       },
     });
@@ -370,8 +266,7 @@ describe('a price that changes before the charge is signed', () => {
       balanceLamports: NEW_PRICE,
       chain: repriced(PRICE, NEW_PRICE),
     });
-    const finished = await execute();
-    expect(finished).toMatchObject({ status: 'completed', costLamports: NEW_PRICE });
+    expect(await execute()).toMatchObject({ status: 'completed', costLamports: NEW_PRICE });
     expect(await charges()).toMatchObject([{ price_lamports: NEW_PRICE, state: 'confirmed' }]);
     expect([...allowed.values()]).toEqual([NEW_PRICE]);
   });
@@ -397,27 +292,23 @@ describe('a price that changes before the charge is signed', () => {
   });
 });
 
-describe('a changed treasury', () => {
-  it('is read when the program refuses the one before, and the run is paid [MON-20]', async () => {
-    const [before, after] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
-    const terms = { treasury: before, authorities: [], minQueryPriceLamports: 1n };
-    const names = (message: MessageV0) => message.staticAccountKeys.map((key) => key.toBase58());
-    const { execute, sent } = await world({
-      protocol: { current: async () => terms, refreshed: async () => ({ ...terms, treasury: after }) },
-      chain: {
-        simulate: async (message) => ({
-          error: names(message).includes(after.toBase58())
-            ? null
-            : { InstructionError: [1, { Custom: 2001 }] },
-          logs: [],
-        }),
-      },
-    });
-    expect(await execute()).toMatchObject({ status: 'completed', costLamports: PRICE });
-    const [signedBytes] = sent;
-    const { message } = VersionedTransaction.deserialize(signedBytes ?? new Uint8Array());
-    expect(names(message as MessageV0)).toContain(after.toBase58());
+it('a changed treasury is read when the program refuses the one before, and the run is paid [MON-20]', async () => {
+  const [before, after] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
+  const terms = { treasury: before, authorities: [], minQueryPriceLamports: 1n };
+  const names = (message: MessageV0) => message.staticAccountKeys.map((key) => key.toBase58());
+  const { execute, sent } = await world({
+    protocol: { current: async () => terms, refreshed: async () => ({ ...terms, treasury: after }) },
+    chain: {
+      simulate: async (message) => ({
+        error: names(message).includes(after.toBase58()) ? null : { InstructionError: [1, { Custom: 2001 }] },
+        logs: [],
+      }),
+    },
   });
+  expect(await execute()).toMatchObject({ status: 'completed', costLamports: PRICE });
+  const [signedBytes] = sent;
+  const { message } = VersionedTransaction.deserialize(signedBytes ?? new Uint8Array());
+  expect(names(message as MessageV0)).toContain(after.toBase58());
 });
 
 describe('an external signer of the authority', () => {
@@ -486,29 +377,19 @@ describe('lamports that are missing for charges', () => {
   });
 });
 
-describe('charges that keep failing on-chain', () => {
-  it('are not made any more for an hour: the authority would pay for each [MON-7]', async () => {
-    const { execute, signatures, reconcile } = await world({
-      balanceLamports: 100n * PRICE,
-      chain: {
-        waitForConfirmation: async () =>
-          ({ err: { InstructionError: [1, { Custom: 6101 }] }, confirmationStatus: 'finalized' }) as never,
-        statuses: async (all) =>
-          all.map(
-            () =>
-              ({
-                err: { InstructionError: [1, { Custom: 6101 }] },
-                confirmationStatus: 'finalized',
-              }) as never,
-          ),
-      },
-    });
-    const codes: string[] = [];
-    for (let run = 0; run < 5; run += 1) {
-      codes.push((await errorOf(execute({ idempotencyKey: undefined }))).code);
-      await reconcile();
-    }
-    expect(codes.slice(3)).toEqual(['service_unavailable', 'service_unavailable']);
-    expect(await signatures()).toBe(3);
+it('charges that keep failing on-chain are not made any more for an hour: the authority would pay for each [MON-7]', async () => {
+  const { execute, signatures, reconcile } = await world({
+    balanceLamports: 100n * PRICE,
+    chain: {
+      waitForConfirmation: async () => failedBy(6101, 'finalized'),
+      statuses: async (all) => all.map(() => failedBy(6101, 'finalized')),
+    },
   });
+  const codes: string[] = [];
+  for (let run = 0; run < 5; run += 1) {
+    codes.push((await errorOf(execute({ idempotencyKey: undefined }))).code);
+    await reconcile();
+  }
+  expect(codes.slice(3)).toEqual(['service_unavailable', 'service_unavailable']);
+  expect(await signatures()).toBe(3);
 });

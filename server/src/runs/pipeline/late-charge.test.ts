@@ -1,36 +1,28 @@
 import type { SignatureStatus } from '@solana/web3.js';
-import { pino } from 'pino';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openNotifications, type Notifications } from '../../database/notifications.js';
-import { openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
-import { errorOf, PRICE, paidRunWorld } from './paid-run.test-support.js';
+import { expect, it } from 'vitest';
+import { errorOf, PRICE, openPaidRuns } from './paid-run.test-support.js';
 
-let database: TemporaryDatabase;
-let notifications: Notifications;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  notifications = await openNotifications(database.pool, 'late_charge_test', pino({ level: 'silent' }));
-});
-afterAll(async () => {
-  await notifications.close();
-  await database.close();
-});
+const { db, world } = await openPaidRuns();
 
 /** A chain on which nothing is confirmed while a caller waits; what becomes of it afterwards is `landed`. */
-const world = (landed: () => Partial<SignatureStatus> | null) =>
-  paidRunWorld(
-    { database, notifications },
-    {
-      chain: {
-        waitForConfirmation: async () => null,
-        statuses: async (signatures) => signatures.map(() => landed() as SignatureStatus | null),
-      },
+const lateWorld = (landed: () => Partial<SignatureStatus> | null) =>
+  world({
+    chain: {
+      waitForConfirmation: async () => null,
+      statuses: async (signatures) => signatures.map(() => landed() as SignatureStatus | null),
     },
-  );
+  });
+
+/** As a process leaves it that marked the run of a wallet, ended its charge so, and did not free the key. */
+async function leave(wallet: string, state: 'failed' | 'credited' | 'lost' | 'finalized') {
+  const undelivered = { status: 'undelivered', output: null } as const;
+  await db.updateTable('runs').set(undelivered).where('wallet', '=', wallet).execute();
+  await db.updateTable('charges').set({ state }).where('wallet', '=', wallet).execute();
+}
 
 it('a charge that is confirmed late is a 503 with the run, and then the result under its id and key [MON-7, RUN-17]', async () => {
   let status: Partial<SignatureStatus> | null = null;
-  const { execute, look, reconcile, hasCredit } = await world(() => status);
+  const { execute, look, reconcile, hasCredit, signatures } = await lateWorld(() => status);
   const error = await errorOf(execute());
   expect(error).toMatchObject({ status: 503, code: 'service_unavailable' });
   const runId = error.runId ?? '';
@@ -43,11 +35,13 @@ it('a charge that is confirmed late is a 503 with the run, and then the result u
   expect(await look(runId)).toMatchObject({ ...result, cost_lamports: Number(PRICE) });
   expect(await execute()).toMatchObject({ ...result, runId });
   expect(await hasCredit()).toBe(false);
+  // Nothing was signed anew.
+  expect(await signatures()).toBe(1);
 });
 
 it('a charge that fails in the end takes its result with it, and nothing is credited', async () => {
   let status: Partial<SignatureStatus> | null = null;
-  const { execute, look, reconcile, hasCredit } = await world(() => status);
+  const { execute, look, reconcile, hasCredit } = await lateWorld(() => status);
   const { runId = '' } = await errorOf(execute());
   status = { err: { InstructionError: [0, { Custom: 6003 }] }, confirmationStatus: 'finalized' };
   await reconcile();
@@ -59,14 +53,9 @@ it('a charge that fails in the end takes its result with it, and nothing is cred
 
 it('a transaction that fails because its sequence is used leaves the end open: the result is served once another is found [MON-7]', async () => {
   const used = { err: { InstructionError: [1, { Custom: 6100 }] }, confirmationStatus: 'confirmed' };
-  const { execute, look, reconcile, hasCredit } = await paidRunWorld(
-    { database, notifications },
-    {
-      chain: {
-        waitForConfirmation: async () => used as unknown as SignatureStatus,
-      },
-    },
-  );
+  const { execute, look, reconcile, hasCredit } = await world({
+    chain: { waitForConfirmation: async () => used as unknown as SignatureStatus },
+  });
   const { status, runId = '' } = await errorOf(execute());
   expect(status).toBe(503);
   await reconcile();
@@ -77,14 +66,9 @@ it('a transaction that fails because its sequence is used leaves the end open: t
 it.each(['failed', 'credited', 'lost'] as const)(
   'a repeat does not wait for a charge that is %s, although the process that ended it did not free the key [MON-7]',
   async (state) => {
-    const { db, wallet, execute } = await paidRunWorld({ database, notifications });
+    const { wallet, execute } = await world();
     const first = await execute();
-    await db
-      .updateTable('runs')
-      .set({ status: 'undelivered', output: null })
-      .where('wallet', '=', wallet)
-      .execute();
-    await db.updateTable('charges').set({ state }).where('wallet', '=', wallet).execute();
+    await leave(wallet, state);
     const again = await execute();
     expect(again).toMatchObject({ status: 'completed' });
     expect(again.runId).not.toBe(first.runId);
@@ -92,14 +76,9 @@ it.each(['failed', 'credited', 'lost'] as const)(
 );
 
 it('a repeat waits while a final charge has its credit to come [MON-7]', async () => {
-  const { db, wallet, runs, execute, reconcile, hasCredit } = await paidRunWorld({ database, notifications });
+  const { wallet, runs, execute, reconcile, hasCredit } = await world();
   const { runId } = await execute();
-  await db
-    .updateTable('runs')
-    .set({ status: 'undelivered', output: null })
-    .where('wallet', '=', wallet)
-    .execute();
-  await db.updateTable('charges').set({ state: 'finalized' }).where('wallet', '=', wallet).execute();
+  await leave(wallet, 'finalized');
   expect(await runs.freeSettledKey(runId)).toBe(false);
   await reconcile();
   expect(await hasCredit()).toBe(true);

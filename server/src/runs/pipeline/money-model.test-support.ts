@@ -1,5 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { pino } from 'pino';
 import { openDatabase, type OpenDatabase } from '../../database/connection.js';
 import { openNotifications, type Notifications } from '../../database/notifications.js';
@@ -274,10 +275,8 @@ export async function violationsOf(
       .select('run_id')
       .where('run_id', 'in', [...rows.map(({ id }) => id), row.version_id])
       .execute();
-    for (const id of new Set([
-      ...rows.map(({ id: runId }) => runId),
-      ...charges.map((each) => each.run_id),
-    ])) {
+    const chargedIds = charges.map((each) => each.run_id);
+    for (const id of new Set([...rows.map((each) => each.id), ...chargedIds])) {
       if (chain.chargesOf(id) > 1) violations.push(`1: ${id} was charged ${chain.chargesOf(id)} times`);
     }
     for (const { run_id: id, state, failure_code: code } of charges) {
@@ -321,19 +320,11 @@ export async function violationsOf(
 
 /** How many charges are open, and how many runs have not ended: on a busy machine one may still be ending. */
 async function underWay(db: TemporaryDatabase['db'], wallet: string): Promise<number> {
-  const runs = await db
-    .selectFrom('runs')
-    .select('id')
-    .where('wallet', '=', wallet)
-    .where('status', '=', 'running')
-    .execute();
-  const charges = await db
-    .selectFrom('charges')
-    .select('run_id')
-    .where('wallet', '=', wallet)
-    .where('state', 'in', ['reserved', 'signed', 'confirmed'])
-    .execute();
-  return runs.length + charges.length;
+  const { rows } = await sql`
+    select id from runs where wallet = ${wallet} and status = 'running'
+    union all select run_id from charges
+      where wallet = ${wallet} and state in ('reserved', 'signed', 'confirmed')`.execute(db);
+  return rows.length;
 }
 
 /** A way to a database that can be cut, as the end of a process cuts it. */

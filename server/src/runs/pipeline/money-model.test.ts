@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import { violationsOf, type Mutation, type Step } from './money-model.test-support.js';
+import type { MoneyParts } from './paid-run.test-support.js';
 
 const FORM = process.env['TEST_FORM'];
 /** `MONEY_MODEL_CASES=1000` looks longer, and with `MONEY_MODEL_SEED` elsewhere. */
@@ -12,10 +13,7 @@ const SEED = Number(process.env['MONEY_MODEL_SEED'] ?? 1);
 /** Histories that are played at once, each on its own database: most of a history is waiting. */
 const LANES = 4;
 
-let databases: TemporaryDatabase[] = [];
-beforeAll(async () => {
-  databases = await Promise.all(Array.from({ length: LANES }, openTestDatabase));
-});
+const databases = await Promise.all(Array.from({ length: LANES }, openTestDatabase));
 afterAll(() => Promise.all(databases.map((database) => database.close())));
 
 const replica = fc.nat(1);
@@ -82,52 +80,40 @@ it(
   },
 );
 
+/** Replaces members of one part. */
+const on =
+  <P extends keyof MoneyParts>(part: P, change: (parts: MoneyParts) => Partial<MoneyParts[P]>): Mutation =>
+  (parts) => ({ ...parts, [part]: { ...parts[part], ...change(parts) } });
+/** Blocks seem to be far ahead, so that a transaction seems to have expired. */
+const hurried = on('chain', ({ chain }) => ({
+  blockHeight: async (commitment) => (await chain.blockHeight(commitment)) + 1_000n,
+}));
+
 /** Each breaks one rule of charging; the model has to find a history that shows it. */
 const MUTANTS: Readonly<Record<string, Mutation>> = {
-  'lets output leave before the charge is in a block': (parts) => ({
-    ...parts,
-    chain: {
-      ...parts.chain,
-      waitForConfirmation: async () => ({
-        slot: 1,
-        confirmations: null,
-        err: null,
-        confirmationStatus: 'confirmed',
-      }),
-    },
-  }),
-  'takes a confirmed transaction for a final one': (parts) => ({
-    ...parts,
-    chain: {
-      ...parts.chain,
-      statuses: async (signatures, searchHistory) =>
-        (await parts.chain.statuses(signatures, searchHistory)).map(
-          (status) => status && { ...status, confirmationStatus: 'finalized' as const },
-        ),
-    },
-  }),
-  'gives up a transaction that may still land': (parts) => ({
-    ...parts,
-    chain: {
-      ...parts.chain,
-      blockHeight: async (commitment) => (await parts.chain.blockHeight(commitment)) + 1_000n,
-    },
-  }),
-  'signs a charge anew with another sequence, while the first may still land': (parts) => ({
-    ...parts,
-    chain: {
-      ...parts.chain,
-      blockHeight: async (commitment) => (await parts.chain.blockHeight(commitment)) + 1_000n,
-    },
-    signer: {
-      ...parts.signer,
+  'lets output leave before the charge is in a block': on('chain', () => ({
+    waitForConfirmation: async () => ({
+      slot: 1,
+      confirmations: null,
+      err: null,
+      confirmationStatus: 'confirmed',
+    }),
+  })),
+  'takes a confirmed transaction for a final one': on('chain', ({ chain }) => ({
+    statuses: async (signatures, searchHistory) =>
+      (await chain.statuses(signatures, searchHistory)).map(
+        (status) => status && { ...status, confirmationStatus: 'finalized' as const },
+      ),
+  })),
+  'gives up a transaction that may still land': hurried,
+  'signs a charge anew with another sequence, while the first may still land': (parts) =>
+    on('signer', ({ signer }) => ({
       sign: (charges, isFresh) =>
-        parts.signer.sign(
+        signer.sign(
           charges.map((charge) => (isFresh ? { ...charge, sequence: charge.sequence + 20n } : charge)),
           isFresh,
         ),
-    },
-  }),
+    }))(hurried(parts)),
   // Every second write breaks: in the right order nothing was sent then.
   'sends a transaction before it is written down': (parts) => {
     let writes = 0;
@@ -156,20 +142,13 @@ const MUTANTS: Readonly<Record<string, Mutation>> = {
     credits: { ...parts.credits, give: async () => false },
     states: { ...parts.states, credit: async () => undefined, creditUndelivered: async () => undefined },
   }),
-  'sets aside less than a run costs': (parts) => ({
-    ...parts,
-    charges: {
-      ...parts.charges,
-      async reserve(order) {
-        const reserved = await parts.charges.reserve({ ...order, priceLamports: 1n });
-        return reserved === 'credited' ? reserved : { ...reserved, price_lamports: order.priceLamports };
-      },
+  'sets aside less than a run costs': on('charges', ({ charges }) => ({
+    async reserve(order) {
+      const reserved = await charges.reserve({ ...order, priceLamports: 1n });
+      return reserved === 'credited' ? reserved : { ...reserved, price_lamports: order.priceLamports };
     },
-  }),
-  'follows no charge that a process left': (parts) => ({
-    ...parts,
-    charges: { ...parts.charges, takeDue: async () => [] },
-  }),
+  })),
+  'follows no charge that a process left': on('charges', () => ({ takeDue: async () => [] })),
 };
 const MUTANT_CASES = 80;
 const MUTANTS_IN_SAMPLE = 3;

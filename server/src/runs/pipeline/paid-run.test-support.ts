@@ -1,14 +1,12 @@
 import {
   ACCESS_CREDENTIAL_OFFSETS,
-  ACCOUNT_DISCRIMINATORS,
-  ACCOUNT_SIZES,
-  ACCOUNT_VERSION,
   LISTING_OFFSETS,
   MARKETPLACE_PROGRAM_ID,
-  type AccountName,
 } from '@agent-rental/program-client';
 import { Keypair, type PublicKey, type SignatureStatus } from '@solana/web3.js';
+import { sql } from 'kysely';
 import { pino } from 'pino';
+import { afterAll } from 'vitest';
 import {
   createKeypairSigner,
   type AuthoritySigner,
@@ -18,7 +16,7 @@ import {
 } from '../../chain/index.js';
 import { ApiError } from '../../errors/api-error.js';
 import type { IndexedRental } from '../../listings/index.js';
-import type { Notifications } from '../../database/notifications.js';
+import { openNotifications, type Notifications } from '../../database/notifications.js';
 import { createDrain } from '../../platform/drain.js';
 import { deriveKeys } from '../../platform/keys.js';
 import { sealPrivatePart } from '../../registration/index.js';
@@ -31,9 +29,11 @@ import {
   createSettlement,
 } from '../../settlement/index.js';
 import {
-  balanceAddressOf,
+  insertBalance,
   insertListing,
   newWallet,
+  openTestDatabase,
+  programAccount,
   publishedListing,
   type TemporaryDatabase,
 } from '../../testing/index.js';
@@ -41,7 +41,7 @@ import type { AgentContact } from '../agents/contact.js';
 import { createAgentContacts } from '../agents/contacts.js';
 import { createRefusals } from '../history/refusals.js';
 import { createTrials } from '../trials/trials.js';
-import type { AgentOutcome } from '../agents/outcome.js';
+import { AgentUnreachableError, type AgentOutcome } from '../agents/outcome.js';
 import { createCallerCounts } from '../history/caller-counts.js';
 import { createStartGate } from '../start-gate.js';
 import { createWaitingCallers } from '../calls/waiting-callers.js';
@@ -68,6 +68,32 @@ export type AgentWork = (options: {
   signal: AbortSignal;
   onText(text: string): void;
 }) => Promise<AgentOutcome>;
+
+/** Is reached and gives that outcome. */
+export const answers =
+  (outcome: AgentOutcome = { status: 'completed', output: { answer: 'because' } }): AgentWork =>
+  async ({ contact }) => {
+    contact.reach();
+    return outcome;
+  };
+
+/** Is reached, and then the service breaks. */
+export const breaks: AgentWork = async ({ contact }) => {
+  contact.reach();
+  throw new Error('A fault of ours.');
+};
+
+/** Gets the task and never answers. */
+export const silent: AgentWork = ({ contact, signal }) => {
+  contact.begin();
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+};
+
+/** Cannot be reached. */
+export const unreachable: AgentWork = async ({ contact }) => {
+  contact.begin();
+  throw new AgentUnreachableError('The endpoint is gone.', { class: 'endpoint_unreachable' });
+};
 
 /** The parts that a test sets up. The chain confirms everything at once, and the agent answers. */
 export interface PaidRunWorld {
@@ -110,23 +136,14 @@ const PER_QUERY_TAG = 2;
 export const LISTING_PRICE_OFFSET = LISTING_OFFSETS.status + 1;
 const VALID = 1;
 
-/** An account of the program, with these bytes set. */
-function account(name: AccountName, bytes: Readonly<Record<number, number>>) {
-  const data = Buffer.alloc(ACCOUNT_SIZES[name]);
-  data.set(ACCOUNT_DISCRIMINATORS[name]);
-  data[8] = ACCOUNT_VERSION;
-  for (const [offset, byte] of Object.entries(bytes)) data[Number(offset)] = byte;
-  return { data, owner: MARKETPLACE_PROGRAM_ID, lamports: 1, executable: false };
-}
-
 /** A listing, its credential and its balance, in the order in which a run asks for them. */
 export const STANDING = [
-  account('Listing', { [LISTING_OFFSETS.rentalModel]: PER_QUERY_TAG }),
-  account('AccessCredential', {
+  programAccount('Listing', { [LISTING_OFFSETS.rentalModel]: PER_QUERY_TAG }),
+  programAccount('AccessCredential', {
     [ACCESS_CREDENTIAL_OFFSETS.rentalModel]: PER_QUERY_TAG,
     [ACCESS_CREDENTIAL_OFFSETS.valid]: VALID,
   }),
-  account('PerQueryBalance', {}),
+  programAccount('PerQueryBalance'),
 ];
 
 /** The index's view of the renter: it can pay any price. */
@@ -137,21 +154,25 @@ const PAYABLE: IndexedRental = {
   balance: { balanceLamports: 1n << 60n, maxPriceLamports: 1n << 60n },
 };
 
+/** The database of a test file, and worlds on it. */
+export async function openPaidRuns() {
+  const database = await openTestDatabase();
+  afterAll(() => database.close());
+  const notifications = await openNotifications(database.pool, 'paid_runs_test', logger);
+  afterAll(() => notifications.close());
+  return {
+    db: database.db,
+    world: (setup: PaidRunWorld = {}) => paidRunWorld({ database, notifications }, setup),
+  };
+}
+
 /** A Per-Task listing, a renter with a balance, and all parts of a run but the chain and the agent, which are the test's. */
 export async function paidRunWorld(
   { database, notifications }: { database: Pick<TemporaryDatabase, 'db'>; notifications: Notifications },
   setup: PaidRunWorld = {},
 ) {
   const { db } = database;
-  const {
-    isHot = true,
-    balanceLamports = PRICE,
-    manifestTimeoutSeconds = 30,
-    agent = async ({ contact }) => {
-      contact.reach();
-      return { status: 'completed', output: { answer: 'because' } };
-    },
-  } = setup;
+  const { isHot = true, balanceLamports = PRICE, manifestTimeoutSeconds = 30, agent = answers() } = setup;
   const { row, wallet } = setup.replicaOf ?? {
     row: await insertListing(db, { price_lamports: PRICE }),
     wallet: newWallet(),
@@ -179,22 +200,12 @@ export async function paidRunWorld(
     ...setup.chain,
   } as unknown as Chain;
   if (isHot && !setup.replicaOf) {
-    await db
-      .insertInto('agent_contacts')
-      .values({ version_id: row.version_id, reached_at: new Date() })
-      .execute();
+    const contact = { version_id: row.version_id, reached_at: new Date() };
+    await db.insertInto('agent_contacts').values(contact).execute();
   }
-  const balance = db.insertInto('balances').values({
-    address: balanceAddressOf(wallet, row.address),
-    buyer: wallet,
-    listing_address: row.address,
-    balance_lamports: balanceLamports,
-    max_price_lamports: 100n * PRICE,
-    highest_sequence: 0n,
-    window_bits: Buffer.alloc(32),
-    slot: 1n,
-  });
-  if (!setup.replicaOf) await balance.execute();
+  if (!setup.replicaOf) {
+    await insertBalance(db, wallet, row.address, { balance_lamports: balanceLamports });
+  }
   const terms = { treasury: Keypair.generate().publicKey, authorities: [], minQueryPriceLamports: 1n };
   const { replaceParts = (parts) => parts } = setup;
   const { chain, charges, states, credits, signer } = replaceParts({
@@ -251,12 +262,7 @@ export async function paidRunWorld(
   const wallets = {
     getAccounts: async (addresses: PublicKey[]) => ({
       slot: 1n,
-      accounts: addresses.map(() => ({
-        data: Buffer.alloc(0),
-        owner: MARKETPLACE_PROGRAM_ID,
-        lamports,
-        executable: false,
-      })),
+      accounts: addresses.map(() => ({ ...programAccount('Listing'), lamports })),
     }),
   };
   const deps = {
@@ -332,7 +338,6 @@ export async function paidRunWorld(
   const pastRuns = createPastRuns({ runs, callerCounts, changes, settlement });
   return {
     db,
-    /** Dependencies of the routes, receipts apart. */
     /** The services of the routes. `changed` replaces what stores the runs. */
     services: (changed: (runs: RunRepository) => RunRepository = (same) => same) => ({
       runTask: (given: TaskRequest) => runTask({ ...deps, runs: changed(runs) }, given),
@@ -353,17 +358,14 @@ export async function paidRunWorld(
     look: (runId: string) => pastRuns.find(runId, wallet, 0, never),
     reconcile: () => reconciler.reconcile('all'),
     hasCredit: () => settlement.hasCredit(wallet, row.id),
-    paidFor: (runId: string) => settlement.paidFor(runId),
     charges: () =>
       db.selectFrom('charges').selectAll().where('wallet', '=', wallet).orderBy('sequence').execute(),
     signatures: async () => {
-      const { count } = await db
-        .selectFrom('charge_signatures')
-        .innerJoin('charges', 'charges.run_id', 'charge_signatures.run_id')
-        .where('wallet', '=', wallet)
-        .select((eb) => eb.fn.countAll<bigint>().as('count'))
-        .executeTakeFirstOrThrow();
-      return Number(count);
+      const { rows } = await sql`
+        select signature from charge_signatures join charges using (run_id) where wallet = ${wallet}`.execute(
+        db,
+      );
+      return rows.length;
     },
   };
 }

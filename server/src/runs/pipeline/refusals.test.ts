@@ -1,30 +1,18 @@
 import { SLOTS_PER_LISTING } from '@agent-rental/contract';
-import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openNotifications, type Notifications } from '../../database/notifications.js';
+import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../errors/api-error.js';
-import { openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
 import { createAgentStats } from '../history/agent-stats.js';
-import { errorOf, paidRunWorld, PRICE, type PaidRunWorld } from './paid-run.test-support.js';
+import { answers, errorOf, openPaidRuns, PRICE, type PaidRunWorld } from './paid-run.test-support.js';
 
-let database: TemporaryDatabase;
-let notifications: Notifications;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  notifications = await openNotifications(database.pool, 'refusals_test', pino({ level: 'silent' }));
-});
-afterAll(async () => {
-  await notifications.close();
-  await database.close();
-});
+const { db, world } = await openPaidRuns();
 
-async function world(setup: PaidRunWorld = {}) {
-  const made = await paidRunWorld({ database, notifications }, setup);
+async function refusing(setup: PaidRunWorld = {}) {
+  const made = await world(setup);
   return {
     ...made,
     async refused() {
       await made.refusals.flush();
-      return (await createAgentStats(database.db).read(made.row.creator, made.row.id, '24h')).refusals;
+      return (await createAgentStats(db).read(made.row.creator, made.row.id, '24h')).refusals;
     },
   };
 }
@@ -33,18 +21,17 @@ const NONE = { no_slot: 0, rate_limit: 0, insufficient_balance: 0 };
 
 describe('a refused request is counted for the creator of the listing', () => {
   it('by a balance that is too low [REG-140]', async () => {
-    const { execute, refused } = await world({ balanceLamports: 0n });
+    const { execute, refused } = await refusing({ balanceLamports: 0n });
     expect((await errorOf(execute())).code).toBe('insufficient_balance');
     expect(await refused()).toEqual({ ...NONE, insufficient_balance: 1 });
   });
 
   it('by the rate of the listing [REG-140]', async () => {
-    const { execute, listing, refused } = await world({ balanceLamports: 5n * PRICE });
+    const { execute, listing, refused } = await refusing({ balanceLamports: 5n * PRICE });
     Object.assign(listing, { runsPerMinute: 1 });
     await execute({ idempotencyKey: 'first' });
     for (const idempotencyKey of ['second', 'third']) {
-      const error = await errorOf(execute({ idempotencyKey }));
-      expect(error.code).toBe('rate_limit_exceeded');
+      expect((await errorOf(execute({ idempotencyKey }))).code).toBe('rate_limit_exceeded');
     }
     expect(await refused()).toEqual({ ...NONE, rate_limit: 2 });
   });
@@ -52,12 +39,11 @@ describe('a refused request is counted for the creator of the listing', () => {
   it('by a listing without a free slot [REG-140]', async () => {
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
-    const { execute, refused } = await world({
+    const { execute, refused } = await refusing({
       balanceLamports: 40n * PRICE,
-      agent: async ({ contact }) => {
-        contact.reach();
+      agent: async (work) => {
         await released;
-        return { status: 'completed', output: 'done' };
+        return answers()(work);
       },
     });
     const runs = Array.from({ length: SLOTS_PER_LISTING + 2 }, (_, run) =>
@@ -70,7 +56,7 @@ describe('a refused request is counted for the creator of the listing', () => {
   });
 
   it('but not by the policy of its caller [REG-140]', async () => {
-    const { execute, refused } = await world({
+    const { execute, refused } = await refusing({
       allow: () => {
         throw new ApiError('insufficient_balance', 'Too much.', { policyRule: 'max_run_lamports' });
       },

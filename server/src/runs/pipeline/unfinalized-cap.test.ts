@@ -1,40 +1,29 @@
 import type { SignatureStatus } from '@solana/web3.js';
-import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openNotifications, type Notifications } from '../../database/notifications.js';
-import { openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
-import { errorOf, paidRunWorld, PRICE, type PaidRunWorld } from './paid-run.test-support.js';
+import { describe, expect, it } from 'vitest';
+import { breaks, errorOf, openPaidRuns, PRICE, type PaidRunWorld } from './paid-run.test-support.js';
 
-let database: TemporaryDatabase;
-let notifications: Notifications;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  notifications = await openNotifications(database.pool, 'cap_test', pino({ level: 'silent' }));
-});
-afterAll(async () => {
-  await notifications.close();
-  await database.close();
-});
+const { world } = await openPaidRuns();
 
 /** A chain that confirms at once and finalizes when the test says so; every charge is above the wallet's cap. */
 async function cappedWorld(setup: PaidRunWorld = {}) {
   let finality: SignatureStatus['confirmationStatus'] = 'confirmed';
   let asked: () => void = () => undefined;
   const waits = new Promise<void>((resolve) => (asked = resolve));
-  const world = await paidRunWorld(
-    { database, notifications },
-    {
-      unfinalizedCapLamports: PRICE - 1n,
-      ...setup,
-      chain: {
-        statuses: async (signatures) => {
-          asked();
-          return signatures.map(() => ({ err: null, confirmationStatus: finality }) as SignatureStatus);
-        },
+  const made = await world({
+    unfinalizedCapLamports: PRICE - 1n,
+    ...setup,
+    chain: {
+      statuses: async (signatures) => {
+        asked();
+        return signatures.map(() => ({ err: null, confirmationStatus: finality }) as SignatureStatus);
       },
     },
-  );
-  return { ...world, waits, finalize: () => (finality = 'finalized') };
+  });
+  const reconciled = async <T>(look: () => Promise<T>): Promise<T> => {
+    await made.reconcile();
+    return look();
+  };
+  return { ...made, reconciled, waits, finalize: () => (finality = 'finalized') };
 }
 
 const result = { status: 'completed', output: { answer: 'because' } };
@@ -50,34 +39,26 @@ describe('a run whose charge is above the cap of unfinalized value', () => {
   });
 
   it('is a 503 with the run after the caller’s wait, and its result is served once the charge is final', async () => {
-    const { execute, look, reconcile, finalize, charges } = await cappedWorld({ chargeWaitMs: 50 });
+    const { execute, look, reconciled, finalize, charges } = await cappedWorld({ chargeWaitMs: 50 });
     const { runId = '', status } = await errorOf(execute());
     expect(status).toBe(503);
-    await reconcile();
-    expect(await look(runId)).toMatchObject({ status: 'running' });
+    expect(await reconciled(() => look(runId))).toMatchObject({ status: 'running' });
     finalize();
-    await reconcile();
-    expect(await look(runId)).toMatchObject(result);
+    expect(await reconciled(() => look(runId))).toMatchObject(result);
     expect(await execute()).toMatchObject({ ...result, runId });
     expect((await charges()).map(({ state }) => state)).toEqual(['finalized']);
   });
 
   it('is "running" for a caller that waits no longer, which gets the result by its id', async () => {
-    const { execute, look, waits, finalize, reconcile } = await cappedWorld({ chargeWaitMs: 50 });
+    const { execute, look, waits, finalize, reconciled } = await cappedWorld({ chargeWaitMs: 50 });
     const caller = { gone: new AbortController().signal, patienceMs: 1, mayComeBack: true };
     const { runId, status } = await execute({ caller });
     expect(status).toBe('running');
     await waits;
-    await reconcile();
-    expect(await look(runId)).toMatchObject({ status: 'running' });
+    expect(await reconciled(() => look(runId))).toMatchObject({ status: 'running' });
     finalize();
     // The result may still be on its way into the database.
-    await expect
-      .poll(async () => {
-        await reconcile();
-        return look(runId);
-      })
-      .toMatchObject(result);
+    await expect.poll(() => reconciled(() => look(runId))).toMatchObject(result);
   });
 
   it('lets no byte of a stream leave before', async () => {
@@ -99,24 +80,15 @@ describe('a run whose charge is above the cap of unfinalized value', () => {
   });
 
   it('and was not delivered is credited once its charge is final, and not before', async () => {
-    const { execute, reconcile, finalize, hasCredit } = await cappedWorld({
+    const { execute, reconciled, finalize, hasCredit } = await cappedWorld({
       chargeWaitMs: 50,
-      agent: async ({ contact }) => {
-        contact.reach();
-        throw new Error('The service broke.');
-      },
+      agent: breaks,
     });
     await errorOf(execute());
-    await reconcile();
-    expect(await hasCredit()).toBe(false);
+    expect(await reconciled(hasCredit)).toBe(false);
     finalize();
     // The statement that marks the run as undelivered may still be under way.
-    await expect
-      .poll(async () => {
-        await reconcile();
-        return hasCredit();
-      })
-      .toBe(true);
+    await expect.poll(() => reconciled(hasCredit)).toBe(true);
   });
 });
 

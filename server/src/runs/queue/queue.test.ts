@@ -1,39 +1,26 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createDeadline } from '@agent-rental/contract';
 import { createDrain } from '../../platform/drain.js';
-import { newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { newWallet } from '../../testing/index.js';
 import { RunStoppedError } from '../live/run-stopped.js';
 import { QueueModel } from './queue-model.test-support.js';
-import {
-  BOUNDS,
-  inQueue,
-  never,
-  newListing as newListingOf,
-  openReplica,
-  type Replica,
-} from './slots.test-support.js';
+import { BOUNDS, inQueue, never, openReplicas } from './slots.test-support.js';
 
-let database: TemporaryDatabase;
-let replicas: Replica[];
-let here: Replica;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  replicas = await Promise.all(Array.from({ length: 4 }, () => openReplica(database.url)));
-  here = replicas[0] as Replica;
-});
-afterAll(async () => {
-  await Promise.all(replicas.map((replica) => replica.close()));
-  await database.close();
-});
+const { database, here, replicaOf, newListing } = await openReplicas(4);
 
-const newListing = () => newListingOf(database.db, here);
+/** Whether a run is in the queue, or has been let in. */
+async function hasEntered(runId: string): Promise<boolean> {
+  const rowsIn = (table: 'seats' | 'seat_line') =>
+    database.db.selectFrom(table).select('run_id').where('run_id', '=', runId).execute();
+  return (await rowsIn('seat_line')).length + (await rowsIn('seats')).length > 0;
+}
 
 describe('the queue for a slot', () => {
   it('is told at once, on every replica, when it is its turn [EXE-28]', async () => {
     const listing = await newListing();
     const seated = await listing.fill();
-    const [, there] = replicas as [Replica, Replica];
+    const there = replicaOf(1);
     // Looking by itself, every five seconds, would take longer than this test may.
     for (const runId of seated.slice(0, 10)) {
       let onWait: () => void = () => undefined;
@@ -62,7 +49,7 @@ describe('the queue for a slot', () => {
       ['carol 1', carol, false],
       ['carol first', carol, true],
     ] as const) {
-      const replica = replicas[waits.length % 4] as Replica;
+      const replica = replicaOf(waits.length);
       waits.push(
         replica.slots.take(await listing.request(wallet, isPriority), never).then(() => order.push(name)),
       );
@@ -90,7 +77,7 @@ describe('the queue for a slot', () => {
     'is round-robin in shares whatever comes, leaves and ends, in any order [EXE-28]',
     { timeout: 90_000 },
     async () => {
-      const bounds = { slots: 5, queueLength: 1000, ownLength: 1000, leaseMs: 60_000, claimMs: 60_000 };
+      const bounds = { ...BOUNDS, slots: 5 };
       const wallets = Array.from({ length: 4 }, newWallet);
       const step = fc.oneof(
         {
@@ -143,17 +130,19 @@ describe('the queue for a slot', () => {
       );
       const ends = await Promise.allSettled(
         requests.map(async (request, index) => {
-          const { slots } = replicas[index % 4] as Replica;
+          const { slots, slotsWith } = replicaOf(index);
           const leaving = new AbortController();
           // Every seventh gives up while it waits.
           if (index % 7 === 0) {
             // One that has been let in and is gone before it is seen needs not leave.
-            void inQueueOrRunning(request.runId).then(
-              () => leaving.abort(new Error('left')),
-              () => undefined,
-            );
+            void vi
+              .waitUntil(() => hasEntered(request.runId), { timeout: 20_000, interval: 5 })
+              .then(
+                () => leaving.abort(new Error('left')),
+                () => undefined,
+              );
           }
-          await (replicas[index % 4] as Replica).slotsWith({ maxLength: 1000 }).take(request, leaving.signal);
+          await slotsWith({ maxLength: 1000 }).take(request, leaving.signal);
           inside += 1;
           most = Math.max(most, inside);
           served += 1;
@@ -169,26 +158,6 @@ describe('the queue for a slot', () => {
       expect([await listing.count('seats'), await listing.count('seat_line')]).toEqual([0, 0]);
     },
   );
-
-  it('does not make one wallet wait because another always comes again [EXE-28]', async () => {
-    const listing = await newListing();
-    const seated = await listing.fill();
-    const greedy = newWallet();
-    const come = async (wallet: string) => {
-      const request = await listing.request(wallet);
-      expect(await here.repository.enter(request, BOUNDS)).toBe('waiting');
-      return request.runId;
-    };
-    for (let index = 0; index < 10; index += 1) await come(greedy);
-    const patient = await come(newWallet());
-    const order: string[] = [];
-    while (!order.includes(patient)) {
-      await come(greedy);
-      await here.repository.leave(seated.shift() ?? '');
-      order.push(...(await here.repository.handOut(listing.id, BOUNDS)));
-    }
-    expect(order).toHaveLength(2);
-  });
 
   it('is bounded: full, or half full of one wallet, refuses [EXE-28]', async () => {
     const listing = await newListing();
@@ -262,16 +231,3 @@ describe('the queue for a slot', () => {
     expect(await here.repository.keep(dead.runId, bounds)).toBe('gone');
   });
 });
-
-/** Waits until a run is in the queue, or has been let in. */
-async function inQueueOrRunning(runId: string): Promise<void> {
-  await vi.waitUntil(
-    async () =>
-      (await database.db.selectFrom('seat_line').select('run_id').where('run_id', '=', runId).execute())
-        .length +
-        (await database.db.selectFrom('seats').select('run_id').where('run_id', '=', runId).execute())
-          .length >
-      0,
-    { timeout: 20_000, interval: 5 },
-  );
-}

@@ -1,21 +1,10 @@
-import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
-import { BOUNDS, newListing as newListingOf, openReplica, type Replica } from './slots.test-support.js';
+import { describe, expect, it } from 'vitest';
+import { newWallet } from '../../testing/index.js';
+import { BOUNDS, openReplicas } from './slots.test-support.js';
 
-let database: TemporaryDatabase;
-let here: Replica;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  here = await openReplica(database.url);
-});
-afterAll(async () => {
-  await here.close();
-  await database.close();
-});
+const { database, here, newListing } = await openReplicas(1);
 
-type Listing = Awaited<ReturnType<typeof newListingOf>>;
-const newListing = () => newListingOf(database.db, here);
+type Listing = Awaited<ReturnType<typeof newListing>>;
 
 /** How many slots each of these wallets has. */
 async function heldBy(listing: Listing, wallets: readonly string[]): Promise<number[]> {
@@ -87,63 +76,8 @@ describe('the slots of a listing that several wallets want', () => {
     const wallets = Array.from({ length: 5 }, newWallet);
     for (const wallet of wallets) await come(listing, wallet, 24);
     // The first wallet was alone and has all; once these have ended each has its share.
-    const slots = await database.db
-      .selectFrom('seats')
-      .select('run_id')
-      .where('listing_id', '=', listing.id)
-      .execute();
-    for (const { run_id: run } of slots) await end(listing, run);
+    const slots = database.db.selectFrom('seats').select('run_id').where('listing_id', '=', listing.id);
+    for (const { run_id: run } of await slots.execute()) await end(listing, run);
     expect(await heldBy(listing, wallets)).toEqual([4, 4, 4, 4, 4]);
   });
-
-  it(
-    'never go to one that has its share while one that has less waits, nor stay free without a reason [EXE-28]',
-    { timeout: 90_000 },
-    async () => {
-      const wallets = Array.from({ length: 5 }, newWallet);
-      const step = fc.record({
-        come: fc.boolean(),
-        wallet: fc.nat(4),
-        which: fc.nat(30),
-        priority: fc.boolean(),
-      });
-      const bounds = { ...BOUNDS, slots: 6 };
-      await fc.assert(
-        fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 50, size: 'max' }), async (steps) => {
-          const listing = await newListing();
-          const runs: { runId: string; wallet: string; state: string }[] = [];
-          const held = (wallet: string) =>
-            runs.filter((run) => run.wallet === wallet && run.state === 'seated').length;
-          for (const { come: comes, wallet: index, which, priority } of steps) {
-            const wallet = wallets[index] ?? '';
-            const before = new Map(wallets.map((one) => [one, held(one)]));
-            if (comes || runs.length === 0) {
-              const request = await listing.request(wallet, priority);
-              const state = await here.repository.enter(request, bounds);
-              runs.push({ runId: request.runId, wallet, state });
-            } else {
-              const [left] = runs.splice(which % runs.length, 1);
-              await here.repository.leave(left?.runId ?? '');
-              if (left?.state === 'seated') before.set(left.wallet, (before.get(left.wallet) ?? 0) - 1);
-            }
-            const present = new Set(runs.map((run) => run.wallet)).size;
-            for (const runId of await here.repository.handOut(listing.id, bounds)) {
-              const run = runs.find((one) => one.runId === runId);
-              if (run) run.state = 'seated';
-            }
-            const [half, share] = [present < 2 ? 6 : 3, Math.ceil(6 / Math.max(1, present))];
-            const waiting = new Set(runs.filter((run) => run.state === 'waiting').map((run) => run.wallet));
-            const taken = runs.filter((run) => run.state === 'seated').length;
-            const gained = wallets.filter((one) => held(one) > (before.get(one) ?? 0));
-            const hasLess = (than: string) => [...waiting].some((one) => one !== than && held(one) < share);
-            expect(taken).toBeLessThanOrEqual(6);
-            expect(gained.filter((one) => held(one) > (hasLess(one) ? share : half))).toEqual([]);
-            // Who waits beside a free slot has its half.
-            expect([...waiting].filter((one) => taken < 6 && held(one) < half)).toEqual([]);
-          }
-        }),
-        { numRuns: 10, seed: 15 },
-      );
-    },
-  );
 });

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
-import { vi } from 'vitest';
+import { afterAll, vi } from 'vitest';
 import { openDatabase, type Db } from '../../database/connection.js';
 import { openNotifications } from '../../database/notifications.js';
-import { insertListing, insertRun, newWallet } from '../../testing/index.js';
+import { insertListing, insertRun, newWallet, openTestDatabase } from '../../testing/index.js';
 import { createRunChanges } from '../live/run-changes.js';
 import { createSlotRepository } from './slot-repository.js';
 import { createSlots, type Slots } from './slots.js';
@@ -54,6 +54,17 @@ export async function openReplica(url: string) {
   };
 }
 export type Replica = Awaited<ReturnType<typeof openReplica>>;
+
+/** Servers over the database of a test file. */
+export async function openReplicas(count: number) {
+  const database = await openTestDatabase();
+  afterAll(() => database.close());
+  const replicas = await Promise.all(Array.from({ length: count }, () => openReplica(database.url)));
+  afterAll(() => Promise.all(replicas.map((replica) => replica.close())));
+  const here = replicas[0] as Replica;
+  const replicaOf = (index: number) => replicas[index % count] as Replica;
+  return { database, here, replicaOf, newListing: () => newListing(database.db, here) };
+}
 
 /** A listing, and runs of it that want a slot. */
 export async function newListing(db: Db, { slots }: Pick<Replica, 'slots'>) {

@@ -3,40 +3,17 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
-import {
-  BOUNDS,
-  inQueue,
-  never,
-  newListing as newListingOf,
-  openReplica,
-  type Replica,
-} from './slots.test-support.js';
+import { describe, expect, it, vi } from 'vitest';
+import { BOUNDS, inQueue, never, openReplicas } from './slots.test-support.js';
 
-let database: TemporaryDatabase;
-let replicas: Replica[];
-let here: Replica;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  replicas = await Promise.all(Array.from({ length: 4 }, () => openReplica(database.url)));
-  here = replicas[0] as Replica;
-});
-afterAll(async () => {
-  await Promise.all(replicas.map((replica) => replica.close()));
-  await database.close();
-});
-
-const newListing = () => newListingOf(database.db, here);
+const { database, here, replicaOf, newListing } = await openReplicas(4);
 
 describe('the slots of a listing', () => {
   it('are exactly twenty, for sixty who ask four replicas at once [EXE-27]', async () => {
     const listing = await newListing();
     const requests = await Promise.all(Array.from({ length: 60 }, () => listing.request()));
     const taken = await Promise.allSettled(
-      requests.map((request, index) =>
-        (replicas[index % 4] as Replica).slotsWith({ maxLength: 0 }).take(request, never),
-      ),
+      requests.map((request, index) => replicaOf(index).slotsWith({ maxLength: 0 }).take(request, never)),
     );
     expect(taken.filter(({ status }) => status === 'fulfilled')).toHaveLength(20);
     for (const refused of taken.filter((result) => result.status === 'rejected')) {
@@ -55,7 +32,7 @@ describe('the slots of a listing', () => {
 
   it('that is given up while another run asks for it is that one’s, or known to be waited for', async () => {
     const listing = await newListing();
-    const [, there] = replicas as [Replica, Replica];
+    const there = replicaOf(1);
     let held = (await listing.fill())[0] as string;
     for (let round = 0; round < 100; round += 1) {
       const asking = await listing.request();
@@ -74,7 +51,7 @@ describe('the slots of a listing', () => {
     const listing = await newListing();
     const run = await listing.request();
     await here.slots.take(run, never);
-    const watch = (replicas[1] as Replica).changes.watch(run.runId);
+    const watch = replicaOf(1).changes.watch(run.runId);
     const announced = watch.next(60_000, never);
     await here.slots.free(run.runId);
     const before = performance.now();

@@ -4,7 +4,7 @@ import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { Keypair, VersionedTransaction, type SignatureStatus } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import { newWallet } from '../../testing/index.js';
-import type { Charge, SignedCharge } from '../charge.js';
+import type { Charge } from '../charge.js';
 import { createKeypairSigner } from '../../chain/index.js';
 import { createChargePacks } from './charge-packs.js';
 import { createChargeSigner } from './charge-transaction.js';
@@ -27,6 +27,7 @@ function newCharge(wallet = newWallet(), listingId = LISTING): Charge {
 const treasury = Keypair.generate().publicKey;
 const terms = { treasury, authorities: [], minQueryPriceLamports: 1n };
 
+const CONFIRMED = { err: null, confirmationStatus: 'confirmed' };
 /** The simulation's answer for an instruction that the program does not have. */
 const NO_SUCH_INSTRUCTION = { InstructionError: [2, { Custom: 101 }] };
 
@@ -57,11 +58,7 @@ function packing({ maxCharges }: { maxCharges?: number } = {}) {
     chain: {
       send: async (signedBytes: Uint8Array) => void sent.push(runsOf(signedBytes)),
       waitForConfirmation: () =>
-        new Promise((resolve) =>
-          confirmations.push(() =>
-            resolve({ err: null, confirmationStatus: 'confirmed' } as SignatureStatus),
-          ),
-        ),
+        new Promise((resolve) => confirmations.push(() => resolve(CONFIRMED as SignatureStatus))),
     },
     states: {
       sign: (runs: readonly string[]) =>
@@ -74,19 +71,19 @@ function packing({ maxCharges }: { maxCharges?: number } = {}) {
     maxCharges,
     gather: () => new Promise<void>((resolve) => gatherings.push(resolve)),
   });
-  return {
-    gatherings,
-    packs,
-    written,
-    sent,
-    confirmations,
-    hold: () => (isHeld = true),
-    release: () => (isHeld = false),
-  };
+  const hold = () => (isHeld = true);
+  const release = () => (isHeld = false);
+  return { gatherings, packs, written, sent, confirmations, hold, release };
 }
 
 const runsOf = (signedBytes: Uint8Array) => chargedRuns(signedBytes).map(({ runId }) => runId);
 const ids = (charges: readonly Charge[]) => charges.map(({ run_id: id }) => id);
+
+const newCharges = (count: number) => Array.from({ length: count }, () => newCharge());
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await setImmediate();
+}
 
 /** Runs the event loop until something is so. */
 async function until(isSo: () => boolean): Promise<void> {
@@ -96,7 +93,7 @@ async function until(isSo: () => boolean): Promise<void> {
 describe('charges of one listing', () => {
   it('that come together are one transaction, sent once for all of them [MON-9]', async () => {
     const { packs, sent } = packing();
-    const charges = [newCharge(), newCharge(), newCharge()];
+    const charges = newCharges(3);
     const signings = await Promise.all(charges.map((charge) => packs.sign(charge)));
     expect(sent).toEqual([ids(charges)]);
     const signatures = signings.map((signing) => 'sent' in signing && signing.sent.signature);
@@ -109,9 +106,9 @@ describe('charges of one listing', () => {
     const first = newCharge();
     const alone = packs.sign(first);
     await until(() => written.length === 1);
-    const later = [newCharge(), newCharge()];
+    const later = newCharges(2);
     const rest = later.map((charge) => packs.sign(charge));
-    for (let turn = 0; turn < 10; turn += 1) await setImmediate();
+    await turns(10);
     expect(written).toHaveLength(1);
     release();
     written[0]?.end();
@@ -121,7 +118,7 @@ describe('charges of one listing', () => {
 
   it('are as many transactions as they need, each within the bytes that one may have', async () => {
     const { packs, sent } = packing();
-    const charges = Array.from({ length: 20 }, () => newCharge());
+    const charges = newCharges(20);
     await Promise.all(charges.map((charge) => packs.sign(charge)));
     expect(sent.flat()).toEqual(ids(charges));
     expect(sent.map((runs) => runs.length)).toEqual([8, 8, 4]);
@@ -132,18 +129,18 @@ describe('charges of one listing', () => {
     for (let count = 0; count < 2; count += 1) {
       await packs.sign(newCharge());
       // The listing is done with it once nothing else waits.
-      for (let turn = 0; turn < 4; turn += 1) await setImmediate();
+      await turns(4);
     }
     const third = packs.sign(newCharge());
     await until(() => sent.length === 3);
     await third;
     // Three are under way: what comes now waits, and takes along what comes in later turns of the event loop.
     await until(() => gatherings.length === 1);
-    const charges = [newCharge(), newCharge(), newCharge()];
+    const charges = newCharges(3);
     const signings: Promise<unknown>[] = [];
     for (const charge of charges) {
       signings.push(packs.sign(charge));
-      for (let turn = 0; turn < 4; turn += 1) await setImmediate();
+      await turns(4);
     }
     expect(sent).toHaveLength(3);
     gatherings[0]?.();
@@ -153,7 +150,7 @@ describe('charges of one listing', () => {
     await until(() => gatherings.length === 2);
     confirmations.forEach((confirm) => confirm());
     gatherings[1]?.();
-    for (let turn = 0; turn < 4; turn += 1) await setImmediate();
+    await turns(4);
     const next = newCharge();
     await packs.sign(next);
     expect(sent[4]).toEqual([next.run_id]);
@@ -204,19 +201,23 @@ describe('the transaction of a pack', () => {
     expect(count).toBe(most);
     const { signedBytes } = await signer.sign(charges.slice(0, count));
     expect(signedBytes.length).toBeLessThanOrEqual(MAX_TRANSACTION_BYTES);
-    // One more would not fit.
-    await expect(
-      signer
-        .sign(charges.slice(0, count + 1))
-        .then(({ signedBytes: bytes }) => bytes.length > MAX_TRANSACTION_BYTES)
-        .catch(() => true),
-    ).resolves.toBe(true);
+    const tooMany = signer.sign(charges.slice(0, count + 1));
+    const sizeOf = tooMany
+      .then(({ signedBytes: bytes }) => bytes.length)
+      .catch(() => Number.POSITIVE_INFINITY);
+    expect(await sizeOf).toBeGreaterThan(MAX_TRANSACTION_BYTES);
   });
 
-  it('is one instruction, read back by its runs, and its failure is the refusal of one of them alone [MON-9]', async () => {
-    const charges = [newCharge(), newCharge()];
-    const { signedBytes }: SignedCharge = await newSigner().sign(charges);
+  /** Two charges that are signed for a program, which has batches or not. */
+  async function signedPair(hasBatches: boolean) {
+    const charges = newCharges(2);
+    const { signedBytes } = await newSigner(7n, hasBatches).sign(charges);
     const [first = '', second = ''] = ids(charges);
+    return { signedBytes, first, second };
+  }
+
+  it('is one instruction, read back by its runs, and its failure is the refusal of one of them alone [MON-9]', async () => {
+    const { signedBytes, first, second } = await signedPair(true);
     expect(chargedRuns(signedBytes)).toEqual([
       { runId: first, instruction: 2, place: 0 },
       { runId: second, instruction: 2, place: 1 },
@@ -238,9 +239,7 @@ describe('the transaction of a pack', () => {
   });
 
   it('is an instruction for each charge where the program is of the version before [MON-9]', async () => {
-    const charges = [newCharge(), newCharge()];
-    const { signedBytes }: SignedCharge = await newSigner(7n, false).sign(charges);
-    const [first = '', second = ''] = ids(charges);
+    const { signedBytes, first, second } = await signedPair(false);
     expect(chargedRuns(signedBytes)).toEqual([
       { runId: first, instruction: 2, place: undefined },
       { runId: second, instruction: 3, place: undefined },
@@ -254,9 +253,8 @@ describe('the transaction of a pack', () => {
     const charge = newCharge();
     const { signedBytes } = await newSigner(0n).sign([charge]);
     expect(chargedRuns(signedBytes)).toEqual([{ runId: charge.run_id, instruction: 1, place: undefined }]);
-    expect(
-      isRefusalOf(charge.run_id, signedBytes, { InstructionError: [0, 'ComputationalBudgetExceeded'] }),
-    ).toBe(true);
+    const error = { InstructionError: [0, 'ComputationalBudgetExceeded'] };
+    expect(isRefusalOf(charge.run_id, signedBytes, error)).toBe(true);
     expect(VersionedTransaction.deserialize(signedBytes).message.compiledInstructions).toHaveLength(2);
   });
 });

@@ -1,42 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  insertListing,
-  insertRun,
-  newWallet,
-  openTestDatabase,
-  type TemporaryDatabase,
-} from '../../testing/index.js';
+import { afterAll, expect, it } from 'vitest';
+import { insertCharge, insertListing, openTestDatabase } from '../../testing/index.js';
 import { createChargeRepository } from '../charge-repository.js';
 import { createChargeStates } from '../charge-states.js';
 
-let database: TemporaryDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
-
-let sequence = 0n;
 
 /** A charge that is signed in two transactions; gives its run. */
 async function signedCharge(): Promise<string> {
   const { db } = database;
-  const listing = await insertListing(db);
-  const wallet = newWallet();
-  const runId = await insertRun(db, listing, wallet);
-  sequence += 1n;
-  await db
-    .insertInto('charges')
-    .values({
-      run_id: runId,
-      wallet,
-      listing_id: listing.id,
-      balance_address: 'balance',
-      price_lamports: 1n,
-      sequence,
-      state: 'reserved',
-    })
-    .execute();
+  const runId = await insertCharge(db, await insertListing(db), 'reserved');
   const states = createChargeStates(db, { unfinalizedCapLamports: 100n });
   for (const signature of [randomUUID(), randomUUID()]) {
     await states.sign([runId], { signature, signedBytes: randomBytes(300), lastValidBlockHeight: 1n });
@@ -70,8 +44,6 @@ it('the bytes of a charge are dropped once it is final, and its signatures stay 
   // A final transaction of a charge that had ended was found.
   await states.recordTaken(failed);
   expect(await byteCountsOf(failed)).toEqual([null, null]);
-  const due = await charges.takeDue(1_000);
-  expect(
-    due.find(({ charge }) => charge.run_id === open)?.signatures.map(({ signedBytes }) => signedBytes.length),
-  ).toEqual([300, 300]);
+  const due = (await charges.takeDue(1_000)).find(({ charge }) => charge.run_id === open);
+  expect(due?.signatures.map(({ signedBytes }) => signedBytes.length)).toEqual([300, 300]);
 });

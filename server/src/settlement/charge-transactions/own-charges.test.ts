@@ -1,23 +1,14 @@
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  openTestDatabase,
-  startTestMarket,
-  type TemporaryDatabase,
-  type TestMarket,
-} from '../../testing/index.js';
+import { afterAll, expect, it } from 'vitest';
+import { openTestDatabase, startTestMarket } from '../../testing/index.js';
 import { createOwnCharges } from './own-charges.js';
 
 const PRICE = 1_000_000n;
 
-let database: TemporaryDatabase;
-let market: TestMarket;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  market = await startTestMarket(database);
-});
+const database = await openTestDatabase();
+const market = await startTestMarket(database);
 afterAll(async () => {
-  await market?.close();
+  await market.close();
   await database.close();
 });
 

@@ -1,27 +1,16 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  insertListing,
-  insertRun,
-  newWallet,
-  openTestDatabase,
-  rowsRead,
-  type TemporaryDatabase,
-} from '../../testing/index.js';
-import { createCreatorEarnings, type CreatorEarnings } from './creator-earnings.js';
+import { afterAll, expect, it } from 'vitest';
+import { insertListing, insertCharge, newWallet, openTestDatabase, rowsRead } from '../../testing/index.js';
+import { createCreatorEarnings } from './creator-earnings.js';
 
 const FORM = process.env['TEST_FORM'];
 const CASES = FORM === 'full' ? 300 : FORM === 'sample' ? 60 : 20;
 const PUBLISHED = new Date('2026-01-01T00:00:00Z');
 
-let database: TemporaryDatabase;
-let earnings: CreatorEarnings;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  earnings = createCreatorEarnings(database.db);
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const earnings = createCreatorEarnings(database.db);
 
 /** The sums of the rows of escrows, charges and listings. */
 async function addedUp(creator: string) {
@@ -63,13 +52,8 @@ it('the kept sums agree with the escrows to the lamport, whatever happens to lis
       const creators = [newWallet(), newWallet()];
       const listings: Awaited<ReturnType<typeof insertListing>>[] = [];
       for (const creator of [0, 0, 0, 1]) {
-        listings.push(
-          await insertListing(database.db, {
-            creator: creators[creator]!,
-            status: 'draft',
-            published_at: null,
-          }),
-        );
+        const draft = { creator: creators[creator]!, status: 'draft', published_at: null } as const;
+        listings.push(await insertListing(database.db, draft));
       }
       await insertListing(database.db, { creator: creators[1]! });
       await database.db
@@ -152,19 +136,7 @@ it('a sum and a page read as much for a creator of two thousand listings as of f
     await sql`insert into escrows select 'e' || address, address, 1, 2, 1 from listings where creator = ${creator}`.execute(
       database.db,
     );
-    const runId = await insertRun(database.db, first, newWallet());
-    await database.db
-      .insertInto('charges')
-      .values({
-        run_id: runId,
-        wallet: newWallet(),
-        listing_id: first.id,
-        balance_address: newWallet(),
-        price_lamports: 7n,
-        sequence: 1n,
-        state: 'signed',
-      })
-      .execute();
+    await insertCharge(database.db, first, 'signed', { priceLamports: 7n });
     await sql`vacuum analyze listings, escrows, charges, creator_earnings`.execute(database.db);
     expect(await earnings.sum(creator)).toEqual({
       listingCount: count,

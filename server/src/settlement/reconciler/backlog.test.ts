@@ -1,23 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { Keypair, type SignatureStatus } from '@solana/web3.js';
-import { sql, type Insertable, type KyselyPlugin } from 'kysely';
+import { sql, type KyselyPlugin } from 'kysely';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeEach, expect, it } from 'vitest';
 import type { Db } from '../../database/connection.js';
-import type { Database } from '../../database/schema.js';
-import { insertListing, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
+import { insertListing, openTestDatabase } from '../../testing/index.js';
 import { createChargeRepository } from '../charge-repository.js';
 import { createChargeStates } from '../charge-states.js';
 import { createCredits } from '../credits.js';
 import { createReconciler } from './reconciler.js';
 
-let database: TemporaryDatabase;
-let listing: Insertable<Database['listings']>;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  listing = await insertListing(database.db);
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
+const listing = await insertListing(database.db);
 beforeEach(async () => {
   await sql`truncate charge_signatures, credits, charges, undelivered_runs, runs cascade`.execute(
     database.db,

@@ -3,17 +3,16 @@ import { revokePerQueryAccess } from '@agent-rental/program-client';
 import type { SignatureStatus } from '@solana/web3.js';
 import type { Insertable } from 'kysely';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../database/schema.js';
 import { createMetrics, type Metrics } from '../../operations/index.js';
 import {
-  balanceAddressOf,
+  insertBalance,
   insertListing,
   insertRun,
   newWallet,
   openTestDatabase,
   startTestMarket,
-  type TemporaryDatabase,
 } from '../../testing/index.js';
 import { createChargeRepository } from '../charge-repository.js';
 import { createChargeStates, type ChargeStates } from '../charge-states.js';
@@ -22,13 +21,11 @@ import { createReconciler } from './reconciler.js';
 
 const INSUFFICIENT = { InstructionError: [1, { Custom: 6003 }] };
 
-let database: TemporaryDatabase;
 let listing: Insertable<Database['listings']>;
 let metrics: Metrics;
 let states: ChargeStates;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
+const database = await openTestDatabase();
+afterAll(() => database.close());
 beforeEach(async () => {
   listing = await insertListing(database.db);
   metrics = createMetrics();
@@ -37,7 +34,6 @@ beforeEach(async () => {
     moved: (state) => metrics.chargeMoved(state),
   });
 });
-afterAll(() => database.close());
 
 /** A chain whose fork drops all transactions when the test says so, and which then refuses new ones if it is told. */
 class ForkingChain {
@@ -60,22 +56,9 @@ async function followed() {
   const charges = createChargeRepository(db);
   const credits = createCredits(db);
   const wallet = newWallet();
-  const address = balanceAddressOf(wallet, listing.address);
-  await db
-    .insertInto('balances')
-    .values({
-      address,
-      buyer: wallet,
-      listing_address: listing.address,
-      balance_lamports: 100n,
-      max_price_lamports: 100n,
-      highest_sequence: 0n,
-      window_bits: Buffer.alloc(32),
-      slot: 1n,
-    })
-    .execute();
+  const balanceAddress = await insertBalance(db, wallet, listing.address);
   const runId = await insertRun(db, listing, wallet);
-  const order = { runId, wallet, listingId: listing.id, balanceAddress: address, priceLamports: 10n };
+  const order = { runId, wallet, listingId: listing.id, balanceAddress, priceLamports: 10n };
   await charges.reserve(order);
   const newTransaction = () => ({
     signature: randomBytes(32).toString('hex'),
@@ -113,13 +96,24 @@ async function followed() {
 
   await states.sign([runId], newTransaction());
   const newest = async () => (await charges.signaturesOf(runId)).at(-1) ?? '';
+  const round = () => reconciler.reconcile('all');
+  /** The newest transaction is on the chain, as told. */
+  const lands = async (status: Partial<SignatureStatus>) => void chain.statusOf.set(await newest(), status);
+  const confirm = async () => {
+    await lands({ err: null, confirmationStatus: 'confirmed' });
+    await round();
+  };
   return {
     chain,
     runId,
     credits,
-    round: () => reconciler.reconcile('all'),
-    /** The newest transaction is on the chain, as told. */
-    lands: async (status: Partial<SignatureStatus>) => void chain.statusOf.set(await newest(), status),
+    round,
+    lands,
+    confirm,
+    dropConfirmed: async () => {
+      await confirm();
+      chain.drop();
+    },
     becomes: async (status: 'undelivered' | 'completed') => {
       await db.updateTable('runs').set({ status }).where('id', '=', runId).execute();
     },
@@ -132,16 +126,13 @@ async function followed() {
   };
 }
 
-const confirmed = { err: null, confirmationStatus: 'confirmed' as const };
 const moves = async () => (await metrics.expose()).body;
 
 describe('a charge that was confirmed and that a fork dropped', () => {
   it('is signed anew, and is lost when that is refused because the balance was withdrawn [MON-7]', async () => {
-    const { chain, round, lands, charge, becomes } = await followed();
-    await lands(confirmed);
-    await round();
+    const { chain, round, charge, becomes, dropConfirmed } = await followed();
+    await dropConfirmed();
     await becomes('completed');
-    chain.drop();
     await round();
     expect(await charge()).toMatchObject({ state: 'signed' });
     chain.drop();
@@ -153,10 +144,8 @@ describe('a charge that was confirmed and that a fork dropped', () => {
   });
 
   it('is lost when the transaction that was signed anew fails on the chain', async () => {
-    const { chain, round, lands, charge } = await followed();
-    await lands(confirmed);
-    await round();
-    chain.drop();
+    const { round, lands, charge, dropConfirmed } = await followed();
+    await dropConfirmed();
     await round();
     await lands({ err: INSUFFICIENT, confirmationStatus: 'finalized' });
     await round();
@@ -164,9 +153,8 @@ describe('a charge that was confirmed and that a fork dropped', () => {
   });
 
   it('is lost after 12 transactions of which none stayed', async () => {
-    const { chain, round, lands, charge } = await followed();
-    await lands(confirmed);
-    await round();
+    const { chain, round, charge, confirm } = await followed();
+    await confirm();
     for (let transactions = 1; transactions < 12; transactions += 1) {
       chain.drop();
       await round();
@@ -179,10 +167,9 @@ describe('a charge that was confirmed and that a fork dropped', () => {
   });
 
   it('takes the credit of its undelivered run with it while no run has used that', async () => {
-    const { chain, round, lands, becomes, charge, hasCredit } = await followed();
+    const { chain, round, confirm, becomes, charge, hasCredit } = await followed();
     await becomes('undelivered');
-    await lands(confirmed);
-    await round();
+    await confirm();
     expect(await hasCredit()).toBe(true);
     chain.drop();
     await round();
@@ -198,10 +185,9 @@ describe('a charge that was confirmed and that a fork dropped', () => {
   });
 
   it('leaves the record of a credit that a run has used', async () => {
-    const { chain, round, lands, becomes, charge, credits, takeCredit, runId } = await followed();
+    const { chain, round, confirm, becomes, charge, credits, takeCredit, runId } = await followed();
     await becomes('undelivered');
-    await lands(confirmed);
-    await round();
+    await confirm();
     expect(await takeCredit()).toBe('credited');
     chain.drop();
     chain.refusal = INSUFFICIENT;
@@ -211,10 +197,8 @@ describe('a charge that was confirmed and that a fork dropped', () => {
   });
 
   it('that is confirmed again is paid once, and each state is counted', async () => {
-    const { chain, round, lands, charge } = await followed();
-    await lands(confirmed);
-    await round();
-    chain.drop();
+    const { round, lands, charge, dropConfirmed } = await followed();
+    await dropConfirmed();
     await round();
     await lands({ err: null, confirmationStatus: 'finalized' });
     await round();

@@ -1,0 +1,99 @@
+import { afterAll, expect, it } from 'vitest';
+import { enqueueTask, migrateJobs, startJobs } from '../jobs/jobs.js';
+import { createLogger } from '../platform/logger.js';
+import { newWallet, openTestDatabase } from '../testing/index.js';
+import type { PrivatePart } from './manifest/private-part.js';
+import { PROBE_TASK } from './probes/probe-records.js';
+import { createProber } from './probes/prober.js';
+import { DECLARATIVE, insertAgent, keys } from './registration.test-support.js';
+import { createRegistrationRepository, SAMPLES_TASK } from './repository.js';
+import { createSampleTaker } from './samples/samples.js';
+
+const database = await openTestDatabase();
+afterAll(() => database.close());
+await migrateJobs(database.pool);
+const repository = createRegistrationRepository(database.db, enqueueTask);
+
+/** A draft whose agent has that name, and whose sample or probe is asked for. */
+async function draft(task: string, name: string, creator = newWallet()): Promise<string> {
+  const fields = { sample_output: '[]', status: 'draft', creator } as const;
+  const { id } = await insertAgent(database.db, { ...DECLARATIVE, systemPrompt: name }, fields);
+  await (task === PROBE_TASK ? repository.requestProbe(id) : repository.requestSamples(id));
+  return id;
+}
+
+/** Calls of agents: silent ones end when the test says so, the others at once. */
+async function startCalls(concurrency: number) {
+  const started: string[] = [];
+  let onStarted = (): void => undefined;
+  let release = (): void => undefined;
+  const deadline = new Promise<void>((resolve) => (release = resolve));
+  const call = async (agent: PrivatePart) => {
+    const name = agent.mode === 'declarative' ? agent.systemPrompt : '';
+    started.push(name);
+    onStarted();
+    if (name.startsWith('silent')) await deadline;
+  };
+  const samples = createSampleTaker({
+    repository,
+    keys,
+    run: async (agent) => call(agent).then(() => ({ output: 'a sample' })),
+  });
+  const prober = createProber({
+    repository,
+    keys,
+    probe: async (agent) => call(agent).then(() => 'reached' as const),
+  });
+  const idIn = (payload: unknown) => (payload as { listing_id: string }).listing_id;
+  const tasks = {
+    [SAMPLES_TASK]: (payload: unknown) => samples.take(idIn(payload)),
+    [PROBE_TASK]: (payload: unknown) => prober.probe(idIn(payload)),
+  };
+  const jobs = await startJobs(database.pool, tasks, createLogger('silent'), { concurrency });
+  /** Waits until that many calls have started; gives the names of their agents. */
+  const starts = async (count: number): Promise<string[]> => {
+    while (started.length < count) await new Promise<void>((resolve) => (onStarted = resolve));
+    return [...started];
+  };
+  return { starts, release: () => release(), stop: () => jobs.stop() };
+}
+
+it.each([
+  ['sample [EXE-62]', SAMPLES_TASK],
+  ['probe [REG-120]', PROBE_TASK],
+])('an agent that does not answer delays no %s of another creator', async (_, task) => {
+  const creator = newWallet();
+  for (let drafts = 0; drafts < 6; drafts += 1) await draft(task, `silent ${drafts}`, creator);
+  const { starts, release, stop } = await startCalls(4);
+  expect(await starts(1)).toEqual(['silent 0']);
+  const honest: string[] = [];
+  for (let drafts = 0; drafts < 6; drafts += 1) honest.push(await draft(task, `honest ${drafts}`));
+  // The creator of the silent agents has one call at a time.
+  expect((await starts(7)).filter((name) => name.startsWith('silent'))).toEqual(['silent 0']);
+  release();
+  await starts(12);
+  await stop();
+  if (task === SAMPLES_TASK) return;
+  for (const id of honest) {
+    expect(await repository.findProbe(id)).toMatchObject({ requested_at: null, reason: null });
+  }
+});
+
+it('a creator with many drafts comes after one with a single draft [EXE-62]', async () => {
+  const creator = newWallet();
+  for (let drafts = 0; drafts < 3; drafts += 1) await draft(SAMPLES_TASK, `busy ${drafts}`, creator);
+  await draft(SAMPLES_TASK, 'other');
+  const { starts, stop } = await startCalls(1);
+  expect(await starts(4)).toEqual(['busy 0', 'other', 'busy 1', 'busy 2']);
+  await stop();
+});
+
+it('a probe that is asked for twice is made once', async () => {
+  const id = await draft(PROBE_TASK, 'once');
+  await repository.requestProbe(id);
+  const { rows } = await database.pool.query<{ waiting: bigint }>(
+    `select count(*) as waiting from graphile_worker.jobs where key = $1`,
+    [`probe:${id}`],
+  );
+  expect(Number(rows[0]?.waiting)).toBe(1);
+});
