@@ -44,12 +44,7 @@ export const CLIENTS: readonly Client[] = [
     packages: ['langchain-mcp-adapters==0.3.2', 'langchain==1.4.7', 'langchain-openai==1.7.3'],
     program: 'langchain_client.py',
   },
-  {
-    name: 'fastmcp 4.1.2',
-    language: 'python',
-    packages: ['fastmcp==4.1.2'],
-    program: 'fastmcp_client.py',
-  },
+  { name: 'fastmcp 4.1.2', language: 'python', packages: ['fastmcp==4.1.2'], program: 'fastmcp_client.py' },
   {
     name: '@ai-sdk/mcp 2.0.99, ai 7.0.173',
     language: 'javascript',

@@ -49,12 +49,7 @@ export async function newCaller(
   const { token, signer, client } = participant;
   const { key } = await createApiKey(client, signer, 'battery');
   for (const listing of listings) await market.rent(participant, listing, runs);
-  return {
-    bearers: [token, key],
-    listings,
-    done: [],
-    mcpSession: undefined,
-  };
+  return { bearers: [token, key], listings, done: [], mcpSession: undefined };
 }
 
 /** A random choice of the login token or the API key. */

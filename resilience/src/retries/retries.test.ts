@@ -20,11 +20,6 @@ test.skipIf(IS_QUICK)(
       seed: SEED,
       log: () => undefined,
     });
-    expect(report).toMatchObject({
-      callCharges: CALLS,
-      lost: 0,
-      pairCharges: PAIRS,
-      isRight: true,
-    });
+    expect(report).toMatchObject({ callCharges: CALLS, lost: 0, pairCharges: PAIRS, isRight: true });
   },
 );

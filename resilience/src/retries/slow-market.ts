@@ -58,9 +58,7 @@ export async function openMarket(agentCount = 1): Promise<Market> {
         const { client, signer, token } = await newParticipant(marketplace);
         const listing = await client.getListing(agentId);
         const least = listing.min_deposit_lamports ?? PRICE;
-        await rent(client, signer, agentId, {
-          deposit_lamports: Math.max(least, paidRuns * PRICE),
-        });
+        await rent(client, signer, agentId, { deposit_lamports: Math.max(least, paidRuns * PRICE) });
         // A deposit has a minimum, so an empty balance must be used up.
         const used = paidRuns === 0 ? Math.ceil(least / PRICE) : 0;
         for (let runs = 0; runs < used; runs += 1) {

@@ -127,12 +127,7 @@ async function matrix(
     log(`${played.length} rows`);
   }
   const verified = await verify(market, played, treasuryBefore);
-  return {
-    rows: counts,
-    sometimes: [...sometimes],
-    ...verified,
-    broken: [...broken, ...verified.broken],
-  };
+  return { rows: counts, sometimes: [...sometimes], ...verified, broken: [...broken, ...verified.broken] };
 }
 
 const LISTINGS = 4;

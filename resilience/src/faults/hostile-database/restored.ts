@@ -112,10 +112,5 @@ async function restoredDatabase(
     }
   }
   const landedAfter = after.reduce((sum, { landed }) => sum + landed.length, 0);
-  return {
-    wallets,
-    forgotten: landedBefore - known.length,
-    charged: landedAfter - landedBefore,
-    broken,
-  };
+  return { wallets, forgotten: landedBefore - known.length, charged: landedAfter - landedBefore, broken };
 }

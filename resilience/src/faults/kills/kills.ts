@@ -60,10 +60,7 @@ const MOST_BEFORE = 10;
 /** The longest delay of a kill after the start of its step. Most steps end within this time. */
 const MOST_DELAY_MS = 30;
 
-const ENVIRONMENT = {
-  RATE_LIMIT_PER_MINUTE: String(REQUESTS_PER_MINUTE),
-  EXECUTIONS_PER_MINUTE: '100000',
-};
+const ENVIRONMENT = { RATE_LIMIT_PER_MINUTE: String(REQUESTS_PER_MINUTE), EXECUTIONS_PER_MINUTE: '100000' };
 
 /** Kills parts of one stack under load, one cell after another, and compares all money at the end. */
 export async function runKills(options: KillOptions): Promise<CellReport[]> {

@@ -98,9 +98,7 @@ async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promis
     );
     const dropSignatures = [...new Set(rows.map(({ signature }) => signature))];
     if (dropSignatures.length === 0) return;
-    const found = await askChain<{ dropped: string[] }>(market.chain, 'localchain_fork', {
-      dropSignatures,
-    });
+    const found = await askChain<{ dropped: string[] }>(market.chain, 'localchain_fork', { dropSignatures });
     dropped += found.dropped.length;
   }
 

@@ -97,12 +97,7 @@ export async function playMatrix(
   await market.kill();
   await market.start();
   const verified = await verify(market, played, treasuryBefore);
-  return {
-    rows: counts,
-    sometimes: [...sometimes],
-    ...verified,
-    broken: [...unreached, ...verified.broken],
-  };
+  return { rows: counts, sometimes: [...sometimes], ...verified, broken: [...unreached, ...verified.broken] };
 }
 
 /**

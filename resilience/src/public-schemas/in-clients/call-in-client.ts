@@ -25,12 +25,7 @@ export async function callInClient(
   const calls = cases.map((each, index): Call => ({ ...each, task: taskOf(index) }));
   try {
     await writeFile(path, JSON.stringify(groupsOf(market.mcpUrl, calls)));
-    const env = {
-      PATH: process.env['PATH'] ?? '',
-      HOME: home,
-      TOKEN: market.token,
-      GROUPS: path,
-    };
+    const env = { PATH: process.env['PATH'] ?? '', HOME: home, TOKEN: market.token, GROUPS: path };
     const said = await linesOf(file, args, home, env);
     return { client: client.name, ...judgeCalls(calls, market.arrived, said) };
   } finally {

@@ -43,11 +43,7 @@ const TOGETHER_MS = 1_500;
 /** Replaces replicas one by one, under load behind a load balancer. */
 export async function runRollingUpdate(options: RollingUpdateOptions): Promise<RollingUpdateReport> {
   const balancer = await startBalancer();
-  const market = await ReplicaMarket.open({
-    replicas: options.replicas,
-    front: balancer,
-    env: UNLIMITED,
-  });
+  const market = await ReplicaMarket.open({ replicas: options.replicas, front: balancer, env: UNLIMITED });
   try {
     for (const replica of market.replicas) await balancer.add(replica);
     return await rollingUpdate(market, balancer, options);
