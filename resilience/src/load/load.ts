@@ -8,15 +8,16 @@ import {
   startBusyMarketplace,
   type BusyMarketplace,
 } from '@agent-rental/test/support/busy-marketplace';
-import { leftBehind, type Census } from '@agent-rental/test/support/processes/census';
+import { leftBehind } from '@agent-rental/test/support/processes/census';
 import { descendants } from '@agent-rental/test/support/processes/processes';
 import type { Renter } from '@agent-rental/test/support/renter';
 import { slowAnswer, slowTask } from '@agent-rental/test/support/agents/slow-agents';
-import { quantilesOf, type Quantiles } from '@agent-rental/test/support/timing/quantiles';
-import { watchMemory, type MemoryByPart } from './memory.js';
+import { quantilesOf } from '@agent-rental/test/support/timing/quantiles';
+import type { Log } from '../run-battery.js';
+import { watchMemory } from './memory.js';
 import { checkRecords, resultOf, type Sent } from './records.js';
 
-export interface LoadOptions {
+interface LoadOptions {
   listings: number;
   /** How long an agent works on a task. */
   runMs: number;
@@ -29,33 +30,7 @@ export interface LoadOptions {
   /** The length of each listing's queue. */
   lineLength: number;
   seed: number;
-  log(line: string): void;
-}
-
-/** The measurements of one leg: the warm-up, the load within the capacity, or the load over it. */
-interface Leg {
-  sent: number;
-  answers: Record<string, number>;
-  /** The time of answered runs without the agent's own time. */
-  overhead_ms: Quantiles;
-  /** The time of refused requests. */
-  refused_ms: Quantiles;
-  sandboxes_killed: number;
-}
-
-export interface LoadReport {
-  seed: number;
-  within: Leg;
-  over: Leg;
-  heap_mb: { before: number; after_within: number; after: number };
-  rss_mb: { before: number; after_within: number; after: number };
-  /** The peak memory of each part of the marketplace. */
-  peak_mb: MemoryByPart;
-  before: Census;
-  after: Census;
-  runs_on_record: number;
-  /** The faults; empty when every bound holds. */
-  broken: string[];
+  log: Log;
 }
 
 const SLOTS = 20;
@@ -70,7 +45,7 @@ const KILL_EVERY_MS = 3_000;
 const LEAVES = 8;
 
 /** Loads a marketplace within and over its capacity, with callers that leave and sandboxes that die. */
-export async function runLoad(options: LoadOptions): Promise<LoadReport> {
+export async function runLoad(options: LoadOptions) {
   const market = await startBusyMarketplace({
     SANDBOX_POOL_SIZE: '8',
     SANDBOX_MAX_ACTIVE: String(options.listings * SLOTS + 20),
@@ -84,7 +59,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   }
 }
 
-async function load(market: BusyMarketplace, options: LoadOptions): Promise<LoadReport> {
+async function load(market: BusyMarketplace, options: LoadOptions) {
   const { log, seed, runMs } = options;
   const random = new Random(seed);
   const listings: { id: string; renters: Renter[] }[] = [];
@@ -98,7 +73,7 @@ async function load(market: BusyMarketplace, options: LoadOptions): Promise<Load
   }
   const broken: string[] = [];
   const sent: Sent[] = [];
-  const run = async (name: string, perListing: number, seconds: number): Promise<Leg> => {
+  const run = async (name: string, perListing: number, seconds: number) => {
     log(`${name}: ${perListing} at once on each of ${listings.length} listings, ${seconds} s`);
     const leg = await runLeg(market, options, { name, listings, perListing, seconds, random, sent, broken });
     log(`${name}: ${JSON.stringify(leg)}`);
@@ -119,21 +94,20 @@ async function load(market: BusyMarketplace, options: LoadOptions): Promise<Load
   if (mb(heapAfter.heapUsed - heapBefore.heapUsed) > HEAP_SLACK_MB) broken.push('the heap has grown');
   if ((over.answers['429'] ?? 0) + (over.answers['503'] ?? 0) === 0)
     broken.push('no caller was refused beyond capacity');
-  const runsOnRecord = await checkRecords(market, sent, deposited, broken);
+  const runs_on_record = await checkRecords(market, sent, deposited, broken);
+  const course = (of: 'heapUsed' | 'rss') => {
+    return { before: mb(heapBefore[of]), after_within: mb(heapWithin[of]), after: mb(heapAfter[of]) };
+  };
   return {
     seed,
     within,
     over,
-    heap_mb: {
-      before: mb(heapBefore.heapUsed),
-      after_within: mb(heapWithin.heapUsed),
-      after: mb(heapAfter.heapUsed),
-    },
+    heap_mb: course('heapUsed'),
     peak_mb: memory.stop(),
-    rss_mb: { before: mb(heapBefore.rss), after_within: mb(heapWithin.rss), after: mb(heapAfter.rss) },
+    rss_mb: course('rss'),
     before,
     after,
-    runs_on_record: runsOnRecord,
+    runs_on_record,
     broken: [...new Set(broken)],
   };
 }
@@ -153,9 +127,10 @@ async function runLeg(
   market: BusyMarketplace,
   { runMs }: LoadOptions,
   { name, listings, perListing, seconds, random, sent, broken }: LegPlan,
-): Promise<Leg> {
+) {
   const end = performance.now() + seconds * 1000;
-  const answers: Leg['answers'] = {};
+  const answers: Record<string, number> = {};
+  /** The times of answered runs without the agent's own time. */
   const overhead: number[] = [];
   const refused: number[] = [];
   let count = 0;
@@ -201,21 +176,16 @@ async function runLeg(
     }
   };
 
-  let killed = 0;
-  const killing = setInterval(() => void killOne().then((did) => (killed += did ? 1 : 0)), KILL_EVERY_MS);
-  const killOne = async (): Promise<boolean> => {
-    const sandboxes = (await descendants(market.server.process.pid ?? 0)).filter(({ command }) =>
-      /\bdeno\b/.test(command),
-    );
-    const victim = sandboxes[random.below(Math.max(1, sandboxes.length))];
-    try {
-      if (victim) process.kill(victim.pid, 'SIGKILL');
-      return victim !== undefined;
-    } catch {
-      // The sandbox has ended by itself.
-      return false;
-    }
+  let sandboxes_killed = 0;
+  const killOne = async () => {
+    const children = await descendants(market.server.process.pid ?? 0);
+    const sandboxes = children.filter(({ command }) => /\bdeno\b/.test(command));
+    if (sandboxes.length === 0) return;
+    process.kill(random.pick(sandboxes).pid, 'SIGKILL');
+    sandboxes_killed += 1;
   };
+  // A sandbox may end by itself before its kill.
+  const killing = setInterval(() => void killOne().catch(() => undefined), KILL_EVERY_MS);
   await Promise.all(
     listings.flatMap(({ id, renters }) =>
       Array.from({ length: perListing }, (_, index) => caller(id, renters[index % renters.length] as Renter)),
@@ -227,6 +197,6 @@ async function runLeg(
     answers,
     overhead_ms: quantilesOf(overhead),
     refused_ms: quantilesOf(refused),
-    sandboxes_killed: killed,
+    sandboxes_killed,
   };
 }

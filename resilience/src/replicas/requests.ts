@@ -1,4 +1,5 @@
 import type { Random } from '@agent-rental/test/support/random';
+import type { Log } from '../run-battery.js';
 import { bearerOf, type AskedRun, type Caller } from './caller.js';
 import type { Got } from './client.js';
 import { runOverMcp } from './mcp-calls.js';
@@ -20,7 +21,17 @@ export const KINDS = [
   ['cancelled run', 3],
   ['run over MCP', 4],
 ] as const;
-export type Kind = (typeof KINDS)[number][0];
+type Kind = (typeof KINDS)[number][0];
+
+/** The size of a load of mixed requests. */
+export interface MixedOptions {
+  /** The least number of requests, without the preparation. */
+  readonly requests: number;
+  readonly wallets: number;
+  readonly concurrency: number;
+  readonly seed: number;
+  readonly log: Log;
+}
 
 /** Makes one request of a kind, and its follow-up requests. */
 export async function make(kind: Kind, caller: Caller, context: Context): Promise<void> {

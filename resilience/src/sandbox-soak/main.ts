@@ -16,9 +16,7 @@ await runBattery(
   },
   (values, log) =>
     runSandboxSoak({
-      runs: values.runs,
-      kills: values.kills,
-      concurrency: values.concurrency,
+      ...values,
       quietRuns: 100,
       seed: seedOr(values.seed),
       bounds: { blockedMs: 50, slowerTimes: 2 },

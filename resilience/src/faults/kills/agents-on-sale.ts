@@ -30,10 +30,9 @@ export async function putOnSale(stack: Stack, { agentUrl, modelUrl }: SlowAgents
       listing: { rental_model, price_lamports: Number(price) },
     });
   };
-  const both = async (kind: AgentKind) => ({
-    per_query: await one(kind, 'per_query'),
-    one_time: await one(kind, 'one_time'),
-  });
+  const both = async (kind: AgentKind) => {
+    return { per_query: await one(kind, 'per_query'), one_time: await one(kind, 'one_time') };
+  };
   return { connected: await both('connected'), declarative: await both('declarative') };
 }
 

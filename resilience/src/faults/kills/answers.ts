@@ -27,9 +27,8 @@ export class Answers {
       text = await response.text();
     } catch (error) {
       if (init?.signal?.aborted === true) throw error;
-      if (deadline.isOver) {
-        this.wrong.push(`no answer within ${ANSWER_MS / 1000} s`);
-      } else if (!this.mayBreak) this.wrong.push(`${CONNECTION_BROKE}: ${reasonOf(error)}`);
+      if (deadline.isOver) this.wrong.push(`no answer within ${ANSWER_MS / 1000} s`);
+      else if (!this.mayBreak) this.wrong.push(`${CONNECTION_BROKE}: ${reasonOf(error)}`);
       this.#count(CONNECTION_BROKE);
       throw error;
     } finally {

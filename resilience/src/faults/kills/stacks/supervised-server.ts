@@ -11,7 +11,7 @@ const RESTART_DELAY_MS = 100;
 const MOST_OUTPUT = 20_000;
 
 /** A server program. */
-export interface ServerProgram {
+interface ServerProgram {
   /** Absolute path of the compiled entry. */
   readonly entry: string;
   readonly env: Readonly<Record<string, string>>;
