@@ -2,9 +2,9 @@
 export const RUN_ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
 /** Reads the JSON of an answer, or of a stream's last event; undefined for a stream without it. */
-export function jsonOf<T>(text: string): T | undefined {
+export function jsonOf(text: string): unknown {
   const json = text.startsWith('{') ? text : /event: done\ndata: (.*)\n/.exec(text)?.[1];
-  return json === undefined ? undefined : (JSON.parse(json) as T);
+  return json === undefined ? undefined : JSON.parse(json);
 }
 
 /** A call of an MCP tool. */

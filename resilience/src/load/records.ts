@@ -15,7 +15,7 @@ const SETTLEMENT_MS = 120_000;
 
 /** Reads a run's result from either endpoint's answer. */
 export function resultOf(body: string): { status: string; output: unknown } {
-  const { status = 'no done', output } = jsonOf<{ status?: string; output?: unknown }>(body) ?? {};
+  const { status = 'no done', output } = Object(jsonOf(body)) as { status?: string; output?: unknown };
   return { status, output };
 }
 

@@ -26,6 +26,14 @@ const MOST_ATTEMPTS = 40;
 const LONGEST_WAIT_SECONDS = 61;
 const AFTER_BREAK_MS = 50;
 
+interface ClientParts {
+  readonly random: Random;
+  /** All replicas, including killed ones: the client notices the kills itself. */
+  readonly replicas: () => readonly Replica[];
+  readonly broken: string[];
+  readonly onAnswer?: (asked: Asked, got: Got) => void;
+}
+
 /**
  * Sends each request to a random replica, like a load balancer without stickiness. A killed replica leaves the rotation when a
  * connection to it breaks.
@@ -35,34 +43,20 @@ export class Client {
   sent = 0;
   /** The number of answers by status. 0: the connection broke. */
   readonly statuses: Record<number, number> = {};
-  readonly #random: Random;
-  readonly #all: () => readonly Replica[];
   readonly #gone = new Set<Replica>();
-  readonly #onAnswer: (asked: Asked, got: Got) => void;
+  readonly #parts: ClientParts;
   /** The faults in the answers. */
   readonly broken: string[];
 
-  constructor(parts: {
-    random: Random;
-    /** All replicas, including killed ones: the client notices the kills itself. */
-    replicas: () => readonly Replica[];
-    broken: string[];
-    onAnswer?: (asked: Asked, got: Got) => void;
-  }) {
-    this.#random = parts.random;
-    this.#all = parts.replicas;
-    this.#onAnswer = parts.onAnswer ?? (() => undefined);
+  constructor(parts: ClientParts) {
+    this.#parts = parts;
     this.broken = parts.broken;
-  }
-
-  /** A random replica in the rotation. */
-  #pick(): Replica {
-    return this.#random.pick(this.#all().filter((replica) => !this.#gone.has(replica)));
   }
 
   /** Sends a request once. @returns undefined when the connection breaks before the end of the answer. */
   async send(asked: Asked): Promise<Got | undefined> {
-    const replica = this.#pick();
+    const { random, replicas, onAnswer } = this.#parts;
+    const replica = random.pick(replicas().filter((each) => !this.#gone.has(each)));
     this.sent += 1;
     const { method, path, bearer, body, headers = {} } = asked;
     try {
@@ -82,7 +76,7 @@ export class Client {
         replica,
       };
       this.#count(got.status);
-      this.#onAnswer(asked, got);
+      onAnswer?.(asked, got);
       this.#judge(asked, got);
       return got;
     } catch {

@@ -116,7 +116,7 @@ function httpAsker(stack: Stack, renter: LoadedRenter, answers: Answers, way: 'h
       last = `${response.status} ${text.slice(0, 300)}`;
       if (response.status === 429 || response.status === 503) continue;
       if (response.status !== 200) return `answered ${last}`;
-      const body = jsonOf<RunBody>(text);
+      const body = jsonOf(text) as RunBody | undefined;
       // The stream ended without its last event, or with a service failure.
       if (body === undefined || body.error?.code === 'service_unavailable') continue;
       if (body.error?.code === 'internal_error') return `a stream ended with ${last}`;

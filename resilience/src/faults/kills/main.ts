@@ -14,9 +14,11 @@ function chosen<Name extends string>(
   name: string | undefined,
 ): readonly Name[] {
   const found = names.filter((each) => name === undefined || each === name);
-  if (found.length > 0) return found;
-  process.stderr.write(`--${option} takes ${names.join(', ')}, not '${name}'\n`);
-  process.exit(2);
+  if (found.length === 0) {
+    process.stderr.write(`--${option} takes ${names.join(', ')}, not '${name}'\n`);
+    process.exit(2);
+  }
+  return found;
 }
 
 await runBattery(
