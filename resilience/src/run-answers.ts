@@ -1,5 +1,5 @@
 /** A run's id in a text. */
-export const RUN_ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
+const RUN_ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
 /** Reads the JSON of an answer, or of a stream's last event; undefined for a stream without it. */
 export function jsonOf(text: string): unknown {
@@ -10,7 +10,7 @@ export function jsonOf(text: string): unknown {
 /** A call of an MCP tool. */
 export interface ToolCall {
   readonly tool: string;
-  readonly args: object;
+  readonly args: Readonly<Record<string, unknown>>;
 }
 
 /** The call that asks for the result, if the text says that a run is still running. */

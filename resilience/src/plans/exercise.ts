@@ -4,7 +4,7 @@ import { readWhatIsSeldomRead } from '@agent-rental/server/testing';
 import { until } from '@agent-rental/test/support/timing/until';
 import { call } from '@agent-rental/test/support/http';
 import { openRawMcpSession } from '@agent-rental/test/support/raw-mcp-session';
-import type { FaultMarket, Listing, Rental } from '../faults/world/market.js';
+import { draftOf, type FaultMarket, type Listing, type Rental } from '../faults/world/market.js';
 import type { Step } from '../faults/proxies/step.js';
 import { earnCredits, newRequest, prepare, SCENARIOS, send } from '../faults/world/scenarios.js';
 import { settle } from '../faults/world/verify.js';
@@ -64,24 +64,13 @@ type Expect = (
   status?: number,
 ) => Promise<Record<string, string>>;
 
-/** New ids of the busy wallet. */
-interface Known {
-  readonly runId: string;
-  readonly approvalId: string;
-}
-
-/** Makes runs of every scenario and with every idempotency key. */
-async function workRuns(market: FaultMarket, exercised: Exercised, expect: Expect): Promise<Known> {
-  const {
-    listings,
-    busy: { renter, listing },
-  } = exercised;
+/** Makes runs of every scenario and with every idempotency key. @returns new ids of the busy wallet */
+async function workRuns(market: FaultMarket, exercised: Exercised, expect: Expect) {
+  const { listings, busy } = exercised;
+  const { token } = busy.renter;
   const run = (task: string, headers: Record<string, string>) => {
-    const body = { agent_id: listing.id, task: `answer ${task}` };
-    return expect(
-      'a run',
-      call(market.served, 'POST', '/v1/execute', { token: renter.token, headers, body }),
-    );
+    const body = { agent_id: busy.listing.id, task: `answer ${task}` };
+    return expect('a run', call(market.served, 'POST', '/v1/execute', { token, headers, body }));
   };
   const { run_id: runId = '' } = await run('plainly', {});
   await run('by key', { 'idempotency-key': `key-of-${runId}` });
@@ -115,11 +104,8 @@ async function workApproved(
   const { key } = await createApiKey(client, keypairSigner(renter.wallet), 'asks', {
     policy: { ask_above_lamports: 0 },
   });
-  const byKey = () =>
-    call(market.served, 'POST', '/v1/execute', {
-      token: key,
-      body: { agent_id: listing.id, task: 'answer once approved' },
-    });
+  const body = { agent_id: listing.id, task: 'answer once approved' };
+  const byKey = () => call(market.served, 'POST', '/v1/execute', { token: key, body });
   await expect('a question', byKey(), 403);
   const [asked] = (await client.listApprovals()).approvals;
   if (asked) await approveSpending(client, keypairSigner(renter.wallet), asked);
@@ -131,12 +117,12 @@ async function workApproved(
 async function workBusy(
   market: FaultMarket,
   { busy: { renter, wallet, listing } }: Exercised,
-  { runId, approvalId }: Known,
+  { runId, approvalId }: Awaited<ReturnType<typeof workRuns>>,
   expect: Expect,
 ): Promise<void> {
   const { served } = market;
   const { token } = renter;
-  const { id: listingId } = listing;
+  const listingId = listing.id;
   const ask = (method: string, path: string, body?: object) =>
     call(served, method, path, { token, ...(body && { body }) });
   await expect('a cancelled key', ask('POST', '/v1/runs/cancel', { idempotency_key: 'a-later-key' }));
@@ -145,16 +131,7 @@ async function workBusy(
   await expect('a pin', pin(1));
   await expect('no pin', pin(null));
   const client = createClient({ baseUrl: market.server.baseUrl, signer: keypairSigner(renter.wallet) });
-  const { job_id: jobId } = await client.registerAgent({
-    name: 'a-draft',
-    category: 'research',
-    description: 'Is never published.',
-    model: { provider: 'self_hosted', model: 'stand-in', endpoint_url: market.agent.url },
-    entrypoint_url: market.agent.url,
-    input_schema: {},
-    output_schema: { type: 'string' },
-    listing: { rental_model: 'one_time', price_lamports: 1_000_000, sample_output: ['A sample.'] },
-  });
+  const { job_id: jobId } = await client.registerAgent(draftOf(market, 'a-draft'));
   const draft = await until(async () => (await client.getJob(jobId)).result?.listing_id);
   const upload = fetch(`${served.dev.base_url}/v1/files`, {
     method: 'POST',
@@ -181,10 +158,6 @@ async function workBusy(
 
 async function workBackground(market: FaultMarket): Promise<void> {
   for (const task of TASKS) await market.query('select graphile_worker.add_job($1)', [task]);
-  await until(async () => {
-    const waiting = await market.query(`select from graphile_worker.jobs where task_identifier = any ($1)`, [
-      TASKS,
-    ]);
-    return waiting.length === 0;
-  });
+  const waiting = `select from graphile_worker.jobs where task_identifier = any ($1)`;
+  await until(async () => (await market.query(waiting, [TASKS])).length === 0);
 }

@@ -1,11 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { rent } from '@agent-rental/sdk/solana';
 import { PRICE, publishAgent, textAgent } from '@agent-rental/test/support/agents/agents';
 import { slowTask, startSlowAgents } from '@agent-rental/test/support/agents/slow-agents';
 import { newStateDir, removeStateDir, startMarketplace } from '@agent-rental/test/support/marketplace';
 import { newParticipant } from '@agent-rental/test/support/participant';
-
-const POLL_MS = 50;
+import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
+import { until } from '@agent-rental/test/support/timing/until';
 
 /** A renter with its balance. */
 export interface Renter {
@@ -46,10 +45,7 @@ export async function openMarket(agentCount = 1): Promise<Market> {
   try {
     const creator = await newParticipant(marketplace);
     const agent = textAgent(agents.modelUrl, { timeout_seconds: 300, model_key: 'a-key' });
-    const agentIds: string[] = [];
-    for (let index = 0; index < agentCount; index += 1) {
-      agentIds.push(await publishAgent(creator, agent));
-    }
+    const agentIds = await inParallel(Array(agentCount), 1, () => publishAgent(creator, agent));
     let renters = 0;
     return {
       mcpUrl: `${marketplace.dev.base_url}/mcp`,
@@ -74,15 +70,12 @@ export async function openMarket(agentCount = 1): Promise<Market> {
               `${ended} run ${id} ended`,
             ]);
           },
-          async costs() {
-            for (;;) {
+          costs: () =>
+            until(async () => {
               const { runs } = await client.listRuns({ limit: 100 });
-              if (runs.every(({ status }) => status !== 'running')) {
-                return runs.map(({ cost_lamports: cost }) => cost).slice(0, runs.length - used);
-              }
-              await delay(POLL_MS);
-            }
-          },
+              if (runs.some(({ status }) => status === 'running')) return undefined;
+              return runs.map(({ cost_lamports: cost }) => cost).slice(0, runs.length - used);
+            }, 10 * 60_000),
         };
       },
       stop,

@@ -15,17 +15,8 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
 /** The tool with which a model asks its client for hidden tools. */
 const TOOL_SEARCH = 'ToolSearch';
 
-/** A model server on loopback that follows a wish. */
-export interface ScriptedModel {
-  /** For `OPENAI_BASE_URL`. */
-  readonly baseUrl: string;
-  /** The client's steps, in order. */
-  readonly steps: readonly Step[];
-  close(): Promise<void>;
-}
-
-/** Starts a server with OpenAI's two APIs (chat completions and responses) and Anthropic's. */
-export async function startScriptedModel(wish: Wish): Promise<ScriptedModel> {
+/** Starts a model server that follows a wish, with OpenAI's two APIs (chat completions and responses) and Anthropic's. */
+export async function startScriptedModel(wish: Wish) {
   let steps: readonly Step[] = [];
   const { baseUrl, close } = await listenNode(async (request) => {
     const { pathname } = new URL(request.url);
@@ -48,6 +39,7 @@ export async function startScriptedModel(wish: Wish): Promise<ScriptedModel> {
   });
   return {
     baseUrl: `${baseUrl}/v1`,
+    /** The client's steps, in order. */
     get steps() {
       return steps;
     },

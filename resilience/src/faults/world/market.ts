@@ -19,7 +19,7 @@ import { finalizeChain, openChain } from '@agent-rental/test/support/replicas/ma
 import { Lanes } from './lanes.js';
 import { startPostgresProxy, type PostgresProxy } from '../proxies/postgres-proxy.js';
 import { startRpcProxy, type RpcProxy } from '../proxies/rpc-proxy.js';
-import { Servers, type FaultServer, type StartingServer } from './servers.js';
+import { Servers, type FaultServer } from './servers.js';
 
 /** Price of a run, in lamports. */
 export const RUN_PRICE = 250_000n;
@@ -122,7 +122,7 @@ export class FaultMarket {
   }
 
   /** Starts a server that a fault may kill during its start. */
-  starting(): StartingServer {
+  starting() {
     return this.#servers.start();
   }
 
@@ -158,10 +158,8 @@ export class FaultMarket {
         const name = `fault-agent-${index}`;
         const listing = { price_lamports: Number(RUN_PRICE) };
         const sold = await sellAgent(creator, 'connected', this.agent.url, { name, listing });
-        const [version] = await this.query<{ id: string }>(
-          'select id from agent_versions where listing_id = $1',
-          [sold.id],
-        );
+        const versions = 'select id from agent_versions where listing_id = $1';
+        const [version] = await this.query<{ id: string }>(versions, [sold.id]);
         return { ...sold, versionId: version?.id ?? '' };
       }),
     );
@@ -185,7 +183,7 @@ export class FaultMarket {
 
   /** Rents each listing with a new wallet. */
   rentAll(listings: readonly Listing[], runs?: bigint): Promise<Rental[]> {
-    return inParallel(listings, RENTING_AT_ONCE, (listing) => this.rent(listing, runs));
+    return inParallel(listings, 6, (listing) => this.rent(listing, runs));
   }
 
   /** The texts that identify steps of this rental's runs. */
@@ -202,7 +200,17 @@ export class FaultMarket {
   }
 }
 
-const RENTING_AT_ONCE = 6;
+/** A registration of a connected agent of this market. */
+export const draftOf = ({ agent }: FaultMarket, name: string) => ({
+  name,
+  category: 'research' as const,
+  description: 'Answers at once.',
+  model: { provider: 'self_hosted' as const, model: 'stand-in', endpoint_url: agent.url },
+  entrypoint_url: agent.url,
+  input_schema: {},
+  output_schema: { type: 'string' },
+  listing: { rental_model: 'one_time' as const, price_lamports: 1_000_000, sample_output: ['A sample.'] },
+});
 
 /** Lets the leases of a dead server expire, and ages its runs. */
 export async function passLeases(query: (statement: string) => Promise<unknown>): Promise<void> {

@@ -8,12 +8,6 @@ export interface FaultServer {
   kill(): Promise<unknown>;
 }
 
-/** A server during its start, which may never end. */
-export interface StartingServer {
-  readonly ready: Promise<FaultServer>;
-  kill(): Promise<unknown>;
-}
-
 /** Starts servers. The next server loads its code in advance. */
 export class Servers {
   readonly #message: StartMessage;
@@ -23,11 +17,12 @@ export class Servers {
     this.#message = message;
   }
 
-  start(): StartingServer {
+  /** Starts a server. The start may never end. */
+  start() {
     const server = this.#all.at(-1) as LoadedServer;
     this.#all.push(loadServer());
     const kill = () => server.end('SIGKILL');
-    const started = async () => ({ baseUrl: await server.start(this.#message), kill });
+    const started = async (): Promise<FaultServer> => ({ baseUrl: await server.start(this.#message), kill });
     return { ready: started(), kill };
   }
 
