@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +16,8 @@ export interface Engine {
   readonly env: NodeJS.ProcessEnv;
   /** Runs Podman. @returns its standard output. @throws Error with its standard error. */
   podman(...args: string[]): Promise<string>;
+  /** Runs Podman. @returns whether it ended with 0. */
+  succeeds(...args: string[]): Promise<boolean>;
   /** Runs Podman and shows its output. */
   podmanAloud(...args: string[]): Promise<void>;
 }
@@ -25,7 +28,7 @@ export interface Engine {
  * - The limits are set, because Podman asks for more open files and processes than a machine may allow.
  * - The runtime is runc. crun refuses limits where both versions of cgroups have controllers.
  */
-const containersConf = (folder: string, { files, processes }: Limits) => `[containers]
+const containersConf = (folder: string, [files, processes]: number[]) => `[containers]
 default_ulimits = ["nofile=${files}:${files}", "nproc=${processes}:${processes}"]
 log_driver = "k8s-file"
 [engine]
@@ -43,18 +46,11 @@ graphroot = "${folder}/images"
 runroot = "${folder}/run"
 `;
 
-interface Limits {
-  readonly files: number;
-  readonly processes: number;
-}
-
-/** This process's limits, at most `MOST_LIMIT` each. */
-async function ownLimits(): Promise<Limits> {
+/** This process's limits of open files and processes, at most `MOST_LIMIT` each. */
+async function ownLimits(): Promise<number[]> {
   const { stdout } = await run('bash', ['-c', 'ulimit -Hn; ulimit -Hu']);
-  const [files = 0, processes = 0] = stdout
-    .split('\n')
-    .map((text) => Math.min(MOST_LIMIT, text === 'unlimited' ? MOST_LIMIT : Number(text)));
-  return { files, processes };
+  const limits = stdout.trim().split('\n');
+  return limits.map((text) => Math.min(MOST_LIMIT, text === 'unlimited' ? MOST_LIMIT : Number(text)));
 }
 
 /**
@@ -84,18 +80,14 @@ exec podman "$@"
 
 /** Sets up Podman in a folder, with podman-compose from PyPI. @throws Error when one of them is missing. */
 export async function openEngine(folder: string): Promise<Engine> {
-  const requirements = fileURLToPath(
-    new URL('../../src/containers/podman-compose-requirements.txt', import.meta.url),
-  );
-  const python = await pythonEnvironment(requirements);
+  const requirements = new URL('../../src/containers/podman-compose-requirements.txt', import.meta.url);
+  const python = await pythonEnvironment(fileURLToPath(requirements));
   if ('missing' in python) throw new Error(`podman-compose cannot be installed: ${python.missing}`);
   const bin = join(folder, 'bin');
   await mkdir(bin, { recursive: true });
   await mkdir(join(folder, 'networks'), { recursive: true });
   const others = (process.env['PATH'] ?? '').split(':').filter((one) => one !== bin);
-  const { stdout: podman } = await run('which', ['podman'], {
-    env: { ...process.env, PATH: others.join(':') },
-  });
+  const { stdout: podman } = await run('which', ['podman'], { env: { PATH: others.join(':') } });
   const files = {
     'containers.conf': containersConf(folder, await ownLimits()),
     'storage.conf': storageConf(folder),
@@ -112,19 +104,16 @@ export async function openEngine(folder: string): Promise<Engine> {
     // Podman's health checks need systemd's timers.
     DISABLE_HC_SYSTEMD: 'true',
   };
+  const program = join(bin, 'podman');
+  const call = async (...args: string[]) =>
+    (await run(program, args, { env, maxBuffer: MAX_OUTPUT_BYTES })).stdout.trim();
   return {
     env,
-    async podman(...args) {
-      const { stdout } = await run(join(bin, 'podman'), args, { env, maxBuffer: MAX_OUTPUT_BYTES });
-      return stdout.trim();
+    podman: call,
+    succeeds: async (...args) => (await call(...args).catch(() => undefined)) !== undefined,
+    async podmanAloud(...args) {
+      const [code] = await once(spawn(program, args, { env, stdio: ['ignore', 2, 2] }), 'exit');
+      if (code !== 0) throw new Error(`podman ${args[0]} ended with ${code}`);
     },
-    podmanAloud: (...args) =>
-      new Promise((resolve, reject) => {
-        const child = spawn(join(bin, 'podman'), args, { env, stdio: ['ignore', 2, 2] });
-        child.once('error', reject);
-        child.once('exit', (code) =>
-          code === 0 ? resolve() : reject(new Error(`podman ${args[0]} ended with ${code}`)),
-        );
-      }),
   };
 }

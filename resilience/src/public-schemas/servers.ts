@@ -7,10 +7,9 @@ export interface PublicServer {
   readonly settings: readonly string[];
 }
 
-const server = (
-  pkg: string,
-  given: { args?: readonly string[]; settings?: readonly string[] } = {},
-): PublicServer => ({ pkg, args: given.args ?? [], settings: given.settings ?? [] });
+const server = (pkg: string, given: Partial<PublicServer> = {}): PublicServer => {
+  return { pkg, args: [], settings: [], ...given };
+};
 
 /** The public servers. */
 export const PUBLIC_SERVERS: readonly PublicServer[] = [

@@ -1,12 +1,9 @@
 import { expect, it } from 'vitest';
 import { judgeCalls, type Call } from './judge-calls.js';
 
-const call = (task: string, value: unknown): Call => ({
-  agentId: 'echo-aaaaaa',
-  tool: 'create',
-  task,
-  value,
-});
+const call = (task: string, value: unknown): Call => {
+  return { agentId: 'echo-aaaaaa', tool: 'create', task, value };
+};
 const ANSWER = '{"echo_of":"..."}';
 
 it('finds refused calls and changed inputs', () => {
