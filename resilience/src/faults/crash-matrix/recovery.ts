@@ -7,17 +7,10 @@ import {
   type PickRows,
   type Row,
 } from '../world/row-matrix.js';
-import { Lane } from '../world/lanes.js';
+import { holdBackground, Lane } from '../world/lanes.js';
 import { FaultMarket, type Listing } from '../world/market.js';
 import type { Step } from '../proxies/step.js';
-import {
-  holdBackground,
-  newRequest,
-  prepare,
-  send,
-  type RunRequest,
-  type Scenario,
-} from '../world/scenarios.js';
+import { newRequest, prepare, send, type RunRequest, type Scenario } from '../world/scenarios.js';
 import { stepsOfAll, writingSteps, type Recording } from '../world/record.js';
 import type { FaultServer } from '../world/servers.js';
 import { settle, verify, type Played } from '../world/verify.js';
@@ -144,14 +137,11 @@ async function leave(market: FaultMarket, remains: Remains, listing: Listing): P
   const request = newRequest(remains.scenario, rental);
   await prepare(market, request);
   void send(market, request).catch(() => undefined);
-  const runId = await until(
-    async () => {
-      const found = 'select id from runs where wallet = $1 and idempotency_key = $2';
-      return (await market.query<{ id: string }>(found, [rental.wallet, request.key]))[0]?.id;
-    },
-    20_000,
-    50,
-  );
+  const find = async () => {
+    const found = 'select id from runs where wallet = $1 and idempotency_key = $2';
+    return (await market.query<{ id: string }>(found, [rental.wallet, request.key]))[0]?.id;
+  };
+  const runId = await until(find, 20_000, 50);
   if (remains.blocksPass === 'before the kill') {
     await until(() => areSigned(market, [runId]), 20_000, 50);
     await market.finalize();
@@ -179,10 +169,7 @@ async function recordRecovery(
     await settle(market, { runIds: [left.runId] });
     market.lanes.use([]);
   }
-  return stepsOfAll(
-    { ...remains.scenario, name: remains.name },
-    lanes.map(({ steps }) => steps),
-  );
+  return stepsOfAll({ ...remains.scenario, name: remains.name }, lanes);
 }
 
 const RECORDINGS = 3;

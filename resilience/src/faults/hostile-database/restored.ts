@@ -1,16 +1,9 @@
 import { until } from '@agent-rental/test/support/timing/until';
 import { inMaintenance } from '../world/maintenance.js';
+import { holdBackground } from '../world/lanes.js';
 import { accountOf } from '../world/ledger-audit.js';
 import { FaultMarket, RUN_PRICE, type Listing, type Rental } from '../world/market.js';
-import {
-  holdBackground,
-  newRequest,
-  PLAIN_RUN,
-  prepare,
-  repeat,
-  send,
-  type RunRequest,
-} from '../world/scenarios.js';
+import { newRequest, PLAIN_RUN, prepare, repeat, send, type RunRequest } from '../world/scenarios.js';
 import { settle } from '../world/verify.js';
 
 export interface RestoredDatabaseReport {

@@ -2,11 +2,12 @@ import { revokePerQueryAccess } from '@agent-rental/program-client';
 import { until } from '@agent-rental/test/support/timing/until';
 import { Connection, Transaction } from '@solana/web3.js';
 import { askChain } from '@agent-rental/test/support/replicas/market-chain';
+import { holdBackground } from '../world/lanes.js';
 import { accountOf } from '../world/ledger-audit.js';
 import { FaultMarket, type Listing } from '../world/market.js';
 import { MISBEHAVIOURS } from './misbehaviours.js';
 import type { Misbehaviour } from '../proxies/rpc-proxy.js';
-import { holdBackground, newRequest, PLAIN_RUN, prepare, send, type RunRequest } from '../world/scenarios.js';
+import { newRequest, PLAIN_RUN, prepare, send, type RunRequest } from '../world/scenarios.js';
 import { settle, verify, type Played, type Verified } from '../world/verify.js';
 
 export interface HostileRpcOptions {

@@ -123,6 +123,15 @@ function followStarted(lane: Lane, { name, parameters }: Step): void {
   for (const runId of runIds) lane.follow(runId);
 }
 
+/** Holds the server's background work: the indexer and the checks of open charges. */
+export function holdBackground({ at, name }: Step): Fate | undefined {
+  const isBackground =
+    at === 'chain'
+      ? name === 'getSignaturesForAddress'
+      : name.startsWith('update "charges" set "next_attempt_at" = now() +');
+  return isBackground ? 'hold' : undefined;
+}
+
 /** Finds each step's lane, and passes steps without a lane. */
 export class Lanes implements StepObserver {
   #lanes: Lane[] = [];
@@ -135,6 +144,16 @@ export class Lanes implements StepObserver {
 
   use(lanes: readonly Lane[]): void {
     this.#lanes = [...lanes];
+  }
+
+  /** Does work with these lanes, while background work is held. */
+  async during<T>(lanes: readonly Lane[], work: () => Promise<T>): Promise<T> {
+    this.use(lanes);
+    this.always = holdBackground;
+    const result = await work();
+    this.use([]);
+    this.always = () => undefined;
+    return result;
   }
 
   onStep(step: Step): Fate {

@@ -17,8 +17,8 @@ import { startFaultAgent, type FaultAgent } from './agent.js';
 import { serverEnvironment } from './environment.js';
 import { finalizeChain, openChain } from '@agent-rental/test/support/replicas/market-chain';
 import { Lanes } from './lanes.js';
-import { startPostgresProxy, type PostgresProxy } from '../proxies/postgres-proxy.js';
-import { startRpcProxy, type RpcProxy } from '../proxies/rpc-proxy.js';
+import { startPostgresProxy } from '../proxies/postgres-proxy.js';
+import { startRpcProxy } from '../proxies/rpc-proxy.js';
 import { Servers, type FaultServer } from './servers.js';
 
 /** Price of a run, in lamports. */
@@ -47,8 +47,8 @@ export class FaultMarket {
   declare readonly database: TemporaryDatabase;
   declare readonly agent: FaultAgent;
   declare readonly lanes: Lanes;
-  declare readonly postgres: PostgresProxy;
-  declare readonly rpc: RpcProxy;
+  declare readonly postgres: Awaited<ReturnType<typeof startPostgresProxy>>;
+  declare readonly rpc: Awaited<ReturnType<typeof startRpcProxy>>;
   declare readonly treasury: PublicKey;
   /** All rentals, for the audit of the listings and the treasury. */
   readonly rentals: Rental[] = [];

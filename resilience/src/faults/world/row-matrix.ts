@@ -1,10 +1,9 @@
 import { until } from '@agent-rental/test/support/timing/until';
-import { Lane, type PlannedFault, type StepOfRun } from './lanes.js';
+import { holdBackground, Lane, type PlannedFault, type StepOfRun } from './lanes.js';
 import type { FaultMarket, Listing } from './market.js';
 import { record, writingSteps, type Recording } from './record.js';
 import {
   earnCredits,
-  holdBackground,
   newRequest,
   prepare,
   SCENARIOS,

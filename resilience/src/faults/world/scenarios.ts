@@ -3,7 +3,6 @@ import { until } from '@agent-rental/test/support/timing/until';
 import { call, type Answer } from '@agent-rental/test/support/http';
 import type { WayToWork } from './agent.js';
 import type { FaultMarket, Rental } from './market.js';
-import type { Fate, Step } from '../proxies/step.js';
 
 /** A kind of run. */
 export interface Scenario {
@@ -86,15 +85,6 @@ export async function earnCredits(market: FaultMarket, rentals: readonly Rental[
     // One after another: after a failure, the server no longer charges the next run of the agent at its start.
     await until(async () => (await market.query(earned, [rental.wallet])).length > 0, 20_000, 20);
   }
-}
-
-/** Holds the server's background work: the indexer and the checks of open charges. */
-export function holdBackground({ at, name }: Step): Fate | undefined {
-  const isBackground =
-    at === 'chain'
-      ? name === 'getSignaturesForAddress'
-      : name.startsWith('update "charges" set "next_attempt_at" = now() +');
-  return isBackground ? 'hold' : undefined;
 }
 
 const tokenOf = ({ scenario, rental }: RunRequest): string =>
