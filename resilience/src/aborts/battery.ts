@@ -155,9 +155,7 @@ async function abortOne(
 }
 
 /** The time of each run's last notification. The server sends it after the run's cleanup. */
-async function listenToEnds(
-  market: BusyMarketplace,
-): Promise<{ ends: ReadonlyMap<string, number>; stop(): void }> {
+async function listenToEnds(market: BusyMarketplace) {
   const ends = new Map<string, number>();
   const client = await market.database.connect();
   client.on('error', () => undefined);

@@ -35,9 +35,13 @@ for (const client of chosen) {
   }
 }
 const market = await openMarket();
-const trials = await inParallel(installed, values['at-once'], ([client, how]) => tryScenarios(client, how))
-  .then((all) => all.flat())
-  .finally(() => market.stop());
+const trials: Trial[] = [];
+try {
+  const all = await inParallel(installed, values['at-once'], ([client, how]) => tryScenarios(client, how));
+  trials.push(...all.flat());
+} finally {
+  await market.stop();
+}
 process.stdout.write(values.json ? `${JSON.stringify(trials, null, 2)}\n` : table(trials));
 const isComplete = trials.length > 0 && trials.length === chosen.length * scenarios.length;
 process.exitCode = isComplete && trials.every(({ isRight }) => isRight) ? 0 : 1;

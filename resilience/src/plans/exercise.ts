@@ -95,11 +95,7 @@ async function workRuns(market: FaultMarket, exercised: Exercised, expect: Expec
  *
  * @returns the id of the approval
  */
-async function workApproved(
-  market: FaultMarket,
-  { busy: { renter, listing } }: Exercised,
-  expect: Expect,
-): Promise<string> {
+async function workApproved(market: FaultMarket, { busy: { renter, listing } }: Exercised, expect: Expect) {
   const client = createClient({ baseUrl: market.server.baseUrl, signer: keypairSigner(renter.wallet) });
   const { key } = await createApiKey(client, keypairSigner(renter.wallet), 'asks', {
     policy: { ask_above_lamports: 0 },

@@ -23,12 +23,7 @@ export interface Burst {
 const SENT = { requests: 125, runs: 80 } as const;
 
 /** Sends more requests of a new wallet at once than a minute allows. */
-export async function burst(
-  what: Burst['what'],
-  market: ReplicaMarket,
-  client: Client,
-  listingId: string,
-): Promise<Burst> {
+export async function burst(what: Burst['what'], market: ReplicaMarket, client: Client, listingId: string) {
   const bearer = await loginOfStranger(market);
   // The wallet has not rented the agent: its run is counted, and then refused.
   const asked: Asked =

@@ -81,11 +81,7 @@ function expectOk(got: Got | undefined, { client }: Context): void {
   if (got && got.status !== 200) client.broken.push(`a read was answered ${got.status}: ${got.text}`);
 }
 
-function earlierRun(
-  { done }: Caller,
-  random: Random,
-  is: (run: AskedRun) => boolean = () => true,
-): AskedRun | undefined {
+function earlierRun({ done }: Caller, random: Random, is: (run: AskedRun) => boolean = () => true) {
   const fitting = done.filter(is);
   return fitting.length === 0 ? undefined : random.pick(fitting);
 }

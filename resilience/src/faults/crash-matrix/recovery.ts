@@ -11,7 +11,7 @@ import { holdBackground, Lane } from '../world/lanes.js';
 import { FaultMarket, type Listing } from '../world/market.js';
 import type { Step } from '../proxies/step.js';
 import { newRequest, prepare, send, type RunRequest, type Scenario } from '../world/scenarios.js';
-import { stepsOfAll, writingSteps, type Recording } from '../world/record.js';
+import { stepsOfAll, writingSteps } from '../world/record.js';
 import type { FaultServer } from '../world/servers.js';
 import { settle, verify, type Played } from '../world/verify.js';
 
@@ -88,10 +88,7 @@ interface RecoveryOptions extends Pick<MatrixOptions, 'pick' | 'log'> {
   pickRemains?: PickRows | undefined;
 }
 
-async function matrix(
-  market: FaultMarket,
-  { pickRemains = pickAll, pick = pickAll, log }: RecoveryOptions,
-): Promise<MatrixReport> {
+async function matrix(market: FaultMarket, { pickRemains = pickAll, pick = pickAll, log }: RecoveryOptions) {
   const treasuryBefore = await market.connection.getBalance(market.treasury);
   const listings = await market.publish(LISTINGS);
   const writes = await writingSteps(market);
@@ -154,11 +151,7 @@ async function leave(market: FaultMarket, remains: Remains, listing: Listing): P
 }
 
 /** Records the steps of the server that recovers the run. */
-async function recordRecovery(
-  market: FaultMarket,
-  remains: Remains,
-  listings: readonly Listing[],
-): Promise<Recording> {
+async function recordRecovery(market: FaultMarket, remains: Remains, listings: readonly Listing[]) {
   const lanes: Lane[] = [];
   for (const listing of listings.slice(0, RECORDINGS)) {
     const left = await leave(market, remains, listing);

@@ -4,31 +4,17 @@ import { holdBackground } from '../world/lanes.js';
 import { accountOf } from '../world/ledger-audit.js';
 import { FaultMarket, RUN_PRICE, type Listing, type Rental } from '../world/market.js';
 import { newRequest, PLAIN_RUN, prepare, repeat, send, type RunRequest } from '../world/scenarios.js';
+import type { Log } from '../../run-battery.js';
 import { settle } from '../world/verify.js';
-
-export interface RestoredDatabaseReport {
-  wallets: number;
-  /** Charges on the chain that the restored database does not have. */
-  forgotten: number;
-  /** Charges after the restore. */
-  charged: number;
-  broken: string[];
-}
 
 /**
  * Restores a copy of the database that is older than the chain. Every wallet has one run that was active during the copy, and
  * later runs that were charged.
  */
-export const runRestoredDatabase = (
-  wallets: number,
-  log: (line: string) => void,
-): Promise<RestoredDatabaseReport> => FaultMarket.use((market) => restoredDatabase(market, wallets, log));
+export const runRestoredDatabase = (wallets: number, log: Log) =>
+  FaultMarket.use((market) => restoredDatabase(market, wallets, log));
 
-async function restoredDatabase(
-  market: FaultMarket,
-  wallets: number,
-  log: (line: string) => void,
-): Promise<RestoredDatabaseReport> {
+async function restoredDatabase(market: FaultMarket, wallets: number, log: Log) {
   const [listing] = (await market.publish(1)) as [Listing];
   const rentals = await market.rentAll(Array.from({ length: wallets }, () => listing));
   const broken: string[] = [];
@@ -45,10 +31,8 @@ async function restoredDatabase(
     holdBackground(step) ?? (step.name === 'getSignatureStatuses' ? 'refuse' : undefined);
   for (const request of underWay) await prepare(market, request);
   const cut = underWay.map((request) => send(market, request));
-  await until(async () => {
-    const rows = await market.query(`select 1 from charges where state = 'signed'`);
-    return rows.length === wallets;
-  });
+  const signed = `select from charges where state = 'signed'`;
+  await until(async () => (await market.query(signed)).length === wallets);
   await market.kill();
   await Promise.all(cut);
   market.lanes.always = () => undefined;
@@ -63,7 +47,7 @@ async function restoredDatabase(
   await ask(requestsFor());
   await settle(market);
   const before = await Promise.all(rentals.map((rental) => accountOf(market, rental)));
-  const landedBefore = before.reduce((sum, { landed }) => sum + landed.length, 0);
+  const landedBefore = before.flatMap(({ landed }) => landed).length;
   await market.kill();
   await inMaintenance(market.database.url, (name) => [
     `drop database ${name}`,
@@ -76,16 +60,11 @@ async function restoredDatabase(
   await settle(market);
   const known = await market.query<{ run_id: string }>('select run_id from charges');
   // The interrupted runs get their answer. New runs are charged with sequences that are new to the chain.
-  for (const [index, { status, body }] of (await ask(underWay)).entries()) {
-    if (status !== 200)
-      broken.push(`run ${index} that was under way was answered ${status}: ${JSON.stringify(body)}`);
-  }
-  for (const [index, { status, body }] of (await ask(requestsFor())).entries()) {
-    if (status !== 200)
-      broken.push(`the run ${index} after the restore was answered ${status}: ${JSON.stringify(body)}`);
-    else if (body?.['cost_lamports'] !== Number(RUN_PRICE))
-      broken.push(`it cost ${String(body?.['cost_lamports'])}`);
-  }
+  for (const { status, body } of await ask(underWay))
+    if (status !== 200) broken.push(`an interrupted run was answered ${status}: ${JSON.stringify(body)}`);
+  for (const { status, body } of await ask(requestsFor()))
+    if (status !== 200 || body?.['cost_lamports'] !== Number(RUN_PRICE))
+      broken.push(`a run after the restore was answered ${status}: ${JSON.stringify(body)}`);
   await settle(market);
   const after = await Promise.all(rentals.map((rental) => accountOf(market, rental)));
   for (const [index, { landed, debitedLamports, runs }] of after.entries()) {
@@ -104,6 +83,13 @@ async function restoredDatabase(
       }
     }
   }
-  const landedAfter = after.reduce((sum, { landed }) => sum + landed.length, 0);
-  return { wallets, forgotten: landedBefore - known.length, charged: landedAfter - landedBefore, broken };
+  const landedAfter = after.flatMap(({ landed }) => landed).length;
+  return {
+    wallets,
+    /** Charges on the chain that the restored database does not have. */
+    forgotten: landedBefore - known.length,
+    /** Charges after the restore. */
+    charged: landedAfter - landedBefore,
+    broken,
+  };
 }

@@ -52,10 +52,7 @@ export async function processesOf(stack: Stack, part: Part): Promise<ProcessIden
 }
 
 /** Describes the processes that still run after {@link GONE_MS}. */
-export async function leftRunning(
-  processes: readonly ProcessIdentity[],
-  killedAt: number,
-): Promise<string[]> {
+export async function leftRunning(processes: readonly ProcessIdentity[], killedAt: number) {
   let left: ProcessIdentity[] = [];
   const areGone = async () => (left = await stillRunning([...processes])).length === 0;
   // One more look: the last one may have started before the end of the time.

@@ -8,11 +8,7 @@ import { PARTS, PARTS_OF, STACKS } from './stacks/stack.js';
 const BACK_MS = 10_000;
 
 /** The named item, or all items without a name. */
-function chosen<Name extends string>(
-  option: string,
-  names: readonly Name[],
-  name: string | undefined,
-): readonly Name[] {
+function chosen<Name extends string>(option: string, names: readonly Name[], name: string | undefined) {
   const found = names.filter((each) => name === undefined || each === name);
   if (found.length === 0) {
     process.stderr.write(`--${option} takes ${names.join(', ')}, not '${name}'\n`);

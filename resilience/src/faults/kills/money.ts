@@ -28,11 +28,7 @@ const INTERRUPTED_MS = 150_000;
  *
  * @returns the faults by name of the audited renters, and under {@link EARNINGS}.
  */
-export async function auditMoney(
-  stack: Stack,
-  audited: readonly Audited[],
-  treasuryBefore: number,
-): Promise<Map<string, string[]>> {
+export async function auditMoney(stack: Stack, audited: readonly Audited[], treasuryBefore: number) {
   const perTask = audited.flatMap(({ renters, others }) => [
     ...renters.filter(({ model }) => model === 'per_query').map(({ rental }) => rental),
     ...others,

@@ -53,10 +53,7 @@ export async function everythingOf(serverPid: number, folder: string) {
 }
 
 /** Finds processes with the marks of a server, under any parent. */
-async function withMarks(
-  { folder, sessions, cgroups }: Marks,
-  without: readonly number[] = [],
-): Promise<ProcessIdentity[]> {
+async function withMarks({ folder, sessions, cgroups }: Marks, without: readonly number[] = []) {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const others = pids.filter((pid) => pid !== process.pid && !without.includes(pid));
   return (await Promise.all(others.map(lookAt)))

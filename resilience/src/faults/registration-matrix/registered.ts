@@ -34,10 +34,7 @@ export async function isAtRest(market: FaultMarket, wallet: string, leastJobs: n
 }
 
 /** The faults in a creator's jobs and listings, after their end. */
-export async function wrongOf(
-  market: FaultMarket,
-  { wallet, listingId, jobId, isPublished }: Interrupted,
-): Promise<string[]> {
+export async function wrongOf(market: FaultMarket, { wallet, listingId, jobId, isPublished }: Interrupted) {
   type Job = Record<'id' | 'status', string> & Record<'error' | 'body' | 'listing_id' | 'updates', unknown>;
   const jobs = await market.query<Job>(
     'select id, status, error, body, listing_id, updates from registration_jobs where wallet = $1',

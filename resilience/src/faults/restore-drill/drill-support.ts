@@ -29,21 +29,13 @@ const balanceAddressOf = ({ publicKey }: Keypair, listingId: string) =>
   findPerQueryBalanceAddress(publicKey, findListingAddress(listingId).address).address;
 
 /** Reads a balance in lamports. */
-export async function lamportsOnChain(
-  connection: Connection,
-  wallet: Keypair,
-  listingId: string,
-): Promise<number> {
+export async function lamportsOnChain(connection: Connection, wallet: Keypair, listingId: string) {
   const account = await connection.getAccountInfo(balanceAddressOf(wallet, listingId), 'confirmed');
   return Number(decodePerQueryBalance(account?.data ?? Buffer.alloc(0)).balanceLamports);
 }
 
 /** The runs that the chain has charged to a balance, one entry per charge. */
-export async function chargedOnChain(
-  connection: Connection,
-  wallet: Keypair,
-  listingId: string,
-): Promise<string[]> {
+export async function chargedOnChain(connection: Connection, wallet: Keypair, listingId: string) {
   const landed = await landedCharges({ connection }, balanceAddressOf(wallet, listingId));
   return landed.map(({ runId }) => runId);
 }

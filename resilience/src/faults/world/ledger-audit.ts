@@ -48,10 +48,7 @@ export interface Account {
 }
 
 /** Decodes every landed charge of a balance from the chain's transactions. */
-export async function landedCharges(
-  { connection }: Pick<Books, 'connection'>,
-  balance: PublicKey,
-): Promise<LandedCharge[]> {
+export async function landedCharges({ connection }: Pick<Books, 'connection'>, balance: PublicKey) {
   const found = await connection.getSignaturesForAddress(balance, {}, 'confirmed');
   const signatures = found.filter(({ err }) => err === null).map(({ signature }) => signature);
   const transactions = await Promise.all(

@@ -15,7 +15,7 @@ import { newParticipant } from '@agent-rental/test/support/participant';
 import { PublicKey, type Connection } from '@solana/web3.js';
 import { startFaultAgent, type FaultAgent } from './agent.js';
 import { serverEnvironment } from './environment.js';
-import { finalizeChain, openChain } from '@agent-rental/test/support/replicas/market-chain';
+import { askChain, finalizeChain, openChain } from '@agent-rental/test/support/replicas/market-chain';
 import { Lanes } from './lanes.js';
 import { startPostgresProxy } from '../proxies/postgres-proxy.js';
 import { startRpcProxy } from '../proxies/rpc-proxy.js';
@@ -148,6 +148,12 @@ export class FaultMarket {
   /** Advances the chain until confirmed transactions are final and unseen ones have expired. */
   finalize(): Promise<void> {
     return finalizeChain(this.chain);
+  }
+
+  /** Drops transactions by a fork. @returns the number of dropped ones */
+  async fork(dropSignatures: readonly string[]): Promise<number> {
+    const asked = askChain<{ dropped: string[] }>(this.chain, 'localchain_fork', { dropSignatures });
+    return (await asked).dropped.length;
   }
 
   /** Publishes Per-Task listings of one creator. */

@@ -13,11 +13,7 @@ export interface Recording {
 }
 
 /** Records the steps of a scenario's run on each of these listings, from its request to its last write. */
-export async function record(
-  market: FaultMarket,
-  scenario: Scenario,
-  listings: readonly Listing[],
-): Promise<Recording> {
+export async function record(market: FaultMarket, scenario: Scenario, listings: readonly Listing[]) {
   const rentals = await market.rentAll(listings);
   const requests = rentals.map((rental) => newRequest(scenario, rental));
   if (scenario.usesCredit) await earnCredits(market, rentals);

@@ -8,7 +8,6 @@ import {
   prepare,
   SCENARIOS,
   send,
-  type Got,
   type RunRequest,
   type Scenario,
 } from './scenarios.js';
@@ -174,10 +173,7 @@ async function playBatch(
   }));
 }
 
-async function answerOf(
-  market: FaultMarket,
-  { lane, request }: { lane: Lane; request: RunRequest },
-): Promise<Got> {
+async function answerOf(market: FaultMarket, { lane, request }: { lane: Lane; request: RunRequest }) {
   const got = await send(market, request);
   if (got.status !== undefined) lane.answered();
   return got;

@@ -24,11 +24,7 @@ export interface Verified {
 /**
  * Settles all charges, repeats each request with its key, and compares the callers' answers with the chain.
  */
-export async function verify(
-  market: FaultMarket,
-  played: readonly Played[],
-  treasuryBefore: number,
-): Promise<Verified> {
+export async function verify(market: FaultMarket, played: readonly Played[], treasuryBefore: number) {
   const outcomes: Record<string, number> = {};
   const broken: string[] = [];
   const unheard: string[] = [];

@@ -47,12 +47,7 @@ function groupsOf(mcpUrl: string, calls: readonly Call[]): { url: string; calls:
 }
 
 /** Runs a client's program. @returns its text for each call. It prints one line of JSON per call, among other lines. */
-async function linesOf(
-  file: string,
-  args: readonly string[],
-  cwd: string,
-  env: Record<string, string>,
-): Promise<Map<number, string>> {
+async function linesOf(file: string, args: readonly string[], cwd: string, env: Record<string, string>) {
   const child = spawn(file, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: MOST_MS });
   let printed = '';
   let errors = '';

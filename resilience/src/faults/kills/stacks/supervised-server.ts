@@ -37,10 +37,7 @@ export class SupervisedServer {
   }
 
   /** @param beforeRestart runs between an end and the next start */
-  static async start(
-    program: ServerProgram,
-    beforeRestart: () => Promise<void> = async () => undefined,
-  ): Promise<SupervisedServer> {
+  static async start(program: ServerProgram, beforeRestart: () => Promise<void> = async () => undefined) {
     const server = new SupervisedServer(program, beforeRestart);
     await server.#ready;
     return server;
