@@ -1,4 +1,3 @@
-/** A run's id in a text. */
 const RUN_ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
 /** Reads the JSON of an answer, or of a stream's last event; undefined for a stream without it. */
@@ -7,7 +6,6 @@ export function jsonOf(text: string): unknown {
   return json === undefined ? undefined : JSON.parse(json);
 }
 
-/** A call of an MCP tool. */
 export interface ToolCall {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;

@@ -31,7 +31,6 @@ interface AbortOptions {
   log: Log;
 }
 
-/** How long an agent works if its run is not aborted. */
 const WORK_MS = 60_000;
 const GRACE_SECONDS = 1;
 

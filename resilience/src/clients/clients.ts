@@ -8,7 +8,6 @@ export interface Client {
   readonly runtime?: keyof typeof RUNTIMES;
   /** For pip or npm, each with its version. */
   readonly packages: readonly string[];
-  /** In the folder `programs`. */
   readonly program: string;
 }
 

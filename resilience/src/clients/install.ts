@@ -8,7 +8,6 @@ import type { Client } from './clients.js';
 
 const PROGRAMS = fileURLToPath(new URL('../../src/clients/programs/', import.meta.url));
 
-/** How to start an installed client. */
 export interface Installed {
   readonly file: string;
   readonly args: readonly string[];

@@ -57,7 +57,6 @@ async function tryScenarios(client: Client, how: Installed): Promise<Trial[]> {
   );
 }
 
-/** The trials as a table in Markdown. */
 function table(rows: readonly Trial[]): string {
   const cells = rows.map(({ client, scenario, isRight, calls, costs, seconds }) => {
     const charges = costs.filter((cost) => cost > 0).length;

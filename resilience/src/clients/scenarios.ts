@@ -8,7 +8,6 @@ export interface Scenario {
   readonly args?: Readonly<Record<string, unknown>>;
   /** The renter's balance, in runs. */
   readonly paidRuns: number;
-  /** The client's output must match this. */
   readonly answer: RegExp;
   readonly charges: number;
   readonly timeoutMs: number;
@@ -26,7 +25,6 @@ const slow = (seconds: number): Scenario => ({
 });
 const EMPTY = slowTask(10, 'empty');
 
-/** All scenarios. */
 export const SCENARIOS: readonly Scenario[] = [
   slow(2),
   slow(20),

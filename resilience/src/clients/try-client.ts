@@ -9,10 +9,8 @@ import type { Market } from '../retries/slow-market.js';
 import type { Scenario } from './scenarios.js';
 import { startScriptedModel } from './model/scripted-model.js';
 
-/** Characters of a client's output that are kept. */
 const MAX_OUTPUT = 200_000;
 
-/** The result of one client in one scenario. */
 export type Trial = Awaited<ReturnType<typeof tryClient>>;
 
 /** Runs an unmodified client once against a marketplace, with a new renter. */

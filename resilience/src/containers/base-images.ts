@@ -73,7 +73,6 @@ async function makeDebian(engine: Engine): Promise<void> {
   }
 }
 
-/** Adds Node and npm from their npm packages. */
 async function addNode(context: string): Promise<void> {
   await cp(await npmBinary('Node 24'), join(context, 'node'));
   const npm = await npmTool('npm', NPM_VERSION, 'bin/npm-cli.js');

@@ -16,7 +16,6 @@ export interface Deployment {
   readonly engine: Engine;
   readonly url: string;
   readonly model: PublicModel;
-  /** The keypair file of the renter. */
   readonly renter: string;
   readonly check: Check;
 }
@@ -128,11 +127,9 @@ const requestOf = (agent_id: string) => ({ agent_id, task: 'Rewrite it.', input:
 
 const containerOf = (service: string) => `agent-rental_${service}_1`;
 
-/** Whether a server reports itself ready. */
 const isReady = (engine: Engine, server: string) =>
   engine.succeeds('exec', containerOf(server), 'healthcheck', '/ready');
 
-/** Requests that a server has logged. */
 async function requestsOf(engine: Engine, server: string): Promise<number> {
   const lines = await engine.podman('logs', containerOf(server));
   return lines.split('\n').filter((line) => line.includes('/v1/network')).length;

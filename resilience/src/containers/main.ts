@@ -42,7 +42,6 @@ const check: Check = (what, isRight, seen) => {
   if (!isRight) faults.push(what);
 };
 const figures: string[] = [];
-/** Measures the time of some work. */
 async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   const startedAt = performance.now();
   const result = await work();

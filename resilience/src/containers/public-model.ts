@@ -16,7 +16,6 @@ const NAME = 'api.openai.com';
 const ADDRESS = '11.193.7.1';
 const ANSWER = ['You are paid after ', 'we have received it.'];
 
-/** A stand-in for OpenAI at a public address. */
 export type PublicModel = Awaited<ReturnType<typeof startPublicModel>>;
 
 function gate() {

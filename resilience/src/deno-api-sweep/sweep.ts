@@ -21,7 +21,6 @@ const NO_LIMIT = {
 /** The isolation of the code: the evaluator, Deno's permissions, or the kernel. */
 export type Surroundings = 'evaluator' | 'permissions' | 'kernel';
 
-/** Sandboxes under strace. */
 type TracedSandboxes = Awaited<ReturnType<typeof openTracedSandboxes>>;
 
 /** Opens sandboxes with strace outside them. */

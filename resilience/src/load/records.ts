@@ -2,7 +2,6 @@ import type { BusyMarketplace } from '@agent-rental/test/support/busy-marketplac
 import { until } from '@agent-rental/test/support/timing/until';
 import { jsonOf } from '../run-answers.js';
 
-/** A sent request and its answer. */
 export interface Sent {
   digest: string;
   left: boolean;

@@ -10,7 +10,6 @@ import { earnCredits, newRequest, prepare, SCENARIOS, send } from '../faults/wor
 import { settle } from '../faults/world/verify.js';
 import { readPaths } from './reads.js';
 
-/** The data for an exercise of the server. */
 export interface Exercised {
   /** One more than the scenarios. */
   readonly listings: readonly Listing[];

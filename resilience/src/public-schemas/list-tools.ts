@@ -7,7 +7,6 @@ import type { PublicServer } from './servers.js';
 /** Includes the download of the server's packages. */
 const START_TIMEOUT_MS = 180_000;
 
-/** A tool in its server's list. */
 export interface PublicTool {
   readonly name: string;
   readonly inputSchema: object;

@@ -11,7 +11,6 @@ const server = (pkg: string, given: Partial<PublicServer> = {}): PublicServer =>
   return { pkg, args: [], settings: [], ...given };
 };
 
-/** The public servers. */
 export const PUBLIC_SERVERS: readonly PublicServer[] = [
   server('@modelcontextprotocol/server-everything@2026.8.31', { args: ['stdio'] }),
   server('@modelcontextprotocol/server-filesystem@2026.8.31', { args: ['.'] }),

@@ -8,17 +8,13 @@ export interface AskedRun {
   readonly body: { agent_id: string; task: string };
   /** The Idempotency-Key; undefined: none. */
   readonly key: string | undefined;
-  /** The name in its task. */
   readonly name: string;
-  /** Whether its caller cancels it. */
   readonly isCancelled: boolean;
-  /** The way of the request. */
   readonly way: 'http' | 'stream' | 'async' | 'mcp';
   /** The answers with its result, one per request. */
   readonly told: ToldRun[];
 }
 
-/** A run's result in an answer. */
 export interface ToldRun {
   readonly run_id: string;
   readonly status: string;
@@ -30,7 +26,6 @@ export interface ToldRun {
 export interface Caller {
   readonly bearers: readonly string[];
   readonly listings: readonly MarketListing[];
-  /** Runs with a result. */
   readonly done: AskedRun[];
   /** The session of its MCP client, after the first call. */
   mcpSession: string | undefined;
@@ -52,5 +47,4 @@ export function newCallers(
   });
 }
 
-/** A random choice of the login token or the API key. */
 export const bearerOf = ({ bearers }: Caller, random: Random): string => random.pick(bearers);

@@ -2,7 +2,6 @@ import type { Replica } from '@agent-rental/test/support/replicas/replica';
 import type { Random } from '@agent-rental/test/support/random';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A request, to any replica. */
 export interface Asked {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -11,12 +10,10 @@ export interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A complete answer. */
 export interface Got {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The replica that answered. */
   readonly replica: Replica;
 }
 
@@ -45,7 +42,6 @@ export class Client {
   readonly statuses: Record<number, number> = {};
   readonly #gone = new Set<Replica>();
   readonly #parts: ClientParts;
-  /** The faults in the answers. */
   readonly broken: string[];
 
   constructor(parts: ClientParts) {

@@ -10,11 +10,9 @@ import type { Asked, Client } from './client.js';
 const WORK_MS = [0, 0, 20, 50, 200] as const;
 const CANCELLED_MS = 20_000;
 
-/** The shared context of the requests. */
 export interface Context {
   readonly client: Client;
   readonly random: Random;
-  /** All requested runs. */
   readonly runs: AskedRun[];
 }
 
@@ -96,7 +94,6 @@ function tell(caller: Caller, run: AskedRun, told: ToldRun, { client }: Context)
   }
 }
 
-/** Reads an ended run from any replica. */
 export async function readAgain(caller: Caller, run: AskedRun, context: Context): Promise<void> {
   const { client, random } = context;
   const [told] = run.told;

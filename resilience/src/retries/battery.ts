@@ -20,7 +20,6 @@ interface RetryOptions {
   readonly pairs: number;
   /** Calls or pairs of one renter, one after another. */
   readonly each: number;
-  /** Renters that call at the same time. */
   readonly concurrency: number;
   readonly seed: number;
   readonly log: Log;

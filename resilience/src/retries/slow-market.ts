@@ -9,7 +9,6 @@ import { until } from '@agent-rental/test/support/timing/until';
 /** A renter with its balance. */
 export interface Renter {
   readonly token: string;
-  /** The rented agent. */
   readonly agentId: string;
   /** Waits for the end of its runs. @returns their costs in lamports. */
   costs(): Promise<number[]>;

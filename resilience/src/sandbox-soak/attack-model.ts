@@ -6,7 +6,6 @@ export type AttackModel = Awaited<ReturnType<typeof startAttackModel>>;
 /** Code that a task can name. */
 export type RunCode = Pick<Attack, 'name' | 'language' | 'code'>;
 
-/** Code of the honest runs. */
 const HONEST: Pick<Attack, 'language' | 'code'> = { language: 'javascript', code: 'return 6 * 7;' };
 
 /** Task of a run with an attack, or of an honest run. */
@@ -31,7 +30,6 @@ export async function startAttackModel(attacks: readonly RunCode[]) {
   });
   return {
     url: `${baseUrl}/v1`,
-    /** The number of attacks that it started. */
     get told() {
       return told;
     },

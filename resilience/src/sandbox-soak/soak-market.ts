@@ -25,7 +25,6 @@ const PRICE_LAMPORTS = 250_000;
 const PROCESSES_END_MS = 10_000;
 const MEGABYTE = 1024 * 1024;
 
-/** The resources of a server. */
 export interface Held {
   heapMb: number;
   descriptors: number;

@@ -10,13 +10,11 @@ import { readBlocks } from './loop-probe.js';
 import { SoakMarket, type Held } from './soak-market.js';
 
 interface SoakOptions {
-  /** Number of hostile runs. */
   runs: number;
   /** Kills of the server, each followed by a new start. */
   kills: number;
   /** Hostile runs at once. If there are more than processors, honest runs wait for processors and not for the server. */
   concurrency: number;
-  /** Honest runs for the quiet values. */
   quietRuns: number;
   seed: number;
   bounds: {
@@ -40,7 +38,6 @@ const DESCRIPTOR_SLACK = 24;
 const SETTLE_MS = 60_000;
 /** The time from the start of runs to the kill. */
 const KILL_AFTER_MS = 1_500;
-/** Hostile runs between two lines of progress. */
 const PROGRESS_RUNS = 50;
 /** Times of `/health` below this are never too slow. */
 const HEALTH_FLOOR_MS = 10;
@@ -188,7 +185,6 @@ async function callHostilely(
   return outcomes;
 }
 
-/** The bounds that a phase breaks. */
 function brokenBounds(
   { loop, honest_ms, health_ms, before, after, failures }: Awaited<ReturnType<typeof runPhase>>,
   quiet: HonestTimes,

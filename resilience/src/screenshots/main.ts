@@ -19,7 +19,6 @@ const FOLDER = fileURLToPath(new URL('../../../docs/pages/', import.meta.url));
 const QUALITY = 60;
 const LONGEST_PX = 2_600;
 
-/** A screenshot of a page. */
 interface Shot {
   readonly name: string;
   readonly path: string;

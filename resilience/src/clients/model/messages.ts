@@ -14,7 +14,6 @@ interface MessagesRequest extends ModelRequest {
   messages?: { content: string | Block[] }[];
 }
 
-/** Anthropic's messages. */
 export const messages: Protocol<MessagesRequest> = {
   stepsOf({ messages: said = [] }) {
     const blocks = said.flatMap(({ content }) => (typeof content === 'string' ? [] : content));

@@ -5,7 +5,6 @@ interface ResponseRequest extends ModelRequest {
   input?: { type?: string; name?: string; call_id?: string; output?: unknown }[] | string;
 }
 
-/** OpenAI's responses. */
 export const responses: Protocol<ResponseRequest> = {
   stepsOf({ input }) {
     const items = Array.isArray(input) ? input : [];

@@ -5,7 +5,6 @@ import type { ModelRequest, Protocol } from './protocol.js';
 import { responses } from './responses.js';
 import { nextTurn, type Step, type Turn, type Wish } from './turns.js';
 
-/** By the end of a request's path. */
 const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   '/chat/completions': chatCompletions,
   '/responses': responses,

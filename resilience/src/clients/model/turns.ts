@@ -12,7 +12,6 @@ export interface Step {
 /** The model's next turn: a call, or its last words. */
 export type Turn = { readonly call: Wish } | { readonly text: string };
 
-/** The model gives up after this many steps. */
 const MAX_STEPS = 20;
 /** The error of a client that checks the arguments itself. */
 const REFUSED_ARGUMENTS = /did not match expected schema|validation error/i;

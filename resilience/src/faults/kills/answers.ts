@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createDeadline } from '@agent-rental/sdk';
 
-/** The timeout of one request. */
 const ANSWER_MS = 60_000;
 const CONNECTION_BROKE = 'the connection broke';
 
@@ -59,5 +58,4 @@ function reasonOf(error: unknown): string {
     : String(cause);
 }
 
-/** Waits before a client's retry. */
 export const beforeAskingAgain = (): Promise<void> => delay(200);

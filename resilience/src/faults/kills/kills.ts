@@ -15,7 +15,6 @@ import type { Log } from '../../run-battery.js';
 import { watchRecovery } from './recovery.js';
 import type { Part, Stack, StackName } from './stacks/stack.js';
 
-/** The steps of a run, in their order. */
 export const STEPS = ['parse', 'admit', 'slot', 'check', 'charge', 'run', 'deliver'] as const;
 
 /** One kill: the part, and the step of a run at which it is killed. */
@@ -24,7 +23,6 @@ export interface Cell {
   readonly step: (typeof STEPS)[number];
 }
 
-/** The result of one kill. */
 export type CellReport = Awaited<ReturnType<typeof playCell>>['report'];
 
 interface KillOptions {

@@ -18,7 +18,6 @@ const REST_MS = 65_000;
 /** A stock of named pipes, which the server keeps for its next sandboxes. */
 const NAMED_PIPE = /pipes-[^/]+\/\d+$/;
 
-/** Counts by kind. */
 type Inventory = Readonly<Record<string, number>>;
 
 /** Counts the server's processes by kind, without PostgreSQL's backends, and files by folder, without the named pipes. */

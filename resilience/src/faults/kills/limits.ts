@@ -6,7 +6,6 @@ import type { Stack } from './stacks/stack.js';
 
 /** Requests that a wallet may make in a minute: more than the load makes. */
 export const REQUESTS_PER_MINUTE = 1_000;
-/** Requests over the limit. */
 const TOO_MANY = 40;
 const AT_ONCE = 20;
 const MOST_TRIES = 4;

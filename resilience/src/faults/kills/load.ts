@@ -25,12 +25,10 @@ const RENTERS: readonly (readonly [Way, AgentKind, RentalModel])[] = [
   ['mcp', 'declarative', 'one_time'],
 ];
 
-/** The longest work of an agent. */
 const MOST_WORK_MS = 250;
 /** A run without an answer after this time counts as lost. */
 const MOST_ASKING_MS = 180_000;
 
-/** A renter and its answers. */
 export interface LoadedRenter {
   readonly name: string;
   readonly model: RentalModel;

@@ -11,10 +11,8 @@ import type { Part, Stack } from './stacks/stack.js';
 /** The renters of one kill, for the comparison of money. */
 export interface Audited {
   readonly name: string;
-  /** The killed part. */
   readonly part: Part;
   readonly renters: readonly LoadedRenter[];
-  /** Renters without counted answers. */
   readonly others: readonly Rental[];
 }
 

@@ -6,13 +6,10 @@ import type { Rental } from '@agent-rental/test/support/agents/market-agents';
 import type { Answers } from './answers.js';
 import type { Stack } from './stacks/stack.js';
 
-/** Pause between two attempts of one prober. */
 const EVERY_MS = 100;
-/** Timeout of one attempt. */
 const RUN_MS = 5_000;
 /** The service has recovered when no attempt fails for this time. */
 const CALM_MS = 2_000;
-/** Timeout of the recovery. */
 const MOST_MS = 60_000;
 
 /** An attempt. Without `failure`: it succeeded. */

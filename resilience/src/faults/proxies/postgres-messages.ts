@@ -30,7 +30,6 @@ export class MessageSplitter {
 
 const LENGTH_BYTES = 4;
 
-/** One message of the protocol. */
 export interface Message {
   /** Its first byte; empty for a client's first message. */
   readonly type: string;

@@ -51,9 +51,7 @@ class ProxiedConnection {
   readonly #client: Socket;
   readonly #upstream: Socket;
   readonly #observer: StepObserver;
-  /** Texts of prepared statements, by name. */
   readonly #statements = new Map<string, string>();
-  /** Messages of an incomplete query. */
   #query: Message[] = [];
   #text = '';
   #isPrepared = false;
@@ -118,7 +116,6 @@ class ProxiedConnection {
     }
   }
 
-  /** Handles a complete query. */
   #begin(): void {
     const messages = this.#query;
     this.#query = [];

@@ -3,7 +3,6 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Step, StepObserver } from './step.js';
 
-/** An RPC call at the proxy. */
 export interface RpcCall {
   readonly method: string;
   readonly params: unknown[];
@@ -96,7 +95,6 @@ function reply(response: ServerResponse, answer: Awaited<ReturnType<Misbehaviour
   else response.write(bytes.subarray(0, cutAt), () => response.destroy());
 }
 
-/** The bytes of the call's transaction. */
 function carriedBytes(method: string, [first]: unknown[]): Buffer | undefined {
   const carries = method === 'sendTransaction' || method === 'simulateTransaction';
   return carries && typeof first === 'string' ? Buffer.from(first, 'base64') : undefined;

@@ -12,7 +12,6 @@ import { stepsOfAll, writingSteps } from '../world/record.js';
 import { PLAIN_RUN } from '../world/scenarios.js';
 import { CHANGED, isAtRest, wrongOf } from './registered.js';
 
-/** The changes that a kill interrupts. */
 const CHANGES = ['registration', 'update of a draft', 'update of a published listing'] as const;
 type Change = (typeof CHANGES)[number];
 

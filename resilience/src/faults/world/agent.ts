@@ -14,7 +14,6 @@ export interface FaultAgent {
   close(): Promise<void>;
 }
 
-/** The answer to every task. */
 const ANSWER = 'the answer, in two parts';
 
 /** Starts the agent. While `isDown`, `linger` never answers, and `refuse` answers like a gateway without its agent. */

@@ -1,6 +1,5 @@
 import type { Fate, Step, StepObserver } from '../proxies/step.js';
 
-/** A step of a run. */
 export interface StepOfRun {
   readonly at: Step['at'];
   readonly name: string;
@@ -8,7 +7,6 @@ export interface StepOfRun {
   readonly occurrence: number;
 }
 
-/** A planned fault at one step of one run. */
 export interface PlannedFault {
   readonly step: StepOfRun;
   /** `hold_next`: the step and its answer pass, and all later steps of the run are held. */
@@ -104,7 +102,6 @@ export class Lane {
     if (this.#isFrozen) this.reach();
   }
 
-  /** Notes that a step was carried out. */
   done(fate: Fate): void {
     if (fate === 'hold_answer' || fate === 'cut_answer') this.reach();
     if (this.#isFrozen && this.#isAnswered) this.reach();
@@ -139,7 +136,6 @@ export class Lanes implements StepObserver {
   readonly #transactions = new WeakMap<object, { lane: Lane; first: string }>();
   /** Decides the fate of a step before its lane does. undefined: the lane decides. */
   always: (step: Step) => Fate | undefined = () => undefined;
-  /** Called for each notice of the database. */
   onNotice: NonNullable<StepObserver['onNotice']> = () => undefined;
 
   use(lanes: readonly Lane[]): void {

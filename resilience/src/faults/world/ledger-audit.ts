@@ -13,13 +13,10 @@ import type { PublicKey } from '@solana/web3.js';
 import type { Rental as PaidRental, SoldListing } from '@agent-rental/test/support/agents/market-agents';
 import { RUN_PRICE, type FaultMarket } from './market.js';
 
-/** An audited rental. */
 type AuditedRental = PaidRental<Pick<SoldListing, 'id' | 'address'>> & { readonly apiKey?: string };
 
-/** The chain and the database of an audit. */
 type Books = Pick<FaultMarket, 'connection' | 'query'>;
 
-/** A landed charge, read from its transaction. */
 interface LandedCharge {
   readonly runId: string;
   readonly priceLamports: bigint;
@@ -77,7 +74,6 @@ function uuidOf(bytes: Uint8Array): string {
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** Reads the debits of a rental. */
 export async function accountOf(market: Books, rental: AuditedRental): Promise<Account> {
   const [landed, runs, info] = await Promise.all([
     landedCharges(market, rental.balanceAddress),

@@ -21,17 +21,13 @@ import { startPostgresProxy } from '../proxies/postgres-proxy.js';
 import { startRpcProxy } from '../proxies/rpc-proxy.js';
 import { Servers, type FaultServer } from './servers.js';
 
-/** Price of a run, in lamports. */
 export const RUN_PRICE = 250_000n;
-/** Runs that a renter pays for in advance. */
 const DEPOSIT_RUNS = 6n;
 
-/** A listing and its agent's version. */
 export interface Listing extends SoldListing {
   readonly versionId: string;
 }
 
-/** A wallet that has rented one listing. */
 export interface Rental extends PaidRental<Listing> {
   /** A key of the wallet that has a daily limit. */
   apiKey?: string;
@@ -156,7 +152,6 @@ export class FaultMarket {
     return (await asked).dropped.length;
   }
 
-  /** Publishes Per-Task listings of one creator. */
   async publish(count: number): Promise<Listing[]> {
     const creator = await newParticipant(this.served);
     return Promise.all(
@@ -171,7 +166,6 @@ export class FaultMarket {
     );
   }
 
-  /** Makes a wallet, rents a listing, and pays a deposit. */
   async rent(listing: Listing, runs: bigint = DEPOSIT_RUNS): Promise<Rental> {
     const terms = { deposit_lamports: Number(runs * RUN_PRICE) };
     const rental = await rentListing(await newParticipant(this.served), listing, terms);
@@ -187,7 +181,6 @@ export class FaultMarket {
     rental.apiKey = (await createApiKey(client, signer, 'limited', { policy })).key;
   }
 
-  /** Rents each listing with a new wallet. */
   rentAll(listings: readonly Listing[], runs?: bigint): Promise<Rental[]> {
     return inParallel(listings, 6, (listing) => this.rent(listing, runs));
   }

@@ -3,7 +3,6 @@ import { Lane, type StepOfRun } from './lanes.js';
 import type { FaultMarket, Listing } from './market.js';
 import { earnCredits, newRequest, prepare, send, type Scenario } from './scenarios.js';
 
-/** The steps of a run, in order. */
 export interface Recording {
   readonly scenario: Scenario;
   /** The steps of every recording. */

@@ -13,12 +13,10 @@ import {
 } from './scenarios.js';
 import { verify, type Played, type Verified } from './verify.js';
 
-/** Chooses some of the rows. */
 export type PickRows = <T>(rows: readonly T[]) => readonly T[];
 
 export const pickAll: PickRows = (rows) => rows;
 
-/** The options of a matrix. */
 export interface MatrixOptions {
   /** Runs that each fault interrupts, each on its own listing. */
   lanes: number;
@@ -27,14 +25,12 @@ export interface MatrixOptions {
   log(line: string): void;
 }
 
-/** One fault in one kind of run. */
 export interface Row {
   readonly name: string;
   readonly scenario: Scenario;
   readonly fault: PlannedFault;
 }
 
-/** The result of a matrix. */
 export interface MatrixReport extends Verified {
   /** The number of rows of each scenario, played or not. */
   rows: Record<string, number>;
@@ -42,7 +38,6 @@ export interface MatrixReport extends Verified {
   sometimes: string[];
 }
 
-/** The interruption of a matrix's runs. */
 interface MatrixPlay {
   rowsOf(recording: Recording, writes: (step: StepOfRun) => boolean): Row[];
   /** Called when all runs of a batch are at their steps, before their answers. */
@@ -56,7 +51,6 @@ const MOST_TRIES = 3;
 /** The time for a run's writes after its answer. */
 const AFTER_ANSWER_MS = 1_500;
 
-/** The name of a row. */
 export const rowName = (scenario: string, how: string, { at, name, occurrence }: StepOfRun): string =>
   `${scenario}: ${how} ${at} ${name.slice(0, 90)} (${occurrence})`;
 

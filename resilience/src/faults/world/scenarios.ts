@@ -4,14 +4,12 @@ import { call, type Answer } from '@agent-rental/test/support/http';
 import type { WayToWork } from './agent.js';
 import type { FaultMarket, Rental } from './market.js';
 
-/** A kind of run. */
 export interface Scenario {
   readonly name: string;
   readonly work: WayToWork;
   readonly isStream: boolean;
   /** Whether its agent was reached recently, so that the server signs the charge at the run's start. */
   readonly isHot: boolean;
-  /** Whether a credit pays for it. */
   readonly usesCredit: boolean;
   /** Whether its caller has an API key with a daily limit. */
   readonly hasPolicy?: boolean;
@@ -24,7 +22,6 @@ const plain = { work: 'answer', isStream: false, isHot: true, usesCredit: false 
 export const PLAIN_RUN: Scenario = { ...plain, name: 'charged as it starts' };
 export const STREAMED_RUN: Scenario = { ...plain, name: 'streamed', work: 'stream', isStream: true };
 
-/** The runs of the matrix. */
 export const SCENARIOS: readonly Scenario[] = [
   PLAIN_RUN,
   { ...plain, name: 'asked for with a limited API key', hasPolicy: true },
@@ -36,7 +33,6 @@ export const SCENARIOS: readonly Scenario[] = [
   { ...plain, name: 'left by its caller', work: 'linger', ends: 'leave' },
 ];
 
-/** A repeatable request for a run. */
 export interface RunRequest {
   readonly scenario: Scenario;
   readonly rental: Rental;
@@ -57,7 +53,6 @@ export function newRequest(scenario: Scenario, rental: Rental): RunRequest {
 export interface Got {
   readonly status?: number;
   readonly body?: Answer['body'];
-  /** Whether a part of the output came. */
   readonly hasOutput: boolean;
 }
 

@@ -1,7 +1,6 @@
 import { loadServer, type LoadedServer } from '@agent-rental/test/support/replicas/replica';
 import type { StartMessage } from '@agent-rental/test/support/replicas/server-process';
 
-/** A server in a separate process. */
 export interface FaultServer {
   readonly baseUrl: string;
   /** Kills it, like a crash. */

@@ -4,15 +4,12 @@ import { accountOf, auditEarnings, auditRental } from './ledger-audit.js';
 import { RUN_PRICE, type FaultMarket } from './market.js';
 import { repeat, type Got, type RunRequest } from './scenarios.js';
 
-/** A played row. */
 export interface Played {
   readonly name: string;
   readonly request: RunRequest;
-  /** The answer to the first request. */
   readonly first: Got;
 }
 
-/** The result of a verification. */
 export interface Verified {
   /** Counts by the statuses of the first request and of its repeat. */
   outcomes: Record<string, number>;

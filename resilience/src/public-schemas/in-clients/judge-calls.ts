@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util';
 /** A property of every echo's output. */
 export const ECHO_MARK = 'echo_of';
 
-/** A value for a listing's input. */
 export interface Case {
   readonly agentId: string;
   readonly tool: string;
@@ -23,7 +22,6 @@ interface Miss {
   readonly got: unknown;
 }
 
-/** The result of one client. */
 export interface ClientVerdict {
   readonly client: string;
   readonly calls: number;

@@ -11,7 +11,6 @@ import type { Context } from '../runs.js';
 
 /** Failures. 0: the connection broke. 429 and 503 are failures, because no caller reaches a limit. */
 const FAILURES = [0, 429, 500, 502, 503];
-/** Limits that no caller reaches. */
 const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '1000000', EXECUTIONS_PER_MINUTE: '1000000' };
 /** The pause between the start of a new replica and the drain of an old one, so that both serve. */
 const TOGETHER_MS = 1_500;

@@ -20,7 +20,6 @@ const COMMANDS: Readonly<Partial<Record<Part, RegExp>>> = {
   postgres: /\/postgres -D /,
 };
 
-/** Starts the same parts as `npm start`. */
 export async function openEmbeddedStack(env: Readonly<Record<string, string>>): Promise<Stack> {
   const [stateDir, tempDir] = [await newStateDir(), await newStateDir()];
   const [port, chainPort] = [await freePorts(1), await freePorts(2)];

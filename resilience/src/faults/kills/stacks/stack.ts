@@ -1,7 +1,6 @@
 import type { Connection, PublicKey } from '@solana/web3.js';
 import { Client } from 'pg';
 
-/** The parts that can be killed. */
 export const PARTS = ['server', 'chain', 'postgres', 'redis'] as const;
 export type Part = (typeof PARTS)[number];
 
@@ -30,7 +29,6 @@ export interface Stack {
     killAtStep(order: { step: string; after: number; delayMs: number; pid: number }): Promise<void>;
     output(): string;
   };
-  /** The present process of a part. */
   pidOf(part: Part): Promise<number>;
   query<T extends object>(text: string, values?: unknown[]): Promise<T[]>;
   /** Advances the chain until its confirmed transactions are final. */

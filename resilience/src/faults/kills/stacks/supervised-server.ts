@@ -10,7 +10,6 @@ const PROBE = fileURLToPath(new URL('../../../../dist/faults/kills/stacks/step-p
 const RESTART_DELAY_MS = 100;
 const MOST_OUTPUT = 20_000;
 
-/** A server program. */
 interface ServerProgram {
   /** Absolute path of the compiled entry. */
   readonly entry: string;
@@ -43,7 +42,6 @@ export class SupervisedServer {
     return server;
   }
 
-  /** The id of the present process. */
   get pid(): number {
     return this.#child.pid ?? 0;
   }
@@ -101,7 +99,6 @@ export class SupervisedServer {
     await killed;
   }
 
-  /** Stops the server with SIGTERM. */
   async close(): Promise<void> {
     this.#isClosing = true;
     const child = this.#child;
