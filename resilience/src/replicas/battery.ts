@@ -1,5 +1,4 @@
 import { Random } from '@agent-rental/test/support/random';
-import type { Replica } from '@agent-rental/test/support/replicas/replica';
 import { ReplicaMarket, type MarketListing } from '@agent-rental/test/support/replicas/replica-market';
 import { newCallers, type AskedRun, type Caller } from './caller.js';
 import { changesOf, eventsOf } from './changes.js';
@@ -56,9 +55,10 @@ async function replicas(
     answered[got.replica.name] = (answered[got.replica.name] ?? 0) + 1;
     windows.note(asked, got);
   };
-  const client = new Client({ random, replicas: () => market.replicas, broken, onAnswer });
+  const parts = { random, replicas: () => market.replicas, broken, statuses: {}, onAnswer };
+  const client = new Client(parts);
   /** Sends the bursts over the limits, which do not count as mixed requests. */
-  const greedy = new Client({ random, replicas: () => market.replicas, broken, onAnswer });
+  const greedy = new Client(parts);
   const runs: AskedRun[] = [];
   const context: Context = { client, random, runs };
   const bursts: Burst[] = [];
@@ -105,13 +105,15 @@ async function replicas(
 
   broken.push(...(await rest(market)), ...slots.end());
   const leaders = await leadersOf(market.running);
-  let fallbacks = 0;
+  /** Requests that one replica counted alone, because Redis did not answer in time. */
+  let without_redis = 0;
   for (const replica of market.running) {
     const count = await fallbacksOf(replica);
-    if (count > 0) log(`${replica.name} counted ${count} requests without Redis: ${redisLines(replica)}`);
-    fallbacks += count;
+    const lines = replica.output().match(/.*Redis.*/g) ?? [];
+    if (count > 0) log(`${replica.name} counted ${count} requests without Redis: ${lines.join(' ')}`);
+    without_redis += count;
   }
-  broken.push(...bursts.flatMap((each) => judgeBurst(each, fallbacks)));
+  broken.push(...bursts.flatMap((each) => judgeBurst(each, without_redis)));
   if (leaders.length !== 1) broken.push(`${leaders.length} replicas lead at the end`);
   for (const replica of market.replicas) {
     if (!answered[replica.name]) broken.push(`${replica.name} answered nothing`);
@@ -131,14 +133,13 @@ async function replicas(
     seconds: Math.round(seconds),
     requests: sent,
     requests_per_s: Math.round(sent / seconds),
-    statuses: addUp(client.statuses, greedy.statuses),
+    statuses: client.statuses,
     answered,
     killed: changes.killed,
     added: changes.added,
     /** From each kill of the leader to another replica's lead. */
     failover_ms: changes.failoverMs,
-    /** `without_redis`: one replica counted them alone, because Redis did not answer in time. */
-    limits: { bursts, windows: windows.count, answers: windows.looked, without_redis: fallbacks },
+    limits: { bursts, windows: windows.count, answers: windows.looked, without_redis },
     slots: { most_at_agent: slots.mostAtAgent, most_taken: slots.mostTaken },
     runs: {
       asked: runs.length,
@@ -155,17 +156,3 @@ async function replicas(
 const LEAST_ANSWERS = 50;
 /** Runs of each wallet that are read again at the end. */
 const READ_AGAIN = 10;
-
-/** The lines of a replica's log about Redis. */
-function redisLines(replica: Replica): string {
-  return (replica.output().match(/.*Redis.*/g) ?? []).join(' ');
-}
-
-function addUp(...counts: Readonly<Record<number, number>>[]): Record<number, number> {
-  const sum: Record<number, number> = {};
-  for (const each of counts) {
-    for (const [status, count] of Object.entries(each))
-      sum[Number(status)] = (sum[Number(status)] ?? 0) + count;
-  }
-  return sum;
-}

@@ -28,6 +28,8 @@ interface ClientParts {
   /** All replicas, including killed ones: the client notices the kills itself. */
   readonly replicas: () => readonly Replica[];
   readonly broken: string[];
+  /** The number of answers by status. 0: the connection broke. */
+  readonly statuses?: Record<number, number>;
   readonly onAnswer?: (asked: Asked, got: Got) => void;
 }
 
@@ -38,13 +40,13 @@ interface ClientParts {
 export class Client {
   /** The number of sent requests, including those with a broken connection. */
   sent = 0;
-  /** The number of answers by status. 0: the connection broke. */
-  readonly statuses: Record<number, number> = {};
   readonly #gone = new Set<Replica>();
   readonly #parts: ClientParts;
   readonly broken: string[];
+  readonly statuses: Record<number, number>;
 
   constructor(parts: ClientParts) {
+    this.statuses = parts.statuses ?? {};
     this.#parts = parts;
     this.broken = parts.broken;
   }

@@ -57,6 +57,7 @@ async function preparePages(marketplace: OwnMarketplace): Promise<Shot[]> {
   const app = await newTestApp(marketplace, { client_name: 'Example Chat' });
   const consent = app.authorizationUrl();
   const as = renter.wallet;
+  const ownAgent = `/dashboard/creator/agents/${perTask.id}`;
   return [
     { name: 'browse', path: '/', until: perTask.title },
     { name: 'listing', path: `/dashboard/listings/${perTask.id}`, until: perTask.title },
@@ -70,12 +71,7 @@ async function preparePages(marketplace: OwnMarketplace): Promise<Shot[]> {
     { name: 'consent', path: consent.pathname + consent.search, until: 'Example Chat' },
     { name: 'creator', path: '/dashboard/creator', as: creator.wallet, until: perTask.title },
     { name: 'publish', path: '/dashboard/creator/publish', as: creator.wallet, until: 'Publish' },
-    {
-      name: 'own-agent',
-      path: `/dashboard/creator/agents/${perTask.id}`,
-      as: creator.wallet,
-      until: perTask.title,
-    },
+    { name: 'own-agent', path: ownAgent, as: creator.wallet, until: perTask.title },
     { name: 'not-found', path: '/dashboard/listings/nothing-here', until: 'There is nothing to show' },
   ];
 }
@@ -110,13 +106,8 @@ try {
       const file = `${FOLDER}${shot.name}-${name}.jpg`;
       const { width = 0 } = page.viewportSize() ?? {};
       const height = Math.min(LONGEST_PX, await page.evaluate('document.documentElement.scrollHeight'));
-      await page.screenshot({
-        path: file,
-        type: 'jpeg',
-        quality: QUALITY,
-        fullPage: true,
-        clip: { x: 0, y: 0, width, height },
-      });
+      const clip = { x: 0, y: 0, width, height };
+      await page.screenshot({ path: file, type: 'jpeg', quality: QUALITY, fullPage: true, clip });
       process.stdout.write(`${shot.name}, ${name}: ${Math.round((await stat(file)).size / 1_024)} KB\n`);
       await page.context().close();
     }

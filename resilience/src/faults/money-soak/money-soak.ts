@@ -1,6 +1,6 @@
 import { Random } from '@agent-rental/test/support/random';
 import { askChain } from '@agent-rental/test/support/replicas/market-chain';
-import { accountOf, auditEarnings, auditRental, isUncredited } from '../world/ledger-audit.js';
+import { accountOf, auditEarnings, auditRental, isPaid, isUncredited } from '../world/ledger-audit.js';
 import { FaultMarket, RUN_PRICE, type Rental } from '../world/market.js';
 import { reconcile } from '../world/reconcile.js';
 import { newRequest, repeat, SCENARIOS, send, type Scenario } from '../world/scenarios.js';
@@ -131,12 +131,11 @@ async function moneySoak(
     const { debitedLamports, runs: recorded } = await accountOf(market, rental);
     sums.debited += debitedLamports;
     for (const each of recorded) {
-      const isPaid = each.state === 'finalized' || each.state === 'credited';
       if (each.state === 'lost') sums.lost += RUN_PRICE;
       if (each.status !== 'undelivered') sums.answered += each.cost_lamports;
       else if (each.is_credited) sums.credited += RUN_PRICE;
       else if (isUncredited(each)) sums.uncredited += RUN_PRICE;
-      else if (isPaid && each.output_left) sums.cut_off += RUN_PRICE;
+      else if (isPaid(each) && each.output_left) sums.cut_off += RUN_PRICE;
     }
   }
   broken.push(...(await auditEarnings(market, treasuryBefore)));

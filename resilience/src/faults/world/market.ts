@@ -33,6 +33,9 @@ export interface Rental extends PaidRental<Listing> {
   apiKey?: string;
 }
 
+type Chain = 'chain' | 'connection' | 'treasury' | 'rpc';
+type MarketParts = Pick<FaultMarket, Chain | 'database' | 'postgres' | 'agent' | 'lanes'>;
+
 /**
  * A marketplace whose server can be killed and disturbed at every step. PostgreSQL and the chain run for the whole battery, and
  * the server reaches both through proxies.
@@ -49,19 +52,11 @@ export class FaultMarket {
   /** All rentals, for the audit of the listings and the treasury. */
   readonly rentals: Rental[] = [];
   readonly #servers: Servers;
-  readonly #stateDir: string;
   #server: FaultServer | undefined;
 
-  private constructor(
-    parts: Pick<
-      FaultMarket,
-      'chain' | 'connection' | 'database' | 'agent' | 'lanes' | 'postgres' | 'rpc' | 'treasury'
-    >,
-    { servers, stateDir }: { servers: Servers; stateDir: string },
-  ) {
+  private constructor(parts: MarketParts, servers: Servers) {
     Object.assign(this, parts);
     this.#servers = servers;
-    this.#stateDir = stateDir;
   }
 
   /**
@@ -94,12 +89,15 @@ export class FaultMarket {
       },
     });
     const parts = { chain, connection, database, agent, lanes, postgres, rpc, treasury };
-    const market = new FaultMarket(parts, { servers, stateDir });
+    const market = new FaultMarket(parts, servers);
     try {
       await market.start();
       return await work(market);
     } finally {
-      await market.#close();
+      await servers.close();
+      await Promise.all([postgres.close(), rpc.close(), agent.close(), chain.close()]);
+      await database.close();
+      await removeStateDir(stateDir);
     }
   }
 
@@ -189,13 +187,6 @@ export class FaultMarket {
   tokensOf({ wallet, balanceAddress, listing }: Rental): string[] {
     const credential = findAccessCredentialAddress(new PublicKey(wallet), listing.address).address;
     return [wallet, balanceAddress.toBase58(), credential.toBase58(), listing.id, listing.versionId];
-  }
-
-  async #close(): Promise<void> {
-    await this.#servers.close();
-    await Promise.all([this.postgres.close(), this.rpc.close(), this.agent.close(), this.chain.close()]);
-    await this.database.close();
-    await removeStateDir(this.#stateDir);
   }
 }
 

@@ -1,16 +1,9 @@
 import { until } from '@agent-rental/test/support/timing/until';
 import { holdBackground, Lane, type PlannedFault, type StepOfRun } from './lanes.js';
 import type { FaultMarket, Listing } from './market.js';
+import type { Log } from '../../run-battery.js';
 import { record, writingSteps, type Recording } from './record.js';
-import {
-  earnCredits,
-  newRequest,
-  prepare,
-  SCENARIOS,
-  send,
-  type RunRequest,
-  type Scenario,
-} from './scenarios.js';
+import { earnCredits, newRequest, prepare, SCENARIOS, send, type Scenario } from './scenarios.js';
 import { verify, type Played, type Verified } from './verify.js';
 
 export type PickRows = <T>(rows: readonly T[]) => readonly T[];
@@ -22,7 +15,7 @@ export interface MatrixOptions {
   lanes: number;
   /** Chooses the rows of a scenario to play. Default: all of them. */
   pick?: PickRows | undefined;
-  log(line: string): void;
+  log: Log;
 }
 
 export interface Row {
@@ -101,7 +94,7 @@ export async function playMatrix(
 export async function playRows<Played extends { readonly name: string }>(
   rows: readonly Played[],
   atOnce: number,
-  log: (line: string) => void,
+  log: Log,
   play: (batch: readonly Played[], isRetry: boolean) => Promise<readonly boolean[]>,
 ): Promise<string[]> {
   const unreached: string[] = [];
@@ -112,10 +105,8 @@ export async function playRows<Played extends { readonly name: string }>(
     const batch = alone ? [alone] : waiting.slice(0, atOnce);
     waiting = waiting.filter((each) => !batch.includes(each));
     const isRetry = batch.some(({ tries }) => tries > 0);
-    const reached = await play(
-      batch.map(({ row }) => row),
-      isRetry,
-    );
+    const played = batch.map(({ row }) => row);
+    const reached = await play(played, isRetry);
     for (const [index, { row, tries }] of batch.entries()) {
       if (reached[index] === true) continue;
       if (tries + 1 < MOST_TRIES) waiting.push({ row, tries: tries + 1 });
@@ -134,10 +125,8 @@ async function playBatch(
   { interrupt, restart }: MatrixPlay,
 ): Promise<(Played & { isReached: boolean })[]> {
   const rentals = await market.rentAll(listings.slice(0, batch.length));
-  await earnCredits(
-    market,
-    rentals.filter((_, index) => batch[index]?.scenario.usesCredit),
-  );
+  const earning = rentals.filter((_, index) => batch[index]?.scenario.usesCredit);
+  await earnCredits(market, earning);
   const runs = rentals.map((rental, index) => {
     const { name, scenario, fault } = batch[index] as Row;
     const lane = new Lane(market.tokensOf(rental), fault);
@@ -147,7 +136,11 @@ async function playBatch(
   market.lanes.use(runs.map(({ lane }) => lane));
   // Background work must not advance the runs past their steps, and must not wait for their locks.
   market.lanes.always = holdBackground;
-  const answers = runs.map((run) => answerOf(market, run));
+  const answers = runs.map(async ({ lane, request }) => {
+    const got = await send(market, request);
+    if (got.status !== undefined) lane.answered();
+    return got;
+  });
   await Promise.all(
     runs.map(({ lane }, index) =>
       // A run may reach its step after its answer.
@@ -167,12 +160,5 @@ async function playBatch(
   }));
 }
 
-async function answerOf(market: FaultMarket, { lane, request }: { lane: Lane; request: RunRequest }) {
-  const got = await send(market, request);
-  if (got.status !== undefined) lane.answered();
-  return got;
-}
-
-async function afterAnswer(lane: Lane): Promise<void> {
-  await until(async () => lane.isReached, AFTER_ANSWER_MS, 10).catch(() => lane.waited());
-}
+const afterAnswer = (lane: Lane) =>
+  until(async () => lane.isReached, AFTER_ANSWER_MS, 10).catch(() => lane.waited());

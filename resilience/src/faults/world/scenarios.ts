@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { until } from '@agent-rental/test/support/timing/until';
 import { call, type Answer } from '@agent-rental/test/support/http';
+import { jsonOf } from '../../run-answers.js';
 import type { WayToWork } from './agent.js';
 import type { FaultMarket, Rental } from './market.js';
 
@@ -91,52 +92,38 @@ export async function send(market: FaultMarket, request: RunRequest): Promise<Go
   const { served, agent } = market;
   const token = tokenOf(request);
   const leaves = new AbortController();
-  /** Retries while the service fails: without a cancellation the agent works for a minute. */
-  const cancel = async () => {
+  const end = async () => {
+    await agent.received(body.task);
+    if (scenario.ends === 'leave') return leaves.abort();
+    // Retries while the service fails: without a cancellation the agent works for a minute.
     for (let left = MOST_REPEATS; left > 0; left -= 1) {
       const asked = { token, body: { idempotency_key: key } };
       const answer = await call(served, 'POST', '/v1/runs/cancel', asked).catch(() => undefined);
       if (answer === undefined || answer.status < 500) return;
     }
   };
-  const end = async () => {
-    await agent.received(body.task);
-    if (scenario.ends === 'leave') leaves.abort();
-    else await cancel();
-  };
   if (scenario.ends !== undefined) void end();
   let text = '';
   let status: number | undefined;
   try {
-    const response = await fetch(
-      served.dev.base_url + (scenario.isStream ? '/v1/execute/stream' : '/v1/execute'),
-      {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${token}`,
-          'content-type': 'application/json',
-          'idempotency-key': key,
-        },
-        body: JSON.stringify(body),
-        signal: leaves.signal,
-      },
-    );
+    const path = scenario.isStream ? '/v1/execute/stream' : '/v1/execute';
+    const headers = { authorization: `Bearer ${token}`, 'idempotency-key': key };
+    const response = await fetch(served.dev.base_url + path, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: leaves.signal,
+    });
     status = response.status;
     const decoder = new TextDecoder();
     for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true });
   } catch {
     return { hasOutput: text.includes('event: output') };
   }
-  if (scenario.isStream && status === 200) {
-    const done = /event: done\ndata: (.*)\n/.exec(text)?.[1];
-    return {
-      status,
-      ...(done === undefined ? {} : { body: JSON.parse(done) as Answer['body'] }),
-      hasOutput: text.includes('event: output'),
-    };
-  }
-  const json = JSON.parse(text) as Answer['body'];
-  return { status, body: json, hasOutput: json['status'] === 'completed' };
+  const json = jsonOf(text) as Answer['body'] | undefined;
+  if (scenario.isStream && status === 200)
+    return { status, ...(json && { body: json }), hasOutput: text.includes('event: output') };
+  return { status, ...(json && { body: json }), hasOutput: json?.['status'] === 'completed' };
 }
 
 /** Repeats the request with the same key, without a stream, until the answer is not 503. */
@@ -144,14 +131,10 @@ export async function repeat(market: FaultMarket, request: RunRequest): Promise<
   const { key, body } = request;
   const token = tokenOf(request);
   for (let left = MOST_REPEATS; ; left -= 1) {
-    const answer = await call(market.served, 'POST', '/v1/execute', {
-      token,
-      body,
-      headers: { 'idempotency-key': key },
-    });
-    if (answer.status !== 503 || left === 0) {
-      return { status: answer.status, body: answer.body, hasOutput: answer.body['status'] === 'completed' };
-    }
+    const asked = { token, body, headers: { 'idempotency-key': key } };
+    const { status, body: told } = await call(market.served, 'POST', '/v1/execute', asked);
+    if (status !== 503 || left === 0)
+      return { status, body: told, hasOutput: told['status'] === 'completed' };
   }
 }
 
