@@ -34,9 +34,8 @@ export async function exercise(market: FaultMarket, exercised: Exercised): Promi
   await workBackground(market);
   const { busy, metricsToken: token } = exercised;
   await Promise.all(['/health', '/ready'].map((path) => expect(path, call(market.served, 'GET', path))));
-  const metrics = await fetch(`${market.server.baseUrl}/metrics`, {
-    headers: { authorization: `Bearer ${token}` },
-  });
+  const headers = { authorization: `Bearer ${token}` };
+  const metrics = await fetch(`${market.server.baseUrl}/metrics`, { headers });
   if (!metrics.ok) wrong.push(`/metrics was answered ${metrics.status}`);
   const mcp = await openRawMcpSession(`${market.server.baseUrl}/mcp`, busy.renter.token);
   if ((await mcp.tools()).length === 0) wrong.push('MCP lists no tools');
@@ -76,10 +75,8 @@ async function workRuns(market: FaultMarket, exercised: Exercised, expect: Expec
   await run('by key', { 'idempotency-key': `key-of-${runId}` });
   await run('by key with a window', { 'idempotency-key': `equal-${runId};window=30` });
   const rentals = await market.rentAll(SCENARIOS.map((_, index) => listings[index + 1] as Listing));
-  await earnCredits(
-    market,
-    rentals.filter((_, index) => SCENARIOS[index]?.usesCredit),
-  );
+  const earning = rentals.filter((_, index) => SCENARIOS[index]?.usesCredit);
+  await earnCredits(market, earning);
   const requests = SCENARIOS.map((scenario, index) => newRequest(scenario, rentals[index] as Rental));
   for (const request of requests) await prepare(market, request);
   await Promise.all(requests.map((request) => send(market, request)));
@@ -95,15 +92,14 @@ async function workRuns(market: FaultMarket, exercised: Exercised, expect: Expec
  * @returns the id of the approval
  */
 async function workApproved(market: FaultMarket, { busy: { renter, listing } }: Exercised, expect: Expect) {
-  const client = createClient({ baseUrl: market.server.baseUrl, signer: keypairSigner(renter.wallet) });
-  const { key } = await createApiKey(client, keypairSigner(renter.wallet), 'asks', {
-    policy: { ask_above_lamports: 0 },
-  });
+  const signer = keypairSigner(renter.wallet);
+  const client = createClient({ baseUrl: market.server.baseUrl, signer });
+  const { key } = await createApiKey(client, signer, 'asks', { policy: { ask_above_lamports: 0 } });
   const body = { agent_id: listing.id, task: 'answer once approved' };
   const byKey = () => call(market.served, 'POST', '/v1/execute', { token: key, body });
   await expect('a question', byKey(), 403);
   const [asked] = (await client.listApprovals()).approvals;
-  if (asked) await approveSpending(client, keypairSigner(renter.wallet), asked);
+  if (asked) await approveSpending(client, signer, asked);
   await expect('an approved run', byKey());
   return asked?.id ?? '';
 }
@@ -133,11 +129,11 @@ async function workBusy(
     headers: { authorization: `Bearer ${token}`, 'content-type': 'text/plain' },
     body: 'a file',
   });
-  const { file_id: fileId = '' } = await expect(
-    'a file',
-    upload.then(async (response) => ({ status: response.status, body: await response.json() })),
-    201,
-  );
+  const uploaded = upload.then(async (response) => ({
+    status: response.status,
+    body: await response.json(),
+  }));
+  const { file_id: fileId = '' } = await expect('a file', uploaded, 201);
   for (const path of readPaths({ wallet, listingId, ownId: draft, jobId, runId, fileId, approvalId })) {
     const { next_cursor: cursor } = await expect(path, ask('GET', path));
     if (cursor === undefined) continue;

@@ -26,23 +26,15 @@ export function newRun(
     isCancelled = false,
     listing = random.pick(caller.listings),
     workMs = isCancelled ? CANCELLED_MS : random.pick(WORK_MS),
-  }: {
+  }: Partial<Pick<AskedRun, 'way' | 'isCancelled'>> & {
     hasKey?: boolean;
-    way?: AskedRun['way'];
-    isCancelled?: boolean;
     listing?: MarketListing;
     workMs?: number;
   } = {},
 ): AskedRun {
   const name = `${listing.id}/${runs.length}`;
-  const run: AskedRun = {
-    body: { agent_id: listing.id, task: slowTask(workMs, name) },
-    key: hasKey ? randomUUID() : undefined,
-    name,
-    isCancelled,
-    way,
-    told: [],
-  };
+  const body = { agent_id: listing.id, task: slowTask(workMs, name) };
+  const run: AskedRun = { body, key: hasKey ? randomUUID() : undefined, name, isCancelled, way, told: [] };
   runs.push(run);
   return run;
 }
@@ -85,14 +77,12 @@ function tell(caller: Caller, run: AskedRun, told: ToldRun, { client }: Context)
     caller.done.push(run);
     if (told.status !== 'completed' || told.output !== slowAnswer(run.name))
       client.broken.push(`run ${run.name} was answered ${told.status}: ${String(told.output)}`);
-  } else if (
-    first.run_id !== told.run_id ||
-    first.output !== told.output ||
-    first.cost_lamports !== told.cost_lamports
-  ) {
+  } else if (first.run_id !== told.run_id || !isSame(first, told))
     client.broken.push(`run ${run.name} has two results, as ${first.run_id} and as ${told.run_id}`);
-  }
 }
+
+const isSame = (one: ToldRun, other: ToldRun) =>
+  one.output === other.output && one.cost_lamports === other.cost_lamports;
 
 export async function readAgain(caller: Caller, run: AskedRun, context: Context): Promise<void> {
   const { client, random } = context;
@@ -102,7 +92,7 @@ export async function readAgain(caller: Caller, run: AskedRun, context: Context)
   const got = await client.ask({ method: 'GET', path, bearer }, true);
   if (got === undefined) return;
   const now = got.status === 200 ? (JSON.parse(got.text) as ToldRun) : undefined;
-  if (now?.status !== told.status || now.output !== told.output || now.cost_lamports !== told.cost_lamports)
+  if (now?.status !== told.status || !isSame(now, told))
     client.broken.push(`run ${told.run_id} differs from its first answer: ${got.status} ${got.text}`);
 }
 

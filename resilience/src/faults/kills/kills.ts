@@ -67,15 +67,10 @@ export async function runKills(options: KillOptions): Promise<CellReport[]> {
     }
     const wrong = await auditMoney(stack, audited, treasuryBefore);
     log(`${name}: the money of ${audited.length} cells is compared`);
-    const ofAll = (wrong.get(EARNINGS) ?? []).map((text) => `after all cells, ${text}`);
-    return reports.map((report, index) => ({
-      ...report,
-      wrong: [
-        ...report.wrong,
-        ...(wrong.get(nameOf(report, index)) ?? []),
-        ...(index === reports.length - 1 ? ofAll : []),
-      ],
-    }));
+    for (const [index, report] of reports.entries())
+      report.wrong.push(...(wrong.get(nameOf(report, index)) ?? []));
+    reports.at(-1)?.wrong.push(...(wrong.get(EARNINGS) ?? []).map((text) => `after all cells, ${text}`));
+    return reports;
   } catch (error) {
     throw new Error(`The battery broke; the server said:\n${stack.server.output()}`, { cause: error });
   } finally {
@@ -109,11 +104,8 @@ async function playCell(
   const answers = new Answers();
   answers.mayBreak = part === 'server';
   const { connected, declarative } = onSale;
-  const probers = await Promise.all(
-    [connected.per_query, connected.per_query, declarative.per_query].map((listing) =>
-      rentOne(stack, listing, 'per_query'),
-    ),
-  );
+  const probed = [connected.per_query, connected.per_query, declarative.per_query];
+  const probers = await Promise.all(probed.map((listing) => rentOne(stack, listing, 'per_query')));
   const watcher = part === 'redis' ? await newRenter(stack) : undefined;
   const before = await takeInventory(stack);
   const [exits, pid] = [stack.server.exits, stack.server.pid];
@@ -133,17 +125,10 @@ async function playCell(
   const backMs = Math.max(recovered.readyMs, recovered.runMs);
   await load.more(1);
   await load.stop();
-  const wrong = [
-    ...(backMs > backWithinMs
-      ? [`back after ${backMs} ms; the last run failed ${recovered.lastFailure}`]
-      : []),
-    ...running,
-    ...limits,
-    ...answers.wrong,
-    ...load.lost,
-    ...(await leftBehind(stack, before)),
-    ...(part === 'redis' ? await auditLimit(stack) : []),
-  ];
+  const wrong = [...running, ...limits, ...answers.wrong, ...load.lost, ...(await leftBehind(stack, before))];
+  if (part === 'redis') wrong.push(...(await auditLimit(stack)));
+  if (backMs > backWithinMs)
+    wrong.push(`back after ${backMs} ms; the last run failed ${recovered.lastFailure}`);
   const hasEnded = stack.server.exits - exits;
   if (hasEnded !== (part === 'server' ? 1 : 0)) wrong.push(`the server ended ${hasEnded} times`);
   if (part !== 'server' && stack.server.pid !== pid) wrong.push('the server has another process');

@@ -19,7 +19,7 @@ export interface PlannedFault {
  */
 export class Lane {
   readonly #tokens: Buffer[];
-  readonly #learns: (step: Step) => readonly string[];
+  readonly learns: (step: Step) => readonly string[];
   readonly #seen = new Map<string, number>();
   readonly steps: StepOfRun[] = [];
   #fault: PlannedFault | undefined;
@@ -31,19 +31,15 @@ export class Lane {
   isReached = false;
 
   /** @param learns finds further tokens in a step of this lane */
-  constructor(
-    tokens: readonly string[],
-    fault?: PlannedFault,
-    learns: (step: Step) => readonly string[] = () => [],
-  ) {
-    this.#learns = learns;
+  constructor(tokens: readonly string[], fault?: PlannedFault, learns: Lane['learns'] = () => []) {
+    this.learns = learns;
     this.#tokens = tokens.map((token) => Buffer.from(token));
     this.#fault = fault;
     this.reached = new Promise((resolve) => (this.#resolveReached = resolve));
   }
 
   learn(step: Step): void {
-    for (const text of this.#learns(step)) this.#tokens.push(Buffer.from(text));
+    for (const text of this.learns(step)) this.#tokens.push(Buffer.from(text));
   }
 
   owns(step: Step): boolean {
@@ -69,21 +65,11 @@ export class Lane {
     if (!fault || fault.step.at !== step.at || fault.step.name !== name) return 'pass';
     if (fault.step.occurrence !== occurrence) return 'pass';
     this.#fault = undefined;
-    switch (fault.fate) {
-      case 'hold_next':
-        this.#isFrozen = true;
-        return 'pass';
-      case 'hold_answer':
-      case 'cut_answer':
-        return fault.fate;
-      case 'hold':
-      case 'cut':
-      case 'refuse':
-        this.reach();
-        return fault.fate;
-      default:
-        return fault.fate satisfies never;
-    }
+    this.#isFrozen = fault.fate === 'hold_next';
+    if (fault.fate === 'hold_next') return 'pass';
+    // The step of the other faults is carried out first.
+    if (fault.fate !== 'hold_answer' && fault.fate !== 'cut_answer') this.reach();
+    return fault.fate;
   }
 
   reach(): void {

@@ -18,9 +18,7 @@ export interface Verified {
   broken: string[];
 }
 
-/**
- * Settles all charges, repeats each request with its key, and compares the callers' answers with the chain.
- */
+/** Settles all charges, repeats each request with its key, and compares the callers' answers with the chain. */
 export async function verify(market: FaultMarket, played: readonly Played[], treasuryBefore: number) {
   const outcomes: Record<string, number> = {};
   const broken: string[] = [];

@@ -16,11 +16,6 @@ export interface KillOrder {
   readonly pid: number;
 }
 
-/** The report to the parent, unless the server killed itself. */
-export interface Killed {
-  readonly type: 'killed';
-}
-
 let order: KillOrder | undefined;
 let seen = 0;
 
@@ -32,7 +27,8 @@ function noteSpan(name: string): void {
   order = undefined;
   const kill = () => {
     process.kill(pid, 'SIGKILL');
-    process.send?.({ type: 'killed' } satisfies Killed);
+    // Not sent when the server killed itself.
+    process.send?.({ type: 'killed' });
   };
   if (delayMs === 0) kill();
   else setTimeout(kill, delayMs);

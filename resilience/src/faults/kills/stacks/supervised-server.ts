@@ -8,7 +8,6 @@ import type { KillOrder } from './step-probe.js';
 const PROBE = fileURLToPath(new URL('../../../../dist/faults/kills/stacks/step-probe.js', import.meta.url));
 /** systemd's default `RestartSec`. */
 const RESTART_DELAY_MS = 100;
-const MOST_OUTPUT = 20_000;
 
 interface ServerProgram {
   /** Absolute path of the compiled entry. */
@@ -57,9 +56,10 @@ export class SupervisedServer {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     for (const stream of [child.stdout, child.stderr]) {
-      stream?.on('data', (chunk: Buffer) => {
-        this.#output = (this.#output + chunk.toString()).slice(-MOST_OUTPUT);
-      });
+      stream?.on(
+        'data',
+        (chunk: Buffer) => (this.#output = (this.#output + chunk.toString()).slice(-20_000)),
+      );
     }
     const ready = new Promise<void>((resolve, reject) => {
       child.on('message', ({ type }: { type: string }) => {
