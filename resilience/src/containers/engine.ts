@@ -11,16 +11,7 @@ const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const MOST_LIMIT = 16_384;
 
 /** Podman with separate storage, and a `docker` command that calls it. */
-export interface Engine {
-  /** The environment in which `docker` and `podman` call this engine. */
-  readonly env: NodeJS.ProcessEnv;
-  /** Runs Podman. @returns its standard output. @throws Error with its standard error. */
-  podman(...args: string[]): Promise<string>;
-  /** Runs Podman. @returns whether it ended with 0. */
-  succeeds(...args: string[]): Promise<boolean>;
-  /** Runs Podman and shows its output. */
-  podmanAloud(...args: string[]): Promise<void>;
-}
+export type Engine = Awaited<ReturnType<typeof openEngine>>;
 
 /**
  * Podman's configuration:
@@ -79,7 +70,7 @@ exec podman "$@"
 `;
 
 /** Sets up Podman in a folder, with podman-compose from PyPI. @throws Error when one of them is missing. */
-export async function openEngine(folder: string): Promise<Engine> {
+export async function openEngine(folder: string) {
   const requirements = new URL('../../src/containers/podman-compose-requirements.txt', import.meta.url);
   const python = await pythonEnvironment(fileURLToPath(requirements));
   if ('missing' in python) throw new Error(`podman-compose cannot be installed: ${python.missing}`);
@@ -105,13 +96,17 @@ export async function openEngine(folder: string): Promise<Engine> {
     DISABLE_HC_SYSTEMD: 'true',
   };
   const program = join(bin, 'podman');
+  /** Runs Podman. @returns its standard output. @throws Error with its standard error. */
   const call = async (...args: string[]) =>
     (await run(program, args, { env, maxBuffer: MAX_OUTPUT_BYTES })).stdout.trim();
   return {
+    /** The environment in which `docker` and `podman` call this engine. */
     env,
     podman: call,
-    succeeds: async (...args) => (await call(...args).catch(() => undefined)) !== undefined,
-    async podmanAloud(...args) {
+    /** Runs Podman. @returns whether it ended with 0. */
+    succeeds: async (...args: string[]) => (await call(...args).catch(() => undefined)) !== undefined,
+    /** Runs Podman and shows its output. */
+    async podmanAloud(...args: string[]) {
       const [code] = await once(spawn(program, args, { env, stdio: ['ignore', 2, 2] }), 'exit');
       if (code !== 0) throw new Error(`podman ${args[0]} ended with ${code}`);
     },
