@@ -36,11 +36,8 @@ const GRACE_SECONDS = 1;
 
 /** Aborts runs at random moments in each way, and counts their leftovers. */
 export async function runAbortBattery(options: AbortOptions) {
-  const market = await startBusyMarketplace({
-    RECONNECT_GRACE_SECONDS: String(GRACE_SECONDS),
-    SANDBOX_POOL_SIZE: '4',
-    QUEUE_MAX_LENGTH: '100',
-  });
+  const grace = { RECONNECT_GRACE_SECONDS: String(GRACE_SECONDS) };
+  const market = await startBusyMarketplace({ ...grace, SANDBOX_POOL_SIZE: '4', QUEUE_MAX_LENGTH: '100' });
   try {
     return await battery(market, options);
   } finally {

@@ -1,17 +1,10 @@
 import { expect, it } from 'vitest';
 import { findScans, readExplained, type CarriedOut, type PlanNode } from './judge.js';
 
+const roots = { runs: 'runs', runs_2026_01: 'runs', charges: 'charges', index_cursor: 'index_cursor' };
 const tables = {
-  growing: new Map([
-    ['runs', 1_000],
-    ['charges', 1_000],
-  ]),
-  roots: new Map([
-    ['runs', 'runs'],
-    ['runs_2026_01', 'runs'],
-    ['charges', 'charges'],
-    ['index_cursor', 'index_cursor'],
-  ]),
+  growing: new Map(Object.entries({ runs: 1_000, charges: 1_000 })),
+  roots: new Map(Object.entries(roots)),
 };
 
 const scan = (type: string, relation: string, rows = 1, loops = 1): PlanNode => ({

@@ -56,23 +56,14 @@ export class Client {
     const { random, replicas, onAnswer } = this.#parts;
     const replica = random.pick(replicas().filter((each) => !this.#gone.has(each)));
     this.sent += 1;
-    const { method, path, bearer, body, headers = {} } = asked;
+    const { method, path, bearer, body } = asked;
+    const type = body && { 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${bearer}`, ...type, ...asked.headers };
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
     try {
-      const response = await fetch(replica.dev.base_url + path, {
-        method,
-        headers: {
-          authorization: `Bearer ${bearer}`,
-          ...(body ? { 'content-type': 'application/json' } : {}),
-          ...headers,
-        },
-        ...(body ? { body: JSON.stringify(body) } : {}),
-      });
-      const got = {
-        status: response.status,
-        headers: response.headers,
-        text: await response.text(),
-        replica,
-      };
+      const response = await fetch(replica.dev.base_url + path, init);
+      const text = await response.text();
+      const got = { status: response.status, headers: response.headers, text, replica };
       this.#count(got.status);
       onAnswer?.(asked, got);
       this.#judge(asked, got);

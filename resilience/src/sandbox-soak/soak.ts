@@ -65,15 +65,8 @@ async function soak(market: SoakMarket, options: SoakOptions) {
     listings.push(await market.sell(`hostile-${index}`, languages));
   }
   const random = new Random(seed);
-  const hostile: Hostile = (count, progress) =>
-    callHostilely(market, {
-      listings,
-      kinds,
-      random,
-      count,
-      concurrency: options.concurrency,
-      log: progress,
-    });
+  const parts = { listings, kinds, random, concurrency: options.concurrency };
+  const hostile: Hostile = (count, progress) => callHostilely(market, parts, count, progress);
 
   log(`${kinds.length} kinds at level ${isolation}; ${options.quietRuns} honest runs for the quiet values`);
   await callHonestly(market, honest, (caller) => caller.atLeast(WARM_UP_RUNS));
@@ -100,17 +93,10 @@ async function soak(market: SoakMarket, options: SoakOptions) {
   }
   await market.end('stop');
   const processes_left = await market.processesLeft();
-  const broken = phases.flatMap((phase) => brokenBounds(phase, quiet, options.bounds));
-  if (processes_left.length > 0) broken.push(`${processes_left.length} processes are left`);
-  return {
-    seed,
-    isolation,
-    kinds: kinds.length,
-    quiet,
-    phases,
-    processes_left,
-    broken: [...new Set(broken)],
-  };
+  const faults = phases.flatMap((phase) => brokenBounds(phase, quiet, options.bounds));
+  if (processes_left.length > 0) faults.push(`${processes_left.length} processes are left`);
+  const broken = [...new Set(faults)];
+  return { seed, isolation, kinds: kinds.length, quiet, phases, processes_left, broken };
 }
 
 async function runPhase(
@@ -153,22 +139,11 @@ type Hostile = (count: number, log?: Log) => Promise<Record<string, number>>;
 /** Makes hostile runs of random kinds, several at once. @returns the number of runs by result. */
 async function callHostilely(
   market: SoakMarket,
-  {
-    listings,
-    kinds,
-    random,
-    count,
-    concurrency,
-    log,
-  }: {
-    listings: readonly string[];
-    kinds: readonly Attack[];
-    random: Random;
-    count: number;
-    concurrency: number;
-    log: Log | undefined;
-  },
+  parts: { listings: readonly string[]; kinds: readonly Attack[]; random: Random; concurrency: number },
+  count: number,
+  log: Log | undefined,
 ): Promise<Record<string, number>> {
+  const { listings, kinds, random, concurrency } = parts;
   const client = market.client();
   const outcomes: Record<string, number> = {};
   let ended = 0;

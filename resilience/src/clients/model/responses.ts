@@ -17,13 +17,8 @@ export const responses: Protocol<ResponseRequest> = {
     const id = randomUUID();
     const status = 'completed';
     const callOf = (args: object) => {
-      return {
-        type: 'function_call',
-        id: `fc_${id}`,
-        call_id: `call_${id}`,
-        name,
-        arguments: JSON.stringify(args),
-      };
+      const call = { type: 'function_call', id: `fc_${id}`, call_id: `call_${id}`, name };
+      return { ...call, arguments: JSON.stringify(args) };
     };
     const messageOf = (text: string) => {
       const content = [{ type: 'output_text', text, annotations: [] }];

@@ -94,15 +94,10 @@ function httpAsker(stack: Stack, renter: LoadedRenter, answers: Answers, way: 'h
   const { rental } = renter;
   return async (workMs, name) => {
     const deadline = performance.now() + MOST_ASKING_MS;
-    const request = {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${rental.renter.token}`,
-        'content-type': 'application/json',
-        'idempotency-key': name,
-      },
-      body: JSON.stringify({ agent_id: rental.listing.id, task: slowTask(workMs, name) }),
-    };
+    const authorization = `Bearer ${rental.renter.token}`;
+    const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': name };
+    const body = JSON.stringify({ agent_id: rental.listing.id, task: slowTask(workMs, name) });
+    const request = { method: 'POST', headers, body };
     let last = '';
     for (; performance.now() < deadline; await beforeAskingAgain()) {
       // The retry of a broken stream uses no stream.
@@ -114,13 +109,13 @@ function httpAsker(stack: Stack, renter: LoadedRenter, answers: Answers, way: 'h
       last = `${response.status} ${text.slice(0, 300)}`;
       if (response.status === 429 || response.status === 503) continue;
       if (response.status !== 200) return `answered ${last}`;
-      const body = jsonOf(text) as RunBody | undefined;
+      const run = jsonOf(text) as RunBody | undefined;
       // The stream ended without its last event, or with a service failure.
-      if (body === undefined || body.error?.code === 'service_unavailable') continue;
-      if (body.error?.code === 'internal_error') return `a stream ended with ${last}`;
-      if (body.status !== 'completed') renter.failed += 1;
-      else if (body.output !== slowAnswer(name)) return `got another output: ${last}`;
-      else renter.answers.push({ costLamports: BigInt(body.cost_lamports) });
+      if (run === undefined || run.error?.code === 'service_unavailable') continue;
+      if (run.error?.code === 'internal_error') return `a stream ended with ${last}`;
+      if (run.status !== 'completed') renter.failed += 1;
+      else if (run.output !== slowAnswer(name)) return `got another output: ${last}`;
+      else renter.answers.push({ costLamports: BigInt(run.cost_lamports) });
       return undefined;
     }
     return `no answer, at last ${last}`;

@@ -152,12 +152,10 @@ async function playBatch(
   const firsts = await Promise.all(answers);
   market.lanes.use([]);
   await restart?.();
-  return runs.map(({ name, lane, request }, index) => ({
-    name,
-    request,
-    first: firsts[index] ?? { hasOutput: false },
-    isReached: lane.isReached,
-  }));
+  return runs.map(({ name, lane, request }, index) => {
+    const first = firsts[index] ?? { hasOutput: false };
+    return { name, request, first, isReached: lane.isReached };
+  });
 }
 
 const afterAnswer = (lane: Lane) =>

@@ -42,12 +42,8 @@ export interface RunRequest {
 }
 
 export function newRequest(scenario: Scenario, rental: Rental): RunRequest {
-  return {
-    scenario,
-    rental,
-    key: randomUUID(),
-    body: { agent_id: rental.listing.id, task: `${scenario.work} ${randomUUID()}` },
-  };
+  const body = { agent_id: rental.listing.id, task: `${scenario.work} ${randomUUID()}` };
+  return { scenario, rental, key: randomUUID(), body };
 }
 
 /** A caller's answer. Without `status`: the connection broke. */

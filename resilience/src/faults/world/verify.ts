@@ -44,12 +44,9 @@ export async function verify(market: FaultMarket, played: readonly Played[], tre
 /** Advances the chain until no charge is open, of these runs or of all. */
 export async function settle(
   market: Pick<FaultMarket, 'query' | 'finalize'>,
-  {
-    runIds,
-    isOver = () => false,
-    timeoutMs = 60_000,
-  }: { runIds?: readonly string[]; isOver?: () => boolean; timeoutMs?: number } = {},
+  options: { runIds?: readonly string[]; isOver?: () => boolean; timeoutMs?: number } = {},
 ): Promise<void> {
+  const { runIds, isOver = () => false, timeoutMs = 60_000 } = options;
   const isSettled = async () => {
     if (isOver()) return true;
     await market.query(
