@@ -98,18 +98,8 @@ async function load(market: BusyMarketplace, options: LoadOptions) {
   const course = (of: 'heapUsed' | 'rss') => {
     return { before: mb(heapBefore[of]), after_within: mb(heapWithin[of]), after: mb(heapAfter[of]) };
   };
-  return {
-    seed,
-    within,
-    over,
-    heap_mb: course('heapUsed'),
-    peak_mb: memory.stop(),
-    rss_mb: course('rss'),
-    before,
-    after,
-    runs_on_record,
-    broken: [...new Set(broken)],
-  };
+  const used = { heap_mb: course('heapUsed'), peak_mb: memory.stop(), rss_mb: course('rss') };
+  return { seed, within, over, ...used, before, after, runs_on_record, broken: [...new Set(broken)] };
 }
 
 interface LegPlan {

@@ -124,16 +124,9 @@ async function workBusy(
   const client = createClient({ baseUrl: market.server.baseUrl, signer: keypairSigner(renter.wallet) });
   const { job_id: jobId } = await client.registerAgent(draftOf(market, 'a-draft'));
   const draft = await until(async () => (await client.getJob(jobId)).result?.listing_id);
-  const upload = fetch(`${served.dev.base_url}/v1/files`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'text/plain' },
-    body: 'a file',
-  });
-  const uploaded = upload.then(async (response) => ({
-    status: response.status,
-    body: await response.json(),
-  }));
-  const { file_id: fileId = '' } = await expect('a file', uploaded, 201);
+  const headers = { 'content-type': 'text/plain' };
+  const upload = call(served, 'POST', '/v1/files', { token, headers, raw: 'a file' });
+  const { file_id: fileId = '' } = await expect('a file', upload, 201);
   for (const path of readPaths({ wallet, listingId, ownId: draft, jobId, runId, fileId, approvalId })) {
     const { next_cursor: cursor } = await expect(path, ask('GET', path));
     if (cursor === undefined) continue;

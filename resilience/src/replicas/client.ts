@@ -14,8 +14,10 @@ export interface Got {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  readonly replica: Replica;
+  readonly replica: Target;
 }
+
+type Target = Pick<Replica, 'name' | 'dev' | 'isUp'>;
 
 /** The attempts of a client before it gives up, which is a fault. */
 const MOST_ATTEMPTS = 40;
@@ -26,7 +28,7 @@ const AFTER_BREAK_MS = 50;
 interface ClientParts {
   readonly random: Random;
   /** All replicas, including killed ones: the client notices the kills itself. */
-  readonly replicas: () => readonly Replica[];
+  readonly replicas: () => readonly Target[];
   readonly broken: string[];
   /** The number of answers by status. 0: the connection broke. */
   readonly statuses?: Record<number, number>;
@@ -40,7 +42,7 @@ interface ClientParts {
 export class Client {
   /** The number of sent requests, including those with a broken connection. */
   sent = 0;
-  readonly #gone = new Set<Replica>();
+  readonly #gone = new Set<Target>();
   readonly #parts: ClientParts;
   readonly broken: string[];
   readonly statuses: Record<number, number>;

@@ -61,13 +61,10 @@ export class SoakMarket {
   }
 
   async start(): Promise<void> {
-    this.server = await startMarketplace(this.#stateDir, {
-      MODEL_BASE_URL: this.#modelUrl,
-      MODEL_NAME: 'stand-in',
-      NODE_OPTIONS: '--inspect=127.0.0.1:0',
-      RATE_LIMIT_PER_MINUTE: '1000000',
-      EXECUTIONS_PER_MINUTE: '1000000',
-    });
+    const model = { MODEL_BASE_URL: this.#modelUrl, MODEL_NAME: 'stand-in' };
+    const limits = { RATE_LIMIT_PER_MINUTE: '1000000', EXECUTIONS_PER_MINUTE: '1000000' };
+    const env = { ...model, ...limits, NODE_OPTIONS: '--inspect=127.0.0.1:0' };
+    this.server = await startMarketplace(this.#stateDir, env);
     this.#isRunning = true;
     this.inspector = await inspect(this.server.output, this.server.process);
     await probeLoop(this.inspector);

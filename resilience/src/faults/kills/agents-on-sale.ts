@@ -34,11 +34,7 @@ export async function putOnSale(stack: Stack, { agentUrl, modelUrl }: SlowAgents
 }
 
 export async function rentOne(stack: Stack, listing: SoldListing, model: RentalModel): Promise<Rental> {
-  return rentListing(
-    await newParticipant(stack),
-    listing,
-    model === 'per_query'
-      ? { deposit_lamports: Number(DEPOSIT_RUNS * RUN_PRICE) }
-      : { max_price_lamports: Number(ONE_TIME_PRICE) },
-  );
+  const deposit = { deposit_lamports: Number(DEPOSIT_RUNS * RUN_PRICE) };
+  const terms = model === 'per_query' ? deposit : { max_price_lamports: Number(ONE_TIME_PRICE) };
+  return rentListing(await newParticipant(stack), listing, terms);
 }

@@ -1,6 +1,5 @@
 import { Random } from '@agent-rental/test/support/random';
 import { startBalancer } from '@agent-rental/test/support/replicas/balancer';
-import type { Replica } from '@agent-rental/test/support/replicas/replica';
 import { ReplicaMarket } from '@agent-rental/test/support/replicas/replica-market';
 import { setTimeout as delay } from 'node:timers/promises';
 import { newCallers, type AskedRun, type Caller } from '../caller.js';
@@ -42,15 +41,7 @@ async function rollingUpdate(
   ]);
   const callers = await newCallers(market, listings, { requests, wallets });
   const treasuryBefore = await market.connection.getBalance(market.treasury);
-  const front: Replica = {
-    name: 'the load balancer',
-    dev: balancer.dev,
-    pid: process.pid,
-    isUp: true,
-    kill: () => Promise.resolve(),
-    drain: () => Promise.resolve(0),
-    output: () => '',
-  };
+  const front = { name: 'the load balancer', dev: balancer.dev, isUp: true };
   const client = new Client({ random, replicas: () => [front], broken });
   const runs: AskedRun[] = [];
   const context: Context = { client, random, runs };
