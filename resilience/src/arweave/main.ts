@@ -108,5 +108,6 @@ async function readManifests(
 }
 
 async function ended(): Promise<never> {
-  throw new Error(`The network ended with ${String(await once(child, 'exit'))}.`);
+  const [code] = (await once(child, 'exit')) as [number | null];
+  throw new Error(`The network ended with ${code}.`);
 }
