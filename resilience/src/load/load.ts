@@ -19,15 +19,12 @@ import { checkRecords, resultOf, type Sent } from './records.js';
 
 interface LoadOptions {
   listings: number;
-  /** How long an agent works on a task. */
   runMs: number;
-  /** The time of the load within the capacity. */
   withinSeconds: number;
   /** The time of the load at twice the capacity of slots and queue. */
   overSeconds: number;
   /** Runs at once on each listing within its capacity: at most its 20 slots. */
   concurrency: number;
-  /** The length of each listing's queue. */
   lineLength: number;
   seed: number;
   log: Log;

@@ -21,18 +21,14 @@ export interface TableScan {
   readonly table: string;
   /** `sequential`: row by row. `whole`: more than half of its rows, by an index. */
   readonly how: 'sequential' | 'whole';
-  /** The most rows of one execution. */
   readonly rows: number;
-  /** The nodes of the plan that read the table. */
   readonly by: string;
   readonly planned: CarriedOut['planned'];
   readonly statement: string;
 }
 
 export interface Tables {
-  /** Rows of each growing table. */
   readonly growing: ReadonlyMap<string, number>;
-  /** The table that each relation belongs to. */
   readonly roots: ReadonlyMap<string, string>;
 }
 

@@ -92,7 +92,6 @@ function reportOf(carriedOut: readonly CarriedOut[], tables: Tables, unanswered:
     statements: new Set(carriedOut.map(({ statement }) => statement)).size,
     /** Growing tables with too few rows for a meaningful plan. */
     unseeded: [...tables.growing].flatMap(([table, rows]) => (rows < LEAST_ROWS ? [table] : [])),
-    /** Requests with a wrong answer. */
     unanswered: [...new Set(unanswered)],
     scans: scans.toSorted((one, other) => (one.table < other.table ? -1 : 1)),
   };

@@ -1,4 +1,3 @@
-/** A public MCP server over stdio. */
 export interface PublicServer {
   /** The package with its version, for npx. */
   readonly pkg: string;

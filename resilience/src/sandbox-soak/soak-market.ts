@@ -55,7 +55,6 @@ export class SoakMarket {
     return market;
   }
 
-  /** A client of the present server. */
   client(): RentalClient {
     return createClient({ baseUrl: this.server.dev.base_url, signer: this.owner.signer, retries: 0 });
   }

@@ -12,9 +12,7 @@ import { settle, verify, type Played } from '../world/verify.js';
 /** The state of a run that a killed server leaves, and that the next server finishes. */
 interface Remains {
   readonly name: string;
-  /** Whether a step is refused before the kill. */
   refuses(step: Step): boolean;
-  /** Whether the run is in this state. */
   isThere(market: FaultMarket, runId: string): Promise<boolean>;
   /** When the signed transaction expires. An unsent transaction can land only before that. */
   readonly blocksPass: 'before the kill' | 'after the kill';

@@ -88,7 +88,6 @@ async function restoredDatabase(market: FaultMarket, wallets: number, log: Log) 
     wallets,
     /** Charges on the chain that the restored database does not have. */
     forgotten: landedBefore - known.length,
-    /** Charges after the restore. */
     charged: landedAfter - landedBefore,
     broken,
   };

@@ -11,7 +11,6 @@ import type { Log } from '../../run-battery.js';
 import { settle, verify, type Played } from '../world/verify.js';
 
 interface HostileRpcOptions {
-  /** Runs under each misbehaviour. */
   runs: number;
   /** Names of the misbehaviours to play. Default: all of them. */
   misbehaviours?: readonly string[] | undefined;
@@ -31,7 +30,6 @@ async function hostileRpc(market: FaultMarket, options: HostileRpcOptions) {
   const answers: Record<string, Record<string, number>> = {};
   const played: Played[] = [];
 
-  /** Makes runs at the same time, and counts their answers. */
   const play = async (name: string): Promise<RunRequest[]> => {
     const rentals = await market.rentAll(Array.from({ length: runs }, () => listing));
     const requests = rentals.map((rental) => newRequest(PLAIN_RUN, rental));

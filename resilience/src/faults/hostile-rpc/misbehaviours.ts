@@ -37,7 +37,6 @@ function pollCounter(): (key: string) => number {
   };
 }
 
-/** A signature's status in the RPC's answer. */
 type Status = { slot: number; err: unknown; confirmationStatus: string } | null;
 
 /**

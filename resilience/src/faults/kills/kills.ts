@@ -154,7 +154,6 @@ async function playCell(
   };
 }
 
-/** Each text once, with its count. */
 function distinct(texts: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);

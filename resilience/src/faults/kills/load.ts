@@ -8,7 +8,6 @@ import { rentOne, type OnSale, type RentalModel } from './agents-on-sale.js';
 import { beforeAskingAgain, type Answers } from './answers.js';
 import type { Stack } from './stacks/stack.js';
 
-/** How a renter asks for a run. */
 type Way = 'http' | 'stream' | 'mcp';
 
 /** The renters of the load. Each asks for one run after another, and retries each until it has the answer. */
@@ -35,12 +34,10 @@ export interface LoadedRenter {
   readonly rental: Rental;
   /** Delivered runs and their reported costs. MCP reports no cost here. */
   readonly answers: { readonly costLamports: bigint | undefined }[];
-  /** Runs that ended without an output. */
   failed: number;
   longestWaitMs: number;
 }
 
-/** Creates the renters, rents the agents, and starts the load. */
 export async function startLoad(stack: Stack, onSale: OnSale, answers: Answers, random: Random) {
   const renters = await Promise.all(
     RENTERS.map(async ([way, kind, model]): Promise<LoadedRenter> => ({

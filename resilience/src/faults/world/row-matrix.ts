@@ -35,7 +35,6 @@ interface MatrixPlay {
   rowsOf(recording: Recording, writes: (step: StepOfRun) => boolean): Row[];
   /** Called when all runs of a batch are at their steps, before their answers. */
   interrupt?(): Promise<unknown>;
-  /** Called after the answers of a batch. */
   restart?(): Promise<unknown>;
 }
 

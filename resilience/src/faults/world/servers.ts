@@ -3,7 +3,6 @@ import type { StartMessage } from '@agent-rental/test/support/replicas/server-pr
 
 export interface FaultServer {
   readonly baseUrl: string;
-  /** Kills it, like a crash. */
   kill(): Promise<unknown>;
 }
 

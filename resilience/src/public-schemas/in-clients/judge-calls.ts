@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** A property of every echo's output. */
 export const ECHO_MARK = 'echo_of';
 
 export interface Case {
@@ -14,7 +13,6 @@ export interface Call extends Case {
   readonly task: string;
 }
 
-/** A refused or changed call. */
 interface Miss {
   readonly tool: string;
   readonly value: unknown;
@@ -27,7 +25,6 @@ export interface ClientVerdict {
   readonly calls: number;
   /** Calls that did not reach the agent, or had no answer of the agent. */
   readonly refused: readonly Miss[];
-  /** Calls with a changed input at the agent. */
   readonly changed: readonly Miss[];
 }
 

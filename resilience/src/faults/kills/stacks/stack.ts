@@ -21,7 +21,6 @@ export interface Stack {
   readonly dev: { readonly base_url: string; readonly rpc_url: string };
   readonly connection: Connection;
   readonly treasury: PublicKey;
-  /** Folders that must contain no leftovers of runs. */
   readonly folders: readonly string[];
   readonly server: {
     readonly pid: number;

@@ -5,7 +5,6 @@
 import { isMainThread } from 'node:worker_threads';
 import { INVALID_SPAN_CONTEXT, trace, type Span, type Tracer } from '@opentelemetry/api';
 
-/** The parent's order to kill a process. */
 export interface KillOrder {
   readonly type: 'kill-at-step';
   readonly step: string;
