@@ -68,7 +68,7 @@ function patientConnection(rpcUrl: string): Connection {
   return new Connection(rpcUrl, {
     commitment: 'confirmed',
     fetch: async (...asked: Parameters<typeof fetch>) => {
-      // A failed fetch rejects, and the last one is the answer.
+      // The last attempt reports the failure.
       const answer = await until(() => fetch(...asked).catch(() => undefined), 5_000).catch(() => undefined);
       return answer ?? fetch(...asked);
     },

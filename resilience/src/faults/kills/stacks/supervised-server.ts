@@ -8,6 +8,7 @@ import type { KillOrder } from './step-probe.js';
 const PROBE = fileURLToPath(new URL('../../../../dist/faults/kills/stacks/step-probe.js', import.meta.url));
 /** systemd's default `RestartSec`. */
 const RESTART_DELAY_MS = 100;
+const MOST_OUTPUT = 20_000;
 
 interface ServerProgram {
   /** Absolute path of the compiled entry. */
@@ -56,10 +57,9 @@ export class SupervisedServer {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     for (const stream of [child.stdout, child.stderr]) {
-      stream?.on(
-        'data',
-        (chunk: Buffer) => (this.#output = (this.#output + chunk.toString()).slice(-20_000)),
-      );
+      stream?.on('data', (chunk: Buffer) => {
+        this.#output = (this.#output + chunk.toString()).slice(-MOST_OUTPUT);
+      });
     }
     const ready = new Promise<void>((resolve, reject) => {
       child.on('message', ({ type }: { type: string }) => {
