@@ -8,10 +8,8 @@ import type { Client } from './clients.js';
 
 const PROGRAMS = fileURLToPath(new URL('../../src/clients/programs/', import.meta.url));
 
-export interface Installed {
-  readonly file: string;
-  readonly args: readonly string[];
-}
+/** The program of an installed client, and its arguments. */
+export type Installed = Awaited<ReturnType<typeof installClient>>;
 
 /**
  * Installs a client's packages in a separate folder, unless they are there.

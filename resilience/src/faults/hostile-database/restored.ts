@@ -1,7 +1,7 @@
 import { until } from '@agent-rental/test/support/timing/until';
 import { inMaintenance } from '../world/maintenance.js';
 import { holdBackground } from '../world/lanes.js';
-import { accountOf } from '../world/ledger-audit.js';
+import { accountOf, isPaid } from '../world/ledger-audit.js';
 import { FaultMarket, RUN_PRICE, type Listing, type Rental } from '../world/market.js';
 import { newRequest, PLAIN_RUN, prepare, repeat, send, type RunRequest } from '../world/scenarios.js';
 import type { Log } from '../../run-battery.js';
@@ -42,8 +42,7 @@ async function restoredDatabase(market: FaultMarket, wallets: number, log: Log) 
   await market.start();
   await ask(underWay);
   await settle(market);
-  const meanwhile = requestsFor();
-  await ask(meanwhile);
+  await ask(requestsFor());
   await ask(requestsFor());
   await settle(market);
   const before = await Promise.all(rentals.map((rental) => accountOf(market, rental)));
@@ -76,11 +75,10 @@ async function restoredDatabase(market: FaultMarket, wallets: number, log: Log) 
     const more = landed.length - (before[index]?.landed.length ?? 0);
     // Only the new run is charged: the server sees that the interrupted run is paid.
     if (more !== 1) broken.push(`${rental.wallet}: ${more} charges since the restore`);
-    for (const { id, state } of runs) {
-      const hasLanded = landed.some(({ runId }) => runId === id);
-      if (state !== null && hasLanded !== (state === 'finalized' || state === 'credited')) {
-        broken.push(`${rental.wallet}: the charge of run ${id} is ${state}, on-chain ${hasLanded}`);
-      }
+    for (const run of runs) {
+      const hasLanded = landed.some(({ runId }) => runId === run.id);
+      if (run.state !== null && hasLanded !== isPaid(run))
+        broken.push(`${rental.wallet}: the charge of run ${run.id} is ${run.state}, on-chain ${hasLanded}`);
     }
   }
   const landedAfter = after.flatMap(({ landed }) => landed).length;

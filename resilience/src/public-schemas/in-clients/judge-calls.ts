@@ -20,13 +20,7 @@ interface Miss {
   readonly got: unknown;
 }
 
-export interface ClientVerdict {
-  readonly client: string;
-  readonly calls: number;
-  /** Calls that did not reach the agent, or had no answer of the agent. */
-  readonly refused: readonly Miss[];
-  readonly changed: readonly Miss[];
-}
+export type ClientVerdict = { readonly client: string } & ReturnType<typeof judgeCalls>;
 
 const MAX_SAID = 400;
 
@@ -40,7 +34,8 @@ export function judgeCalls(
   calls: readonly Call[],
   arrived: ReadonlyMap<string, unknown>,
   said: ReadonlyMap<number, string>,
-): Omit<ClientVerdict, 'client'> {
+) {
+  /** Calls that did not reach the agent, or had no answer of the agent. */
   const refused: Miss[] = [];
   const changed: Miss[] = [];
   for (const [index, { tool, task, value }] of calls.entries()) {

@@ -1,5 +1,6 @@
 import type { Connection, PublicKey } from '@solana/web3.js';
 import { Client } from 'pg';
+import type { SupervisedServer } from './supervised-server.js';
 
 export const PARTS = ['server', 'chain', 'postgres', 'redis'] as const;
 export type Part = (typeof PARTS)[number];
@@ -22,12 +23,7 @@ export interface Stack {
   readonly connection: Connection;
   readonly treasury: PublicKey;
   readonly folders: readonly string[];
-  readonly server: {
-    readonly pid: number;
-    readonly exits: number;
-    killAtStep(order: { step: string; after: number; delayMs: number; pid: number }): Promise<void>;
-    output(): string;
-  };
+  readonly server: SupervisedServer;
   pidOf(part: Part): Promise<number>;
   query<T extends object>(text: string, values?: unknown[]): Promise<T[]>;
   /** Advances the chain until its confirmed transactions are final. */
