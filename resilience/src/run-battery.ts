@@ -5,7 +5,6 @@ import {
   type Values,
 } from '@agent-rental/test/support/command-line/options';
 
-/** The log of a battery's progress. */
 export type Log = (line: string) => void;
 
 /**

@@ -6,13 +6,8 @@ test.skipIf(IS_QUICK)(
   'runs that are aborted at random moments, in each way, leave nothing behind',
   { timeout: 300_000 },
   async () => {
-    const report = await runAbortBattery({
-      runs: (FORM === 'full' ? 5 : 3) * WAYS.length,
-      seed: SEED,
-      concurrency: 10,
-      latestAbortMs: 1_500,
-      log: () => undefined,
-    });
+    const size = { runs: (FORM === 'full' ? 5 : 3) * WAYS.length, concurrency: 10, latestAbortMs: 1_500 };
+    const report = await runAbortBattery({ ...size, seed: SEED, log: () => undefined });
     expect(report.broken).toEqual([]);
     for (const way of WAYS) expect(Object.keys(report.records[way])).not.toEqual([]);
   },

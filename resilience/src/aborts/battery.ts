@@ -10,50 +10,34 @@ import {
   type BusyMarketplace,
 } from '@agent-rental/test/support/busy-marketplace';
 import { until } from '@agent-rental/test/support/timing/until';
-import { leftBehind, type Census } from '@agent-rental/test/support/processes/census';
+import { leftBehind } from '@agent-rental/test/support/processes/census';
 import { Random } from '@agent-rental/test/support/random';
 import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
-import { quantilesOf, type Quantiles } from '@agent-rental/test/support/timing/quantiles';
+import { quantilesOf } from '@agent-rental/test/support/timing/quantiles';
 import type { Renter } from '@agent-rental/test/support/renter';
 import { slowTask } from '@agent-rental/test/support/agents/slow-agents';
+import type { Log } from '../run-battery.js';
 
 /** The ways to end a run before its agent has finished. */
 export const WAYS = ['leave', 'leave_with_key', 'cancel_run', 'cancel_key', 'timeout'] as const;
 type Way = (typeof WAYS)[number];
 
-export interface BatteryOptions {
+interface AbortOptions {
   runs: number;
   seed: number;
   concurrency: number;
   /** The longest time from a request to its abort. */
   latestAbortMs: number;
-  log(line: string): void;
+  log: Log;
 }
 
-export interface BatteryReport {
-  seed: number;
-  runs: number;
-  /** The number of runs by recorded status, per way. `none`: refused before its start, so without a record. */
-  records: Record<Way, Record<string, number>>;
-  /** Milliseconds from the abort to the end of the cleanup, per way. Timeouts are not measured. */
-  gone_ms: Record<string, Quantiles>;
-  before: Census;
-  after: Census;
-  /** The faults; empty when the runs left nothing behind. */
-  broken: string[];
-}
-
-/** How long an agent works if its run is not aborted. */
 const WORK_MS = 60_000;
 const GRACE_SECONDS = 1;
 
 /** Aborts runs at random moments in each way, and counts their leftovers. */
-export async function runAbortBattery(options: BatteryOptions): Promise<BatteryReport> {
-  const market = await startBusyMarketplace({
-    RECONNECT_GRACE_SECONDS: String(GRACE_SECONDS),
-    SANDBOX_POOL_SIZE: '4',
-    QUEUE_MAX_LENGTH: '100',
-  });
+export async function runAbortBattery(options: AbortOptions) {
+  const grace = { RECONNECT_GRACE_SECONDS: String(GRACE_SECONDS) };
+  const market = await startBusyMarketplace({ ...grace, SANDBOX_POOL_SIZE: '4', QUEUE_MAX_LENGTH: '100' });
   try {
     return await battery(market, options);
   } finally {
@@ -61,8 +45,10 @@ export async function runAbortBattery(options: BatteryOptions): Promise<BatteryR
   }
 }
 
-async function battery(market: BusyMarketplace, options: BatteryOptions): Promise<BatteryReport> {
-  const { runs, seed, concurrency, latestAbortMs, log } = options;
+async function battery(
+  market: BusyMarketplace,
+  { runs, seed, concurrency, latestAbortMs, log }: AbortOptions,
+) {
   const random = new Random(seed);
   const listings = [
     await market.publish('declarative', 'slow-declarative'),
@@ -73,21 +59,18 @@ async function battery(market: BusyMarketplace, options: BatteryOptions): Promis
 
   // One run of each agent first, so that the first count includes everything that the server makes once and keeps.
   for (const agentId of listings) {
-    const { answer } = sendRun(market, '/v1/execute', renter, {
-      agent_id: agentId,
-      task: slowTask(0, 'warm'),
-    });
-    const { status, body } = await answer;
+    const request = { agent_id: agentId, task: slowTask(0, 'warm') };
+    const { status, body } = await sendRun(market, '/v1/execute', renter, request).answer;
     if (status !== 200) throw new Error(`The first run was answered ${status}: ${body}`);
   }
   const before = await censusAtRest(market);
   log(`before: ${JSON.stringify(before)}`);
 
-  const plans = Array.from({ length: runs }, (_, index) => ({
+  const plans = Array.from({ length: runs }, (_, index): Plan => ({
     name: `${seed}-${index}`,
     way: WAYS[index % WAYS.length] as Way,
     agentId: listings[random.chance(50) ? 0 : 1] as string,
-    path: random.chance(50) ? ('/v1/execute' as const) : ('/v1/execute/stream' as const),
+    path: random.chance(50) ? '/v1/execute' : '/v1/execute/stream',
     abortAfterMs: random.below(latestAbortMs),
   }));
   const aborted = await inParallel(plans, concurrency, (plan) => abortOne(market, renter, plan));
@@ -95,18 +78,14 @@ async function battery(market: BusyMarketplace, options: BatteryOptions): Promis
   const after = await censusAfter(market, before);
   stop();
 
-  const records = {} as BatteryReport['records'];
+  /** Runs by recorded status, per way. `none`: refused before its start, so without a record. */
+  const records = {} as Record<Way, Record<string, number>>;
+  /** Milliseconds from the abort to the end of the cleanup, per way. */
   const gone = Object.fromEntries(WAYS.map((way) => [way, [] as number[]])) as Record<Way, number[]>;
   const broken: string[] = [];
   for (const [digest, { way, at }] of aborted) {
-    const { rows } = await market.database.query<{
-      id: string;
-      status: string;
-      stop_reason: string;
-      late_ms: number;
-    }>(
-      `select id, status, stop_reason, extract(epoch from finished_at - created_at) * 1000 as late_ms
-        from runs where encode(request_digest, 'hex') = $1`,
+    const { rows } = await market.database.query<{ id: string; status: string; stop_reason: string }>(
+      `select id, status, stop_reason from runs where encode(request_digest, 'hex') = $1`,
       [digest],
     );
     const [row] = rows;
@@ -118,17 +97,9 @@ async function battery(market: BusyMarketplace, options: BatteryOptions): Promis
     const endedAt = row && ends.get(row.id);
     if (endedAt !== undefined && way !== 'timeout') gone[way].push(endedAt - at);
   }
-  broken.push(...leftBehind(before, after));
-  broken.push(...(await moneyIsRight(market)));
-  return {
-    seed,
-    runs,
-    records,
-    gone_ms: Object.fromEntries(WAYS.map((way) => [way, quantilesOf(gone[way])])),
-    before,
-    after,
-    broken,
-  };
+  broken.push(...leftBehind(before, after), ...(await moneyIsRight(market)));
+  const gone_ms = Object.fromEntries(WAYS.map((way) => [way, quantilesOf(gone[way])]));
+  return { seed, runs, records, gone_ms, before, after, broken };
 }
 
 interface Plan {
@@ -157,11 +128,8 @@ async function abortOne(
   } else {
     await new Promise((resolve) => setTimeout(resolve, abortAfterMs));
     at = performance.now();
-    if (way === 'leave') sending.leave();
-    if (way === 'leave_with_key') {
-      sending.leave();
-      at += GRACE_SECONDS * 1000;
-    }
+    if (way.startsWith('leave')) sending.leave();
+    if (way === 'leave_with_key') at += GRACE_SECONDS * 1000;
     if (way === 'cancel_key') await cancel('/v1/runs/cancel', { idempotency_key: key });
     if (way === 'cancel_run') {
       // A refused run, for instance without a free sandbox, cannot be cancelled.
@@ -183,9 +151,7 @@ async function abortOne(
 }
 
 /** The time of each run's last notification. The server sends it after the run's cleanup. */
-async function listenToEnds(
-  market: BusyMarketplace,
-): Promise<{ ends: ReadonlyMap<string, number>; stop(): void }> {
+async function listenToEnds(market: BusyMarketplace) {
   const ends = new Map<string, number>();
   const client = await market.database.connect();
   client.on('error', () => undefined);

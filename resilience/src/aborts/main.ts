@@ -13,11 +13,5 @@ await runBattery(
     },
   },
   (values, log) =>
-    runAbortBattery({
-      runs: values.runs,
-      seed: seedOr(values.seed),
-      concurrency: 25,
-      latestAbortMs: 4_000,
-      log,
-    }),
+    runAbortBattery({ ...values, seed: seedOr(values.seed), concurrency: 25, latestAbortMs: 4_000, log }),
 );

@@ -102,12 +102,9 @@ async function readManifests(
     const document = JSON.parse(bytes.toString('utf8')) as { name?: string };
     const isOnce = uploaded.filter((one) => one === id).length === 1;
     const isOf = document.name !== undefined && listing.startsWith(document.name);
-    check(`${uri} is the manifest of ${listing}, sent once (${hashOf(bytes)})`, isOf && isOnce);
+    const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 8);
+    check(`${uri} is the manifest of ${listing}, sent once (${hash})`, isOf && isOnce);
   }
-}
-
-function hashOf(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex').slice(0, 8);
 }
 
 async function ended(): Promise<never> {

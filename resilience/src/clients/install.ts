@@ -8,11 +8,8 @@ import type { Client } from './clients.js';
 
 const PROGRAMS = fileURLToPath(new URL('../../src/clients/programs/', import.meta.url));
 
-/** How to start an installed client. */
-export interface Installed {
-  readonly file: string;
-  readonly args: readonly string[];
-}
+/** The program of an installed client, and its arguments. */
+export type Installed = Awaited<ReturnType<typeof installClient>>;
 
 /**
  * Installs a client's packages in a separate folder, unless they are there.
@@ -20,10 +17,7 @@ export interface Installed {
  * @param programs the folder of its program, and of the program's imports.
  * @throws Error without Python 3 with `venv`, or when the packages cannot be installed.
  */
-export async function installClient(
-  { language, runtime, packages, program }: Client,
-  programs = PROGRAMS,
-): Promise<Installed> {
+export async function installClient({ language, runtime, packages, program }: Client, programs = PROGRAMS) {
   const name = createHash('sha256').update(packages.join(' ')).digest('hex').slice(0, 16);
   const install = language === 'python' ? installPython : installJavaScript;
   const folder = await installOnce(join('clients', name), (target) => install(target, packages));

@@ -1,4 +1,5 @@
 import { readCommandLine } from '@agent-rental/test/support/command-line/options';
+import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
 import { CLIENTS, type Client } from './clients.js';
 import { installClient, type Installed } from './install.js';
 import { openMarket } from '../retries/slow-market.js';
@@ -23,7 +24,6 @@ const chosen = CLIENTS.filter(({ name }) =>
 const scenarios = SCENARIOS.filter(({ name }) => name.includes(values.scenario ?? ''));
 const log = (line: string) => process.stderr.write(`${line}\n`);
 
-const trials: Trial[] = [];
 /** All clients, installed before the first one runs: an install slows the machine, and some clients time out after seconds. */
 const installed = new Map<Client, Installed>();
 for (const client of chosen) {
@@ -35,13 +35,10 @@ for (const client of chosen) {
   }
 }
 const market = await openMarket();
+const trials: Trial[] = [];
 try {
-  const waiting = installed.entries();
-  await Promise.all(
-    Array.from({ length: values['at-once'] }, async () => {
-      for (const [client, how] of waiting) trials.push(...(await tryScenarios(client, how)));
-    }),
-  );
+  const all = await inParallel(installed, values['at-once'], ([client, how]) => tryScenarios(client, how));
+  trials.push(...all.flat());
 } finally {
   await market.stop();
 }
@@ -60,11 +57,11 @@ async function tryScenarios(client: Client, how: Installed): Promise<Trial[]> {
   );
 }
 
-/** The trials as a table in Markdown. */
 function table(rows: readonly Trial[]): string {
-  const lines = rows.map(
-    ({ client, scenario, isRight, calls, costs, seconds }) =>
-      `| ${client} | ${scenario} | ${isRight ? 'right' : 'wrong'} | ${calls} | ${costs.filter((cost) => cost > 0).length} | ${seconds} |`,
-  );
-  return `${['| client | scenario | result | calls | charges | s |', '| --- | --- | --- | --- | --- | --- |', ...lines].join('\n')}\n`;
+  const cells = rows.map(({ client, scenario, isRight, calls, costs, seconds }) => {
+    const charges = costs.filter((cost) => cost > 0).length;
+    return [client, scenario, isRight ? 'right' : 'wrong', calls, charges, seconds];
+  });
+  const head = ['client', 'scenario', 'result', 'calls', 'charges', 's'];
+  return [head, head.map(() => '---'), ...cells].map((row) => `| ${row.join(' | ')} |\n`).join('');
 }

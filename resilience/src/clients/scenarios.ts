@@ -8,49 +8,34 @@ export interface Scenario {
   readonly args?: Readonly<Record<string, unknown>>;
   /** The renter's balance, in runs. */
   readonly paidRuns: number;
-  /** The client's output must match this. */
   readonly answer: RegExp;
   readonly charges: number;
   readonly timeoutMs: number;
 }
 
+const paid = { paidRuns: 10, charges: 1, timeoutMs: 120_000 } as const;
+const refused = { ...paid, charges: 0 } as const;
+
 const slow = (seconds: number): Scenario => ({
+  ...paid,
   name: `${seconds} s`,
   task: slowTask(seconds * 1_000, `slow ${seconds}`),
-  paidRuns: 10,
   answer: new RegExp(slowAnswer(`slow ${seconds}`)),
-  charges: 1,
   timeoutMs: (seconds + 90) * 1_000,
 });
+const EMPTY = slowTask(10, 'empty');
 
-/** All scenarios. */
 export const SCENARIOS: readonly Scenario[] = [
   slow(2),
   slow(20),
   slow(60),
+  { ...refused, name: 'empty balance', task: EMPTY, paidRuns: 0, answer: /insufficient_balance/ },
+  { ...refused, name: 'agent that fails', task: '<refuse>', answer: /service_unavailable/ },
   {
-    name: 'empty balance',
-    task: slowTask(10, 'empty'),
-    paidRuns: 0,
-    answer: /insufficient_balance/,
-    charges: 0,
-    timeoutMs: 120_000,
-  },
-  {
-    name: 'agent that fails',
-    task: '<refuse>',
-    paidRuns: 10,
-    answer: /service_unavailable/,
-    charges: 0,
-    timeoutMs: 120_000,
-  },
-  {
+    ...paid,
     name: 'null and more arguments',
     task: slowTask(10, 'null'),
     args: { input: null, input_uri: null, toolCallId: 'call-1' },
-    paidRuns: 10,
     answer: new RegExp(slowAnswer('null')),
-    charges: 1,
-    timeoutMs: 120_000,
   },
 ];

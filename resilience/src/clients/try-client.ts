@@ -9,35 +9,15 @@ import type { Market } from '../retries/slow-market.js';
 import type { Scenario } from './scenarios.js';
 import { startScriptedModel } from './model/scripted-model.js';
 
-/** Characters of a client's output that are kept. */
 const MAX_OUTPUT = 200_000;
 
-/** The result of one client in one scenario. */
-export interface Trial {
-  readonly client: string;
-  readonly scenario: string;
-  readonly isRight: boolean;
-  /** Calls that its model asked for; 0 for clients without a model. */
-  readonly calls: number;
-  /** In lamports, of each run. */
-  readonly costs: readonly number[];
-  readonly seconds: number;
-  /** The end of its output. */
-  readonly said: string;
-}
+export type Trial = Awaited<ReturnType<typeof tryClient>>;
 
 /** Runs an unmodified client once against a marketplace, with a new renter. */
-export async function tryClient(
-  market: Market,
-  client: Client,
-  scenario: Scenario,
-  installed: Installed,
-): Promise<Trial> {
+export async function tryClient(market: Market, client: Client, scenario: Scenario, installed: Installed) {
   const renter = await market.newRenter(scenario.paidRuns);
-  const wish = {
-    tool: 'run_agent',
-    args: { agent_id: renter.agentId, task: scenario.task, ...scenario.args },
-  };
+  const args = { agent_id: renter.agentId, task: scenario.task, ...scenario.args };
+  const wish = { tool: 'run_agent', args };
   const model = await startScriptedModel(wish);
   // An empty home folder, as on a new machine.
   const home = await mkdtemp(join(tmpdir(), 'agent-rental-client-'));
@@ -63,7 +43,9 @@ export async function tryClient(
       client: client.name,
       scenario: scenario.name,
       isRight: scenario.answer.test(said) && charges === scenario.charges,
+      /** Calls that its model asked for; 0 for clients without a model. */
       calls: model.steps.length,
+      /** In lamports, of each run. */
       costs,
       seconds,
       said: said.trim().slice(-400),
@@ -82,11 +64,8 @@ async function output(
 ): Promise<string> {
   const child = spawn(file, args, { cwd: home, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs });
   let printed = '';
-  const add = (chunk: Buffer) => {
-    printed = (printed + chunk.toString()).slice(-MAX_OUTPUT);
-  };
-  child.stdout.on('data', add);
-  child.stderr.on('data', add);
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (printed = (printed + chunk.toString()).slice(-MAX_OUTPUT)));
   await once(child, 'close');
   return printed;
 }

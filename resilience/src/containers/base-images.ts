@@ -19,17 +19,8 @@ export async function officialImages(repository: string): Promise<Map<string, st
   const texts = await Promise.all(
     ['Dockerfile', 'deploy/compose/compose.yaml'].map((file) => readFile(join(repository, file), 'utf8')),
   );
-  return new Map(
-    [...texts.join('\n').matchAll(/docker\.io\/library\/(\w+):\S+/g)].map(([name, kind = '']) => [
-      kind,
-      name,
-    ]),
-  );
-}
-
-/** Fetches the official images. */
-export async function pullImages(engine: Engine, images: ReadonlyMap<string, string>): Promise<void> {
-  for (const image of images.values()) await engine.podmanAloud('pull', image);
+  const found = texts.join('\n').matchAll(/docker\.io\/library\/(\w+):\S+/g);
+  return new Map([...found].map(([name, kind = '']) => [kind, name]));
 }
 
 /** Makes stand-ins from Debian's packages under the official names, unless an earlier run made them. */
@@ -49,26 +40,15 @@ export async function makeImages(
     try {
       await cp(CONTAINERFILES, context, { recursive: true });
       if (kind === 'node') await addNode(context);
-      await engine.podmanAloud(
-        'build',
-        '--tag',
-        image,
-        '--file',
-        join(context, `${kind}.Containerfile`),
-        context,
-      );
+      const file = join(context, `${kind}.Containerfile`);
+      await engine.podmanAloud('build', '--tag', image, '--file', file, context);
     } finally {
       await rm(context, { recursive: true, force: true });
     }
   }
 }
 
-async function isThere(engine: Engine, image: string): Promise<boolean> {
-  return engine.podman('image', 'exists', image).then(
-    () => true,
-    () => false,
-  );
-}
+const isThere = (engine: Engine, image: string) => engine.succeeds('image', 'exists', image);
 
 /** The smallest Debian, with this machine's package sources and certificate authorities. */
 async function makeDebian(engine: Engine): Promise<void> {
@@ -93,7 +73,6 @@ async function makeDebian(engine: Engine): Promise<void> {
   }
 }
 
-/** Adds Node and npm from their npm packages. */
 async function addNode(context: string): Promise<void> {
   await cp(await npmBinary('Node 24'), join(context, 'node'));
   const npm = await npmTool('npm', NPM_VERSION, 'bin/npm-cli.js');

@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,14 +11,7 @@ const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const MOST_LIMIT = 16_384;
 
 /** Podman with separate storage, and a `docker` command that calls it. */
-export interface Engine {
-  /** The environment in which `docker` and `podman` call this engine. */
-  readonly env: NodeJS.ProcessEnv;
-  /** Runs Podman. @returns its standard output. @throws Error with its standard error. */
-  podman(...args: string[]): Promise<string>;
-  /** Runs Podman and shows its output. */
-  podmanAloud(...args: string[]): Promise<void>;
-}
+export type Engine = Awaited<ReturnType<typeof openEngine>>;
 
 /**
  * Podman's configuration:
@@ -25,7 +19,7 @@ export interface Engine {
  * - The limits are set, because Podman asks for more open files and processes than a machine may allow.
  * - The runtime is runc. crun refuses limits where both versions of cgroups have controllers.
  */
-const containersConf = (folder: string, { files, processes }: Limits) => `[containers]
+const containersConf = (folder: string, [files, processes]: number[]) => `[containers]
 default_ulimits = ["nofile=${files}:${files}", "nproc=${processes}:${processes}"]
 log_driver = "k8s-file"
 [engine]
@@ -43,18 +37,11 @@ graphroot = "${folder}/images"
 runroot = "${folder}/run"
 `;
 
-interface Limits {
-  readonly files: number;
-  readonly processes: number;
-}
-
-/** This process's limits, at most `MOST_LIMIT` each. */
-async function ownLimits(): Promise<Limits> {
+/** This process's limits of open files and processes, at most `MOST_LIMIT` each. */
+async function ownLimits(): Promise<number[]> {
   const { stdout } = await run('bash', ['-c', 'ulimit -Hn; ulimit -Hu']);
-  const [files = 0, processes = 0] = stdout
-    .split('\n')
-    .map((text) => Math.min(MOST_LIMIT, text === 'unlimited' ? MOST_LIMIT : Number(text)));
-  return { files, processes };
+  const limits = stdout.trim().split('\n');
+  return limits.map((text) => Math.min(MOST_LIMIT, text === 'unlimited' ? MOST_LIMIT : Number(text)));
 }
 
 /**
@@ -83,19 +70,15 @@ exec podman "$@"
 `;
 
 /** Sets up Podman in a folder, with podman-compose from PyPI. @throws Error when one of them is missing. */
-export async function openEngine(folder: string): Promise<Engine> {
-  const requirements = fileURLToPath(
-    new URL('../../src/containers/podman-compose-requirements.txt', import.meta.url),
-  );
-  const python = await pythonEnvironment(requirements);
+export async function openEngine(folder: string) {
+  const requirements = new URL('../../src/containers/podman-compose-requirements.txt', import.meta.url);
+  const python = await pythonEnvironment(fileURLToPath(requirements));
   if ('missing' in python) throw new Error(`podman-compose cannot be installed: ${python.missing}`);
   const bin = join(folder, 'bin');
   await mkdir(bin, { recursive: true });
   await mkdir(join(folder, 'networks'), { recursive: true });
   const others = (process.env['PATH'] ?? '').split(':').filter((one) => one !== bin);
-  const { stdout: podman } = await run('which', ['podman'], {
-    env: { ...process.env, PATH: others.join(':') },
-  });
+  const { stdout: podman } = await run('which', ['podman'], { env: { PATH: others.join(':') } });
   const files = {
     'containers.conf': containersConf(folder, await ownLimits()),
     'storage.conf': storageConf(folder),
@@ -112,19 +95,20 @@ export async function openEngine(folder: string): Promise<Engine> {
     // Podman's health checks need systemd's timers.
     DISABLE_HC_SYSTEMD: 'true',
   };
+  const program = join(bin, 'podman');
+  /** Runs Podman. @returns its standard output. @throws Error with its standard error. */
+  const call = async (...args: string[]) =>
+    (await run(program, args, { env, maxBuffer: MAX_OUTPUT_BYTES })).stdout.trim();
   return {
+    /** The environment in which `docker` and `podman` call this engine. */
     env,
-    async podman(...args) {
-      const { stdout } = await run(join(bin, 'podman'), args, { env, maxBuffer: MAX_OUTPUT_BYTES });
-      return stdout.trim();
+    podman: call,
+    /** Runs Podman. @returns whether it ended with 0. */
+    succeeds: async (...args: string[]) => (await call(...args).catch(() => undefined)) !== undefined,
+    /** Runs Podman and shows its output. */
+    async podmanAloud(...args: string[]) {
+      const [code] = await once(spawn(program, args, { env, stdio: ['ignore', 2, 2] }), 'exit');
+      if (code !== 0) throw new Error(`podman ${args[0]} ended with ${code}`);
     },
-    podmanAloud: (...args) =>
-      new Promise((resolve, reject) => {
-        const child = spawn(join(bin, 'podman'), args, { env, stdio: ['ignore', 2, 2] });
-        child.once('error', reject);
-        child.once('exit', (code) =>
-          code === 0 ? resolve() : reject(new Error(`podman ${args[0]} ended with ${code}`)),
-        );
-      }),
   };
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { readCommandLine } from '@agent-rental/test/support/command-line/options';
 import { freePort } from '@agent-rental/test/support/workshop';
-import { makeImages, officialImages, pullImages } from './base-images.js';
+import { makeImages, officialImages } from './base-images.js';
 import { checkDrain, checkImage, checkRunning, checkStreaming, type Check } from './checks.js';
 import { openEngine } from './engine.js';
 import { blocksOf, openPageShell } from './page-shell.js';
@@ -15,30 +15,21 @@ import { startPublicModel } from './public-model.js';
 const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
 const IMAGE = 'agent-rental:0.1.0';
-const TOOLS = {
-  podman: 'podman',
-  runc: 'runc',
-  debootstrap: 'debootstrap',
-  iptables: 'iptables',
-  openssl: 'openssl',
-  ip: 'iproute2',
-};
+/** Needed programs, which have the names of their Debian packages, and `ip`. */
+const PACKAGES = ['podman', 'runc', 'debootstrap', 'iptables', 'openssl', 'iproute2'];
 
 const { values } = readCommandLine({
   command: 'npm run battery -- containers',
   summary:
     'Builds the image, and runs the commands of docs/containers.md with Podman. They start two servers behind the proxy, run a ' +
     'rented agent, and stop a server during a run. Ends with 1 when a result differs from the page. Needs Linux on x64, root ' +
-    `and these Debian packages: ${Object.values(TOOLS).join(', ')}. Keeps the images in --folder for the next run.`,
+    `and these Debian packages: ${PACKAGES.join(', ')}. Keeps the images in --folder for the next run.`,
   options: {
-    pull: {
-      kind: 'flag',
-      text: 'use the official images from their registry, not stand-ins made from Debian’s packages',
-    },
+    pull: { kind: 'flag', text: 'use the official images, not stand-ins made from Debian’s packages' },
     keep: { kind: 'flag', text: 'leave the containers running' },
     folder: {
       kind: 'text',
-      text: 'the folder of the images and containers',
+      text: 'of the images and containers',
       default: '/var/tmp/agent-rental-containers',
     },
   },
@@ -51,7 +42,6 @@ const check: Check = (what, isRight, seen) => {
   if (!isRight) faults.push(what);
 };
 const figures: string[] = [];
-/** Measures the time of some work. */
 async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   const startedAt = performance.now();
   const result = await work();
@@ -64,9 +54,10 @@ await mkdir(values.folder, { recursive: true });
 const engine = await openEngine(values.folder);
 await removeContainers();
 const images = await officialImages(REPOSITORY);
-await timed('base images', () =>
-  values.pull ? pullImages(engine, images) : makeImages(engine, images, log),
-);
+await timed('base images', async () => {
+  if (!values.pull) return makeImages(engine, images, log);
+  return engine.podmanAloud('pull', ...images.values());
+});
 const folder = await mkdtemp(join(tmpdir(), 'agent-rental-containers-'));
 const repository = join(folder, 'repository');
 await copyRepository(repository);
@@ -82,20 +73,12 @@ const replacements: [written: string, here: string][] = [
   ['sk-...', 'sk-none'],
 ];
 const shell = await openPageShell(repository, { ...engine.env, CHAIN_PORT: String(chain) });
-const deployment = {
-  engine,
-  url,
-  model,
-  check,
-  renter: join(repository, 'deploy/compose/secrets/renter.json'),
-};
+const renter = join(repository, 'deploy/compose/secrets/renter.json');
+const deployment = { engine, url, model, check, renter };
 try {
   const blocks = await blocksOf(join(repository, 'docs/containers.md'));
   for (const [written] of replacements)
-    check(
-      `the page has ${written.trim()}`,
-      blocks.some((block) => block.includes(written)),
-    );
+    check(`the page has ${written.trim()}`, blocks.join('').includes(written));
   for (const block of blocks) {
     const here = replacements.reduce((text, [written, other]) => text.replaceAll(written, other), block);
     log(`$ ${here.trim().split('\n').join('\n$ ')}`);
@@ -166,9 +149,8 @@ async function requireTools(): Promise<void> {
     process.exit(2);
   }
   const missing: string[] = [];
-  for (const [tool, debianPackage] of Object.entries(TOOLS)) {
-    await run('which', [tool]).catch(() => missing.push(debianPackage));
-  }
+  for (const name of PACKAGES)
+    await run('which', [name === 'iproute2' ? 'ip' : name]).catch(() => missing.push(name));
   if (missing.length === 0) return;
   log(`Missing: apt-get install ${missing.join(' ')} netavark aardvark-dns`);
   process.exit(2);

@@ -12,22 +12,16 @@ export async function blocksOf(page: string): Promise<string[]> {
   );
 }
 
-/** A reader's shell, which keeps the variables of earlier blocks. */
-export interface PageShell {
-  /** Runs a block. @returns its output. @throws Error with the output when a command fails. */
-  run(block: string): Promise<string>;
-  close(): Promise<void>;
-}
-
-/** Opens a shell in a folder, and shows the output of its blocks. */
-export async function openPageShell(cwd: string, env: NodeJS.ProcessEnv): Promise<PageShell> {
+/** Opens a reader's shell in a folder. It shows the output of its blocks, and keeps the variables of earlier blocks. */
+export async function openPageShell(cwd: string, env: NodeJS.ProcessEnv) {
   const folder = await mkdtemp(join(tmpdir(), 'agent-rental-page-'));
   const shell = spawn('bash', ['-s'], { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: shell.stdout })[Symbol.asyncIterator]();
   shell.stdin.write('set -eo pipefail; exec 2>&1\n');
   let count = 0;
   return {
-    async run(block) {
+    /** Runs a block. @returns its output. @throws Error with the output when a command fails. */
+    async run(block: string): Promise<string> {
       count += 1;
       const file = join(folder, `${count}.sh`);
       const mark = `end of block ${count}`;

@@ -16,31 +16,16 @@ const NAME = 'api.openai.com';
 const ADDRESS = '11.193.7.1';
 const ANSWER = ['You are paid after ', 'we have received it.'];
 
-/** A stand-in for OpenAI at a public address. */
-export interface PublicModel {
-  readonly name: string;
-  readonly address: string;
-  /** The certificate that servers have to trust. */
-  readonly certificate: string;
-  readonly answer: string;
-  /** Holds the next answer back. `asked` resolves at its request, `begin` sends the first half, and `end` sends the rest. */
-  hold(): { asked: Promise<void>; begin(): void; end(): void };
-  close(): Promise<void>;
-}
+export type PublicModel = Awaited<ReturnType<typeof startPublicModel>>;
 
-interface Gate {
-  readonly opened: Promise<void>;
-  open(): void;
-}
-
-function gate(): Gate {
+function gate() {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));
   return { opened, open: () => open() };
 }
 
 /** Starts a stand-in for OpenAI at a public address of this machine. Needs root. */
-export async function startPublicModel(folder: string): Promise<PublicModel> {
+export async function startPublicModel(folder: string) {
   const certificate = join(folder, 'model.crt');
   const key = join(folder, 'model.key');
   const subject = ['-subj', `/CN=${NAME}`, '-addext', `subjectAltName=DNS:${NAME}`];
@@ -48,7 +33,7 @@ export async function startPublicModel(folder: string): Promise<PublicModel> {
   await run('openssl', ['req', ...made, ...subject, '-keyout', key, '-out', certificate]);
   const vendor = await startVendor('openai', () => ({ text: [...ANSWER] }));
   await run('ip', ['address', 'add', `${ADDRESS}/32`, 'dev', 'lo']);
-  const held: Record<'asked' | 'begin' | 'end', Gate>[] = [];
+  const held: Record<'asked' | 'begin' | 'end', ReturnType<typeof gate>>[] = [];
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
@@ -72,19 +57,19 @@ export async function startPublicModel(folder: string): Promise<PublicModel> {
     response.end(text.slice(half));
   }
 
-  const server = createServer(
-    { key: await readFile(key), cert: await readFile(certificate) },
-    (request, response) => {
-      answer(request, response).catch(() => response.destroy());
-    },
-  );
+  const identity = { key: await readFile(key), cert: await readFile(certificate) };
+  const server = createServer(identity, (request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
   server.listen(443, ADDRESS);
   await once(server, 'listening');
   return {
     name: NAME,
     address: ADDRESS,
+    /** Servers have to trust it. */
     certificate,
     answer: ANSWER.join(''),
+    /** Holds the next answer back. `asked` resolves at its request, `begin` sends the first half, and `end` sends the rest. */
     hold() {
       const one = { asked: gate(), begin: gate(), end: gate() };
       held.push(one);

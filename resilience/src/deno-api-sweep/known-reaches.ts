@@ -61,10 +61,7 @@ export const knownBehindTheKernel: readonly KnownReach[] = [
 ];
 
 /** Sorts a sweep's calls into known ones, by name, and unknown ones, by call. Each has the set of its interfaces. */
-export function judge(
-  reaches: readonly Reach[],
-  known: readonly KnownReach[],
-): { named: Map<string, Set<string>>; unknown: Map<string, Set<string>> } {
+export function judge(reaches: readonly Reach[], known: readonly KnownReach[]) {
   const [named, unknown] = [new Map<string, Set<string>>(), new Map<string, Set<string>>()];
   const add = (map: Map<string, Set<string>>, key: string, api: string): void => {
     map.set(key, (map.get(key) ?? new Set()).add(api));

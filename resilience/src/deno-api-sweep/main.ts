@@ -25,15 +25,11 @@ async function modulesOfDeno(): Promise<string[]> {
   return evaluation.value as string[];
 }
 
-async function sweep(
-  surroundings: Surroundings,
-  namespaces: readonly string[],
-  withLanguage: boolean,
-): Promise<Reach[]> {
+async function sweep(surroundings: Surroundings, namespaces: readonly string[]) {
   const traced = await openTracedSandboxes(surroundings, locateDenoBinary());
   const reaches: Reach[] = [];
   try {
-    if (withLanguage) reaches.push(...(await sweepLanguage(traced)));
+    reaches.push(...(await sweepLanguage(traced)));
     for (const namespace of namespaces) {
       process.stderr.write(`${surroundings}: ${namespace}\n`);
       reaches.push(...(await sweepNamespace(traced, namespace)));
@@ -47,12 +43,9 @@ async function sweep(
 function report(title: string, reaches: readonly Reach[], known: readonly KnownReach[]): number {
   const { named, unknown } = judge(reaches, known);
   process.stdout.write(`\n${title}\n`);
-  for (const [what, apis] of named) {
-    process.stdout.write(`  named: ${what}: ${[...apis].toSorted().slice(0, 8).join(', ')}\n`);
-  }
-  for (const [call, apis] of unknown) {
-    process.stdout.write(`  NOT NAMED: ${call} (${[...apis].toSorted().slice(0, 4).join(', ')})\n`);
-  }
+  const first = (apis: Set<string>, count: number) => [...apis].toSorted().slice(0, count).join(', ');
+  for (const [what, apis] of named) process.stdout.write(`  named: ${what}: ${first(apis, 8)}\n`);
+  for (const [call, apis] of unknown) process.stdout.write(`  NOT NAMED: ${call} (${first(apis, 4)})\n`);
   process.stdout.write(`  ${unknown.size} calls that docs/isolation.md does not name\n`);
   return unknown.size;
 }
@@ -67,15 +60,11 @@ it takes minutes. Ends with 1 when docs/isolation.md does not name a call, or th
 });
 const namespaces = asked.length > 0 ? asked : ['globalThis', 'Deno', ...(await modulesOfDeno())];
 const known = [...knownOfTheLanguage, ...knownOfTheInterfaces];
-const evaluator = await sweep('evaluator', ['globalThis', 'Deno'], true);
-const permissions = await sweep('permissions', namespaces, true);
-const kernel = await sweep('kernel', namespaces, true);
+const evaluator = await sweep('evaluator', ['globalThis', 'Deno']);
+const permissions = await sweep('permissions', namespaces);
+const kernel = (await sweep('kernel', namespaces)).filter(({ succeeded }) => succeeded);
 const bad =
   report('Code in the evaluator, level runtime', evaluator, knownOfTheLanguage) +
   report('Code with all interfaces, without permissions, level runtime', permissions, known) +
-  report(
-    'The same at level kernel: calls that succeeded',
-    kernel.filter(({ succeeded }) => succeeded),
-    knownBehindTheKernel,
-  );
+  report('The same at level kernel: calls that succeeded', kernel, knownBehindTheKernel);
 process.exitCode = bad === 0 ? 0 : 1;

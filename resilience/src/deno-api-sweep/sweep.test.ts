@@ -45,13 +45,9 @@ test.runIf(canTrace)(
 );
 
 test('docs/isolation.md names all known calls', () => {
-  const page = readFileSync(new URL('../../../docs/isolation.md', import.meta.url), 'utf8').replaceAll(
-    '`',
-    '',
-  );
-  for (const { what } of [...knownOfTheLanguage, ...knownOfTheInterfaces, ...knownBehindTheKernel]) {
-    expect(page).toContain(what);
-  }
+  const page = readFileSync(new URL('../../../docs/isolation.md', import.meta.url), 'utf8');
+  for (const { what } of [...knownOfTheLanguage, ...knownOfTheInterfaces, ...knownBehindTheKernel])
+    expect(page.replaceAll('`', '')).toContain(what);
 });
 
 test("Deno's own housekeeping is known, also before the first call", () => {
@@ -63,6 +59,7 @@ test("Deno's own housekeeping is known, also before the first call", () => {
 });
 
 test('a trace gives each call its interface and its result', () => {
+  const connect = 'connect(<socket:[1]>, {sa_family=AF_INET, sin_port=htons(53)}, 16';
   const trace = [
     '10 openat(AT_FDCWD</>, "/before", O_RDONLY) = 3</before>',
     '10 write(1</x>(deleted), "CALL 4 readFile\\n", 16) = 16',
@@ -73,10 +70,6 @@ test('a trace gives each call its interface and its result', () => {
   ].join('\n');
   expect(reachesOf(trace, 'node:fs')).toEqual([
     { api: 'node:fs.readFile', call: 'openat("/tmp/canary"', succeeded: false },
-    {
-      api: 'node:fs.readFile',
-      call: 'connect(<socket:[1]>, {sa_family=AF_INET, sin_port=htons(53)}, 16',
-      succeeded: true,
-    },
+    { api: 'node:fs.readFile', call: connect, succeeded: true },
   ]);
 });

@@ -1,16 +1,15 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject } from '@agent-rental/agent-runner';
 import { createBubblewrapDriver, createDenoDriver, type SandboxDriver } from '@agent-rental/sandbox';
+import { until } from '@agent-rental/test/support/timing/until';
 import { languageCode, sweepCode } from './sweep-code.js';
 import { type Reach, reachesOf } from './traced-calls.js';
 
 const STRACE = '/usr/bin/strace';
 const TRACED = '%file,%network,%process,write,ioctl,inotify_init1,kill,memfd_create,pidfd_open,sync';
 const SILENCE_MS = 15_000;
-const POLL_INTERVAL_MS = 20;
 const TRACE_ENDS_MS = 2_000;
 const NO_LIMIT = {
   cpuSeconds: 600,
@@ -22,27 +21,10 @@ const NO_LIMIT = {
 /** The isolation of the code: the evaluator, Deno's permissions, or the kernel. */
 export type Surroundings = 'evaluator' | 'permissions' | 'kernel';
 
-/** Sandboxes under strace. */
-export interface TracedSandboxes {
-  /** Runs code that announces its calls in a new sandbox. */
-  run(code: string, input: JsonObject, namespace: string): Promise<SweepPart>;
-  close(): Promise<void>;
-}
-
-/** The result of one sandbox. */
-interface SweepPart {
-  reaches: Reach[];
-  /** The number of the last announced call. */
-  last: number;
-  /** Whether the code ran to its end. */
-  ended: boolean;
-}
+type TracedSandboxes = Awaited<ReturnType<typeof openTracedSandboxes>>;
 
 /** Opens sandboxes with strace outside them. */
-export async function openTracedSandboxes(
-  surroundings: Surroundings,
-  denoBinary: string,
-): Promise<TracedSandboxes> {
+export async function openTracedSandboxes(surroundings: Surroundings, denoBinary: string) {
   const stateDir = await mkdtemp(join(tmpdir(), 'sweep-'));
   // A root server runs sandboxes, and so strace, as another user.
   await chmod(stateDir, 0o755);
@@ -61,7 +43,8 @@ export async function openTracedSandboxes(
   const driver = await driverFor(surroundings, stateDir, wrapper);
 
   return {
-    async run(code, input, namespace) {
+    /** Runs code that announces its calls in a new sandbox. */
+    async run(code: string, input: JsonObject, namespace: string) {
       await rm(trace, { force: true });
       const part = await runOnce(driver, code, { ...input, folder });
       return { ...part, reaches: reachesOf(await finishedTrace(trace), namespace) };
@@ -75,19 +58,13 @@ export async function openTracedSandboxes(
 
 /** Reads strace's output. strace ends just after the traced process, and writes its exit unless that crashed. */
 async function finishedTrace(path: string): Promise<string> {
-  const deadline = Date.now() + TRACE_ENDS_MS;
-  for (;;) {
-    const text = await readFile(path, 'utf8');
-    if (/\+\+\+ (exited|killed) [^\n]*\n$/.test(text) || Date.now() > deadline) return text;
-    await delay(POLL_INTERVAL_MS);
-  }
+  let text = '';
+  const isWhole = async () => /\+\+\+ (exited|killed) [^\n]*\n$/.test((text = await readFile(path, 'utf8')));
+  await until(isWhole, TRACE_ENDS_MS, 20).catch(() => undefined);
+  return text;
 }
 
-async function driverFor(
-  surroundings: Surroundings,
-  stateDir: string,
-  wrapper: string,
-): Promise<SandboxDriver> {
+async function driverFor(surroundings: Surroundings, stateDir: string, wrapper: string) {
   if (surroundings === 'kernel') {
     return createBubblewrapDriver({ stateDir, bwrap: wrapper, runtimeWall: 'permissions' });
   }
@@ -100,13 +77,10 @@ async function driverFor(
   });
 }
 
-async function runOnce(
-  driver: SandboxDriver,
-  code: string,
-  input: JsonObject,
-): Promise<Omit<SweepPart, 'reaches'>> {
+async function runOnce(driver: SandboxDriver, code: string, input: JsonObject) {
   const sandbox = await driver.start({ entry: 'evaluator', limits: NO_LIMIT });
   sandbox.send(JSON.stringify({ type: 'evaluate', protocol: 1, code, input, task: 'sweep' }));
+  /** The number of the last announced call, and whether the code ran to its end. */
   let [last, ended] = [-1, false];
   let timer = setTimeout(() => void sandbox.kill(), SILENCE_MS);
   for await (const line of sandbox.lines) {

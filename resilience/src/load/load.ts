@@ -8,54 +8,26 @@ import {
   startBusyMarketplace,
   type BusyMarketplace,
 } from '@agent-rental/test/support/busy-marketplace';
-import { leftBehind, type Census } from '@agent-rental/test/support/processes/census';
+import { leftBehind } from '@agent-rental/test/support/processes/census';
 import { descendants } from '@agent-rental/test/support/processes/processes';
 import type { Renter } from '@agent-rental/test/support/renter';
 import { slowAnswer, slowTask } from '@agent-rental/test/support/agents/slow-agents';
-import { quantilesOf, type Quantiles } from '@agent-rental/test/support/timing/quantiles';
-import { watchMemory, type MemoryByPart } from './memory.js';
+import { quantilesOf } from '@agent-rental/test/support/timing/quantiles';
+import type { Log } from '../run-battery.js';
+import { watchMemory } from './memory.js';
 import { checkRecords, resultOf, type Sent } from './records.js';
 
-export interface LoadOptions {
+interface LoadOptions {
   listings: number;
-  /** How long an agent works on a task. */
   runMs: number;
-  /** The time of the load within the capacity. */
   withinSeconds: number;
   /** The time of the load at twice the capacity of slots and queue. */
   overSeconds: number;
   /** Runs at once on each listing within its capacity: at most its 20 slots. */
   concurrency: number;
-  /** The length of each listing's queue. */
   lineLength: number;
   seed: number;
-  log(line: string): void;
-}
-
-/** The measurements of one leg: the warm-up, the load within the capacity, or the load over it. */
-interface Leg {
-  sent: number;
-  answers: Record<string, number>;
-  /** The time of answered runs without the agent's own time. */
-  overhead_ms: Quantiles;
-  /** The time of refused requests. */
-  refused_ms: Quantiles;
-  sandboxes_killed: number;
-}
-
-export interface LoadReport {
-  seed: number;
-  within: Leg;
-  over: Leg;
-  heap_mb: { before: number; after_within: number; after: number };
-  rss_mb: { before: number; after_within: number; after: number };
-  /** The peak memory of each part of the marketplace. */
-  peak_mb: MemoryByPart;
-  before: Census;
-  after: Census;
-  runs_on_record: number;
-  /** The faults; empty when every bound holds. */
-  broken: string[];
+  log: Log;
 }
 
 const SLOTS = 20;
@@ -70,7 +42,7 @@ const KILL_EVERY_MS = 3_000;
 const LEAVES = 8;
 
 /** Loads a marketplace within and over its capacity, with callers that leave and sandboxes that die. */
-export async function runLoad(options: LoadOptions): Promise<LoadReport> {
+export async function runLoad(options: LoadOptions) {
   const market = await startBusyMarketplace({
     SANDBOX_POOL_SIZE: '8',
     SANDBOX_MAX_ACTIVE: String(options.listings * SLOTS + 20),
@@ -84,7 +56,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   }
 }
 
-async function load(market: BusyMarketplace, options: LoadOptions): Promise<LoadReport> {
+async function load(market: BusyMarketplace, options: LoadOptions) {
   const { log, seed, runMs } = options;
   const random = new Random(seed);
   const listings: { id: string; renters: Renter[] }[] = [];
@@ -98,7 +70,7 @@ async function load(market: BusyMarketplace, options: LoadOptions): Promise<Load
   }
   const broken: string[] = [];
   const sent: Sent[] = [];
-  const run = async (name: string, perListing: number, seconds: number): Promise<Leg> => {
+  const run = async (name: string, perListing: number, seconds: number) => {
     log(`${name}: ${perListing} at once on each of ${listings.length} listings, ${seconds} s`);
     const leg = await runLeg(market, options, { name, listings, perListing, seconds, random, sent, broken });
     log(`${name}: ${JSON.stringify(leg)}`);
@@ -119,23 +91,12 @@ async function load(market: BusyMarketplace, options: LoadOptions): Promise<Load
   if (mb(heapAfter.heapUsed - heapBefore.heapUsed) > HEAP_SLACK_MB) broken.push('the heap has grown');
   if ((over.answers['429'] ?? 0) + (over.answers['503'] ?? 0) === 0)
     broken.push('no caller was refused beyond capacity');
-  const runsOnRecord = await checkRecords(market, sent, deposited, broken);
-  return {
-    seed,
-    within,
-    over,
-    heap_mb: {
-      before: mb(heapBefore.heapUsed),
-      after_within: mb(heapWithin.heapUsed),
-      after: mb(heapAfter.heapUsed),
-    },
-    peak_mb: memory.stop(),
-    rss_mb: { before: mb(heapBefore.rss), after_within: mb(heapWithin.rss), after: mb(heapAfter.rss) },
-    before,
-    after,
-    runs_on_record: runsOnRecord,
-    broken: [...new Set(broken)],
+  const runs_on_record = await checkRecords(market, sent, deposited, broken);
+  const course = (of: 'heapUsed' | 'rss') => {
+    return { before: mb(heapBefore[of]), after_within: mb(heapWithin[of]), after: mb(heapAfter[of]) };
   };
+  const used = { heap_mb: course('heapUsed'), peak_mb: memory.stop(), rss_mb: course('rss') };
+  return { seed, within, over, ...used, before, after, runs_on_record, broken: [...new Set(broken)] };
 }
 
 interface LegPlan {
@@ -153,9 +114,10 @@ async function runLeg(
   market: BusyMarketplace,
   { runMs }: LoadOptions,
   { name, listings, perListing, seconds, random, sent, broken }: LegPlan,
-): Promise<Leg> {
+) {
   const end = performance.now() + seconds * 1000;
-  const answers: Leg['answers'] = {};
+  const answers: Record<string, number> = {};
+  /** The times of answered runs without the agent's own time. */
   const overhead: number[] = [];
   const refused: number[] = [];
   let count = 0;
@@ -165,11 +127,8 @@ async function runLeg(
     while (performance.now() < end) {
       count += 1;
       const task = `${name}-${count}`;
-      const body = {
-        agent_id: agentId,
-        task: slowTask(runMs, task),
-        priority: random.chance(20) ? 'priority' : 'standard',
-      };
+      const priority = random.chance(20) ? 'priority' : 'standard';
+      const body = { agent_id: agentId, task: slowTask(runMs, task), priority };
       const path = random.chance(50) ? '/v1/execute' : '/v1/execute/stream';
       const leaves = random.chance(LEAVES);
       const startedAt = performance.now();
@@ -201,32 +160,22 @@ async function runLeg(
     }
   };
 
-  let killed = 0;
-  const killing = setInterval(() => void killOne().then((did) => (killed += did ? 1 : 0)), KILL_EVERY_MS);
-  const killOne = async (): Promise<boolean> => {
-    const sandboxes = (await descendants(market.server.process.pid ?? 0)).filter(({ command }) =>
-      /\bdeno\b/.test(command),
-    );
-    const victim = sandboxes[random.below(Math.max(1, sandboxes.length))];
-    try {
-      if (victim) process.kill(victim.pid, 'SIGKILL');
-      return victim !== undefined;
-    } catch {
-      // The sandbox has ended by itself.
-      return false;
-    }
+  let sandboxes_killed = 0;
+  const killOne = async () => {
+    const children = await descendants(market.server.process.pid ?? 0);
+    const sandboxes = children.filter(({ command }) => /\bdeno\b/.test(command));
+    if (sandboxes.length === 0) return;
+    process.kill(random.pick(sandboxes).pid, 'SIGKILL');
+    sandboxes_killed += 1;
   };
+  // A sandbox may end by itself before its kill.
+  const killing = setInterval(() => void killOne().catch(() => undefined), KILL_EVERY_MS);
   await Promise.all(
     listings.flatMap(({ id, renters }) =>
       Array.from({ length: perListing }, (_, index) => caller(id, renters[index % renters.length] as Renter)),
     ),
   );
   clearInterval(killing);
-  return {
-    sent: count,
-    answers,
-    overhead_ms: quantilesOf(overhead),
-    refused_ms: quantilesOf(refused),
-    sandboxes_killed: killed,
-  };
+  const [overhead_ms, refused_ms] = [quantilesOf(overhead), quantilesOf(refused)];
+  return { sent: count, answers, overhead_ms, refused_ms, sandboxes_killed };
 }

@@ -13,15 +13,8 @@ await runBattery(
       seed: { kind: 'number', text: 'of the random choices; random by default', least: 0 },
     },
   },
-  (values, log) =>
-    runLoad({
-      listings: 5,
-      runMs: 8_000,
-      concurrency: 20,
-      lineLength: 20,
-      withinSeconds: values.within,
-      overSeconds: values.over,
-      seed: seedOr(values.seed),
-      log,
-    }),
+  ({ within: withinSeconds, over: overSeconds, seed }, log) => {
+    const size = { listings: 5, runMs: 8_000, concurrency: 20, lineLength: 20, withinSeconds, overSeconds };
+    return runLoad({ ...size, seed: seedOr(seed), log });
+  },
 );

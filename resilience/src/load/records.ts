@@ -1,8 +1,7 @@
-import type { Pool } from 'pg';
-import { type BusyMarketplace } from '@agent-rental/test/support/busy-marketplace';
+import type { BusyMarketplace } from '@agent-rental/test/support/busy-marketplace';
 import { until } from '@agent-rental/test/support/timing/until';
+import { jsonOf } from '../run-answers.js';
 
-/** A sent request and its answer. */
 export interface Sent {
   digest: string;
   left: boolean;
@@ -15,10 +14,8 @@ const SETTLEMENT_MS = 120_000;
 
 /** Reads a run's result from either endpoint's answer. */
 export function resultOf(body: string): { status: string; output: unknown } {
-  const json = body.startsWith('{')
-    ? body
-    : (/event: done\ndata: (.*)/.exec(body)?.[1] ?? '{"status":"no done"}');
-  return JSON.parse(json) as { status: string; output: unknown };
+  const { status = 'no done', output } = Object(jsonOf(body)) as { status?: string; output?: unknown };
+  return { status, output };
 }
 
 /** Checks that every run has one record and one payment, with its answer's status. @returns the number of recorded runs. */
@@ -28,9 +25,11 @@ export async function checkRecords(
   deposited: number,
   broken: string[],
 ): Promise<number> {
-  await until(async () => (await openCharges(database)) === 0, SETTLEMENT_MS).catch(() => undefined);
-  const open = await openCharges(database);
-  if (open > 0) broken.push(`${open} charges are not final after ${SETTLEMENT_MS / 1000} s`);
+  const areFinal = async () => {
+    const open = `select from charges where state in ('reserved', 'signed', 'confirmed')`;
+    return (await database.query(open)).rows.length === 0;
+  };
+  await until(areFinal, SETTLEMENT_MS).catch(() => broken.push('charges are not final after 120 s'));
   const { rows } = await database.query<{ digest: string; status: string; charge: string | null }>(
     `select encode(request_digest, 'hex') as digest, runs.status, coalesce(charges.state, case when credits.run_id is not null then 'confirmed' end) as charge
       from runs left join charges on charges.run_id = runs.id
@@ -64,12 +63,4 @@ export async function checkRecords(
   if (Number(balance) + Number(charged) !== deposited)
     broken.push(`the money does not add up: ${balance} + ${charged} of ${deposited}`);
   return rows.length;
-}
-
-/** Counts the charges without a final state. */
-async function openCharges(database: Pool): Promise<number> {
-  const { rows } = await database.query<{ count: number }>(
-    `select count(*)::int as count from charges where state in ('reserved', 'signed', 'confirmed')`,
-  );
-  return rows[0]?.count ?? 0;
 }

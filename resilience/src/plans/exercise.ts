@@ -4,13 +4,12 @@ import { readWhatIsSeldomRead } from '@agent-rental/server/testing';
 import { until } from '@agent-rental/test/support/timing/until';
 import { call } from '@agent-rental/test/support/http';
 import { openRawMcpSession } from '@agent-rental/test/support/raw-mcp-session';
-import type { FaultMarket, Listing, Rental } from '../faults/world/market.js';
+import { draftOf, type FaultMarket, type Listing, type Rental } from '../faults/world/market.js';
 import type { Step } from '../faults/proxies/step.js';
 import { earnCredits, newRequest, prepare, SCENARIOS, send } from '../faults/world/scenarios.js';
 import { settle } from '../faults/world/verify.js';
 import { readPaths } from './reads.js';
 
-/** The data for an exercise of the server. */
 export interface Exercised {
   /** One more than the scenarios. */
   readonly listings: readonly Listing[];
@@ -32,9 +31,8 @@ export async function exercise(market: FaultMarket, exercised: Exercised): Promi
   await workBackground(market);
   const { busy, metricsToken: token } = exercised;
   await Promise.all(['/health', '/ready'].map((path) => expect(path, call(market.served, 'GET', path))));
-  const metrics = await fetch(`${market.server.baseUrl}/metrics`, {
-    headers: { authorization: `Bearer ${token}` },
-  });
+  const headers = { authorization: `Bearer ${token}` };
+  const metrics = await fetch(`${market.server.baseUrl}/metrics`, { headers });
   if (!metrics.ok) wrong.push(`/metrics was answered ${metrics.status}`);
   const mcp = await openRawMcpSession(`${market.server.baseUrl}/mcp`, busy.renter.token);
   if ((await mcp.tools()).length === 0) wrong.push('MCP lists no tools');
@@ -61,34 +59,21 @@ type Expect = (
   status?: number,
 ) => Promise<Record<string, string>>;
 
-/** New ids of the busy wallet. */
-interface Known {
-  readonly runId: string;
-  readonly approvalId: string;
-}
-
-/** Makes runs of every scenario and with every idempotency key. */
-async function workRuns(market: FaultMarket, exercised: Exercised, expect: Expect): Promise<Known> {
-  const {
-    listings,
-    busy: { renter, listing },
-  } = exercised;
+/** Makes runs of every scenario and with every idempotency key. @returns new ids of the busy wallet */
+async function workRuns(market: FaultMarket, exercised: Exercised, expect: Expect) {
+  const { listings, busy } = exercised;
+  const { token } = busy.renter;
   const run = (task: string, headers: Record<string, string>) => {
-    const body = { agent_id: listing.id, task: `answer ${task}` };
-    return expect(
-      'a run',
-      call(market.served, 'POST', '/v1/execute', { token: renter.token, headers, body }),
-    );
+    const body = { agent_id: busy.listing.id, task: `answer ${task}` };
+    return expect('a run', call(market.served, 'POST', '/v1/execute', { token, headers, body }));
   };
   const { run_id: runId = '' } = await run('plainly', {});
   await run('by key', { 'idempotency-key': `key-of-${runId}` });
   await run('by key', { 'idempotency-key': `key-of-${runId}` });
   await run('by key with a window', { 'idempotency-key': `equal-${runId};window=30` });
   const rentals = await market.rentAll(SCENARIOS.map((_, index) => listings[index + 1] as Listing));
-  await earnCredits(
-    market,
-    rentals.filter((_, index) => SCENARIOS[index]?.usesCredit),
-  );
+  const earning = rentals.filter((_, index) => SCENARIOS[index]?.usesCredit);
+  await earnCredits(market, earning);
   const requests = SCENARIOS.map((scenario, index) => newRequest(scenario, rentals[index] as Rental));
   for (const request of requests) await prepare(market, request);
   await Promise.all(requests.map((request) => send(market, request)));
@@ -103,23 +88,15 @@ async function workRuns(market: FaultMarket, exercised: Exercised, expect: Expec
  *
  * @returns the id of the approval
  */
-async function workApproved(
-  market: FaultMarket,
-  { busy: { renter, listing } }: Exercised,
-  expect: Expect,
-): Promise<string> {
-  const client = createClient({ baseUrl: market.server.baseUrl, signer: keypairSigner(renter.wallet) });
-  const { key } = await createApiKey(client, keypairSigner(renter.wallet), 'asks', {
-    policy: { ask_above_lamports: 0 },
-  });
-  const byKey = () =>
-    call(market.served, 'POST', '/v1/execute', {
-      token: key,
-      body: { agent_id: listing.id, task: 'answer once approved' },
-    });
+async function workApproved(market: FaultMarket, { busy: { renter, listing } }: Exercised, expect: Expect) {
+  const signer = keypairSigner(renter.wallet);
+  const client = createClient({ baseUrl: market.server.baseUrl, signer });
+  const { key } = await createApiKey(client, signer, 'asks', { policy: { ask_above_lamports: 0 } });
+  const body = { agent_id: listing.id, task: 'answer once approved' };
+  const byKey = () => call(market.served, 'POST', '/v1/execute', { token: key, body });
   await expect('a question', byKey(), 403);
   const [asked] = (await client.listApprovals()).approvals;
-  if (asked) await approveSpending(client, keypairSigner(renter.wallet), asked);
+  if (asked) await approveSpending(client, signer, asked);
   await expect('an approved run', byKey());
   return asked?.id ?? '';
 }
@@ -128,12 +105,12 @@ async function workApproved(
 async function workBusy(
   market: FaultMarket,
   { busy: { renter, wallet, listing } }: Exercised,
-  { runId, approvalId }: Known,
+  { runId, approvalId }: Awaited<ReturnType<typeof workRuns>>,
   expect: Expect,
 ): Promise<void> {
   const { served } = market;
   const { token } = renter;
-  const { id: listingId } = listing;
+  const listingId = listing.id;
   const ask = (method: string, path: string, body?: object) =>
     call(served, method, path, { token, ...(body && { body }) });
   await expect('a cancelled key', ask('POST', '/v1/runs/cancel', { idempotency_key: 'a-later-key' }));
@@ -142,27 +119,11 @@ async function workBusy(
   await expect('a pin', pin(1));
   await expect('no pin', pin(null));
   const client = createClient({ baseUrl: market.server.baseUrl, signer: keypairSigner(renter.wallet) });
-  const { job_id: jobId } = await client.registerAgent({
-    name: 'a-draft',
-    category: 'research',
-    description: 'Is never published.',
-    model: { provider: 'self_hosted', model: 'stand-in', endpoint_url: market.agent.url },
-    entrypoint_url: market.agent.url,
-    input_schema: {},
-    output_schema: { type: 'string' },
-    listing: { rental_model: 'one_time', price_lamports: 1_000_000, sample_output: ['A sample.'] },
-  });
+  const { job_id: jobId } = await client.registerAgent(draftOf(market, 'a-draft'));
   const draft = await until(async () => (await client.getJob(jobId)).result?.listing_id);
-  const upload = fetch(`${served.dev.base_url}/v1/files`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'text/plain' },
-    body: 'a file',
-  });
-  const { file_id: fileId = '' } = await expect(
-    'a file',
-    upload.then(async (response) => ({ status: response.status, body: await response.json() })),
-    201,
-  );
+  const headers = { 'content-type': 'text/plain' };
+  const upload = call(served, 'POST', '/v1/files', { token, headers, raw: 'a file' });
+  const { file_id: fileId = '' } = await expect('a file', upload, 201);
   for (const path of readPaths({ wallet, listingId, ownId: draft, jobId, runId, fileId, approvalId })) {
     const { next_cursor: cursor } = await expect(path, ask('GET', path));
     if (cursor === undefined) continue;
@@ -183,10 +144,6 @@ async function workBackground(market: FaultMarket): Promise<void> {
   );
   const tasks = scheduled.map(({ identifier }) => identifier);
   for (const task of tasks) await market.query('select graphile_worker.add_job($1)', [task]);
-  await until(async () => {
-    const waiting = await market.query(`select from graphile_worker.jobs where task_identifier = any ($1)`, [
-      tasks,
-    ]);
-    return waiting.length === 0;
-  });
+  const waiting = `select from graphile_worker.jobs where task_identifier = any ($1)`;
+  await until(async () => (await market.query(waiting, [tasks])).length === 0);
 }

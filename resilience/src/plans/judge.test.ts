@@ -1,17 +1,10 @@
 import { expect, it } from 'vitest';
 import { findScans, readExplained, type CarriedOut, type PlanNode } from './judge.js';
 
+const roots = { runs: 'runs', runs_2026_01: 'runs', charges: 'charges', index_cursor: 'index_cursor' };
 const tables = {
-  growing: new Map([
-    ['runs', 1_000],
-    ['charges', 1_000],
-  ]),
-  roots: new Map([
-    ['runs', 'runs'],
-    ['runs_2026_01', 'runs'],
-    ['charges', 'charges'],
-    ['index_cursor', 'index_cursor'],
-  ]),
+  growing: new Map(Object.entries({ runs: 1_000, charges: 1_000 })),
+  roots: new Map(Object.entries(roots)),
 };
 
 const scan = (type: string, relation: string, rows = 1, loops = 1): PlanNode => ({
@@ -35,20 +28,10 @@ it('finds a sequential scan of a partition anywhere in a plan, also in a part th
 
 it('finds a statement that reads more than half of a table by an index', () => {
   expect(findScans([carriedOut(scan('Index Scan', 'charges', 5, 100))], tables)).toEqual([]);
-  const removed = {
-    ...scan('Index Scan', 'charges', 5, 100),
-    'Index Name': 'by_time',
-    'Rows Removed by Filter': 1,
-  };
-  expect(findScans([carriedOut(removed)], tables)).toEqual([
-    {
-      table: 'charges',
-      how: 'whole',
-      rows: 600,
-      by: 'Index Scan using by_time',
-      planned: 'custom',
-      statement: 'select',
-    },
+  const more = { 'Index Name': 'by_time', 'Rows Removed by Filter': 1 };
+  const by = 'Index Scan using by_time';
+  expect(findScans([carriedOut({ ...scan('Index Scan', 'charges', 5, 100), ...more })], tables)).toEqual([
+    { table: 'charges', how: 'whole', rows: 600, by, planned: 'custom', statement: 'select' },
   ]);
 });
 

@@ -1,4 +1,3 @@
-/** A node of an executed plan in PostgreSQL's JSON form. */
 export interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
@@ -10,9 +9,7 @@ export interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** An executed statement and its plan. */
 export interface CarriedOut {
-  /** On one line. */
   readonly statement: string;
   readonly plan: PlanNode;
   /** `custom`: planned for the values of one execution. `generic`: planned for any values. */
@@ -24,19 +21,14 @@ export interface TableScan {
   readonly table: string;
   /** `sequential`: row by row. `whole`: more than half of its rows, by an index. */
   readonly how: 'sequential' | 'whole';
-  /** The most rows of one execution. */
   readonly rows: number;
-  /** The nodes of the plan that read the table. */
   readonly by: string;
   readonly planned: CarriedOut['planned'];
   readonly statement: string;
 }
 
-/** The tables of the database. */
 export interface Tables {
-  /** Rows of each growing table. */
   readonly growing: ReadonlyMap<string, number>;
-  /** The table that each relation belongs to. */
   readonly roots: ReadonlyMap<string, string>;
 }
 

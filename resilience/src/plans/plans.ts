@@ -6,21 +6,10 @@ import {
   type HistorySize,
 } from '@agent-rental/test/support/history/seed-history';
 import { FaultMarket, type Listing } from '../faults/world/market.js';
+import type { Log } from '../run-battery.js';
 import { exercise, holdsComparison } from './exercise.js';
-import { SentStatements } from './sent-statements.js';
 import { findScans, readExplained, type CarriedOut, type TableScan, type Tables } from './judge.js';
 import { BOUNDED_TABLES, RIGHT_SCANS } from './tables.js';
-
-/** The report of the battery. */
-export interface PlansReport {
-  /** The number of distinct executed statements, including statements in SQL functions. */
-  statements: number;
-  /** Growing tables with too few rows for a meaningful plan. */
-  unseeded: string[];
-  /** Requests with a wrong answer. */
-  unanswered: string[];
-  scans: TableScan[];
-}
 
 /**
  * The planner's modes: `generic` for any values, and `custom` for the values of one execution. PostgreSQL itself makes generic plans
@@ -48,15 +37,16 @@ const LEAST_ROWS = 500;
  * Uses a marketplace with a long history, and checks PostgreSQL's plan of each statement. The statements come from runs, from
  * every read of the API, and from background work.
  */
-export async function judgePlans(size: HistorySize, log: (line: string) => void): Promise<PlansReport> {
+export async function judgePlans(size: HistorySize, log: Log) {
   const database = await openRestartableDatabase();
-  const work = async (market: FaultMarket): Promise<PlansReport> => {
+  const work = async (market: FaultMarket) => {
     const listings = await market.publish(LISTINGS);
     const busy = await market.rent(listings[0] as Listing, 200n);
     await market.server.kill();
     await seedHistory(database.pool, size, { busyWallet: busy.wallet, progress: log });
     const carriedOut: CarriedOut[] = [];
-    const sent = new SentStatements();
+    /** The server's statements, by whether they are prepared. */
+    const sent = { prepared: new Set<string>(), others: new Set<string>() };
     const unanswered: string[] = [];
     for (const planned of PLANNED) {
       market.lanes.onNotice = (text) => {
@@ -65,7 +55,7 @@ export async function judgePlans(size: HistorySize, log: (line: string) => void)
       };
       const hold = holdsComparison();
       market.lanes.always = (step) => {
-        sent.add(step);
+        sent[step.isPrepared ? 'prepared' : 'others'].add(step.name);
         return hold(step);
       };
       await database.restart({ ...EXPLAINS, plan_cache_mode: `force_${planned}_plan` });
@@ -77,7 +67,8 @@ export async function judgePlans(size: HistorySize, log: (line: string) => void)
     }
     // Drops generic plans of unprepared statements: PostgreSQL makes them only because the setting forces it.
     const real = carriedOut.filter(
-      ({ planned, statement }) => planned === 'custom' || !sent.isUnprepared(statement),
+      ({ planned, statement }) =>
+        planned === 'custom' || sent.prepared.has(statement) || !sent.others.has(statement),
     );
     return reportOf(real, await tablesOf(database.pool), unanswered);
   };
@@ -92,12 +83,14 @@ async function tablesOf(pool: Parameters<typeof rowEstimates>[0]): Promise<Table
   return { growing: new Map(estimates), roots: await partitionRoots(pool) };
 }
 
-function reportOf(carriedOut: readonly CarriedOut[], tables: Tables, unanswered: string[]): PlansReport {
+function reportOf(carriedOut: readonly CarriedOut[], tables: Tables, unanswered: string[]) {
   const isRight = ({ table, statement }: TableScan) =>
     RIGHT_SCANS.some((right) => right.tables.includes(table) && right.statement.test(statement));
   const scans = findScans(carriedOut, tables).filter((scan) => !isRight(scan));
   return {
+    /** Distinct ones, including statements in SQL functions. */
     statements: new Set(carriedOut.map(({ statement }) => statement)).size,
+    /** Growing tables with too few rows for a meaningful plan. */
     unseeded: [...tables.growing].flatMap(([table, rows]) => (rows < LEAST_ROWS ? [table] : [])),
     unanswered: [...new Set(unanswered)],
     scans: scans.toSorted((one, other) => (one.table < other.table ? -1 : 1)),

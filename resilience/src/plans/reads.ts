@@ -1,10 +1,8 @@
 import { operations, type OperationId } from '@agent-rental/contract';
 
-/** Existing ids for the reads. */
 export interface Known {
   readonly wallet: string;
   readonly listingId: string;
-  /** A listing that the wallet created. */
   readonly ownId: string;
   readonly jobId: string;
   readonly runId: string;
@@ -59,7 +57,6 @@ const READS: Record<ReadId, (known: Known) => readonly string[]> = {
   getReceipt: ({ runId }) => [runId],
 };
 
-/** The paths of every read. */
 export function readPaths(known: Known): string[] {
   return (Object.keys(READS) as ReadId[]).flatMap((id) =>
     READS[id](known).map((rest) => {

@@ -12,14 +12,12 @@ export const BOUNDED_TABLES: Readonly<Record<string, string>> = {
   index_cursor: 'a row for the one program',
 };
 
-/** A scan that is right for a reason. */
 interface RightScan {
   readonly tables: readonly string[];
   readonly statement: RegExp;
   readonly reason: string;
 }
 
-/** The scans that are right. */
 export const RIGHT_SCANS: readonly RightScan[] = [
   {
     tables: ['seats', 'seat_line'],

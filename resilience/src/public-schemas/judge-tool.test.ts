@@ -2,6 +2,8 @@ import { Random } from '@agent-rental/test/support/random';
 import { expect, it } from 'vitest';
 import { judgeTool } from './judge-tool.js';
 
+const WORKSPACE = { type: 'boolean', const: true };
+
 /** Like a public server's tool: a parent of three alternatives, and a title with one text or several. */
 const PAGE = {
   name: 'create-page',
@@ -11,11 +13,7 @@ const PAGE = {
       parent: {
         anyOf: [
           { type: 'object', properties: { page_id: { type: 'string' } }, required: ['page_id'] },
-          {
-            type: 'object',
-            properties: { workspace: { type: 'boolean', const: true } },
-            required: ['workspace'],
-          },
+          { type: 'object', properties: { workspace: WORKSPACE }, required: ['workspace'] },
           { type: 'string' },
         ],
       },

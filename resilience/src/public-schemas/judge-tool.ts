@@ -8,9 +8,7 @@ import { likelyValue } from './valid-values.js';
 
 /** The result of values that a tool's own schema accepts. */
 export interface Verdict {
-  /** The number of values. */
   values: number;
-  /** Values that the published schema refuses. */
   refused: { tool: string; value: unknown }[];
   /** Values that would reach an agent changed. */
   changed: { tool: string; value: unknown }[];

@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
+import { until } from '@agent-rental/test/support/timing/until';
 import type { PublicServer } from './servers.js';
 
 /** Includes the download of the server's packages. */
 const START_TIMEOUT_MS = 180_000;
-const POLL_MS = 100;
 
-/** A tool in its server's list. */
 export interface PublicTool {
   readonly name: string;
   readonly inputSchema: object;
@@ -27,24 +26,21 @@ export async function listTools({ pkg, args, settings }: PublicServer): Promise<
   child.stdin.on('error', () => undefined);
   const exited = once(child, 'exit');
   const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-  const answerTo = async (id: number): Promise<{ tools?: PublicTool[] }> => {
-    const deadline = performance.now() + START_TIMEOUT_MS;
-    while (performance.now() < deadline && child.exitCode === null) {
-      for (const line of printed.split('\n')) {
-        const message = parsed(line);
-        if (message?.id === id) return message.result ?? {};
-      }
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
-    throw new Error(`${pkg} did not answer.`);
-  };
+  const answerTo = (id: number) =>
+    until(async () => {
+      if (child.exitCode !== null) throw new Error('It ended.');
+      const message = printed
+        .split('\n')
+        .map(parsed)
+        .find((each) => each?.id === id);
+      return message && (message.result ?? {});
+    }, START_TIMEOUT_MS).catch((cause: unknown) => {
+      throw new Error(`${pkg} did not answer.`, { cause });
+    });
   try {
     const clientInfo = { name: 'agent-rental', version: '1' };
-    send({
-      id: 1,
-      method: 'initialize',
-      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo },
-    });
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+    send({ id: 1, method: 'initialize', params });
     await answerTo(1);
     send({ method: 'notifications/initialized' });
     send({ id: 2, method: 'tools/list' });

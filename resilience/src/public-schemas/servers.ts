@@ -1,4 +1,3 @@
-/** A public MCP server over stdio. */
 export interface PublicServer {
   /** The package with its version, for npx. */
   readonly pkg: string;
@@ -7,12 +6,10 @@ export interface PublicServer {
   readonly settings: readonly string[];
 }
 
-const server = (
-  pkg: string,
-  given: { args?: readonly string[]; settings?: readonly string[] } = {},
-): PublicServer => ({ pkg, args: given.args ?? [], settings: given.settings ?? [] });
+const server = (pkg: string, given: Partial<PublicServer> = {}): PublicServer => {
+  return { pkg, args: [], settings: [], ...given };
+};
 
-/** The public servers. */
 export const PUBLIC_SERVERS: readonly PublicServer[] = [
   server('@modelcontextprotocol/server-everything@2026.8.31', { args: ['stdio'] }),
   server('@modelcontextprotocol/server-filesystem@2026.8.31', { args: ['.'] }),

@@ -1,66 +1,27 @@
-import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
 import { Random } from '@agent-rental/test/support/random';
-import type { Replica } from '@agent-rental/test/support/replicas/replica';
 import { ReplicaMarket, type MarketListing } from '@agent-rental/test/support/replicas/replica-market';
-import { newCaller, type AskedRun, type Caller } from './caller.js';
+import { newCallers, type AskedRun, type Caller } from './caller.js';
 import { changesOf, eventsOf } from './changes.js';
-import { Client } from './client.js';
+import { Client, type Asked, type Got } from './client.js';
 import { fallbacksOf, leadersOf } from './metrics.js';
 import { burst, judgeBurst, Windows, type Burst } from './limits.js';
-import { compareMoney, compareRecords, rest } from './records.js';
-import { KINDS, make } from './requests.js';
+import { compareMoney, compareRecords, rest, told } from './records.js';
+import { KINDS, make, type MixedOptions } from './requests.js';
 import { newRun, readAgain, runToEnd, type Context } from './runs.js';
 import { SlotWatch } from './slots.js';
 
-export interface ReplicasOptions {
+interface ReplicasOptions extends MixedOptions {
   readonly replicas: number;
-  /** The least number of HTTP requests, without the preparation. */
-  readonly requests: number;
   /** Kills of a replica, each followed by a new replica. The first kill is of the leader. */
   readonly kills: number;
-  readonly wallets: number;
-  readonly concurrency: number;
-  readonly seed: number;
-  log(line: string): void;
 }
 
-export interface ReplicasReport {
-  readonly seed: number;
-  readonly seconds: number;
-  readonly requests: number;
-  readonly requests_per_s: number;
-  /** Requests by status. 0: the kill of the replica broke the connection. */
-  readonly statuses: Record<number, number>;
-  /** Requests that each replica answered. */
-  readonly answered: Record<string, number>;
-  readonly killed: string[];
-  readonly added: string[];
-  /** From each kill of the leader to another replica's lead. */
-  readonly failover_ms: number[];
-  readonly limits: {
-    bursts: Burst[];
-    windows: number;
-    answers: number;
-    /** Requests that one replica counted alone, because Redis did not answer in time. */
-    without_redis: number;
-  };
-  readonly slots: { most_at_agent: number; most_taken: number };
-  readonly runs: { asked: number; on_record: number; made_good: number; answered: number };
-  readonly money: { rentals: number; charged: number };
-  /** The faults; empty when all bounds hold. */
-  readonly broken: string[];
-}
-
-/** Wallets that are made at the same time. */
-const CALLERS_AT_ONCE = 6;
-/** The most faults in a report. */
-const MOST_TOLD = 50;
 /** Callers that run an agent at once: more than its slots. */
 const CROWD = 30;
 const CROWD_WORK_MS = 1_000;
 
 /** Sends mixed requests to replicas, kills and adds some of them, and compares all results with the chain. */
-export async function runReplicas(options: ReplicasOptions): Promise<ReplicasReport> {
+export async function runReplicas(options: ReplicasOptions) {
   const slots = new SlotWatch();
   const market = await ReplicaMarket.open({ replicas: options.replicas }, slots.onTask);
   try {
@@ -74,7 +35,7 @@ async function replicas(
   market: ReplicaMarket,
   slots: SlotWatch,
   { requests, kills, wallets, concurrency, seed, log }: ReplicasOptions,
-): Promise<ReplicasReport> {
+) {
   const random = new Random(seed);
   const broken: string[] = [];
   const listings = await market.publish([
@@ -84,28 +45,20 @@ async function replicas(
     { name: 'for-a-month', model: 'subscription' },
     { name: 'in-a-sandbox', model: 'one_time', isDeclarative: true },
   ]);
-  const runsOfWallet = Math.ceil(requests / wallets) + 60;
-  const callers = await inParallel(Array(wallets), CALLERS_AT_ONCE, () =>
-    newCaller(market, listings, runsOfWallet),
-  );
+  const callers = await newCallers(market, listings, { requests, wallets });
   const treasuryBefore = await market.connection.getBalance(market.treasury);
   log(`${callers.length} wallets have rented ${listings.length} listings`);
 
   const windows = new Windows(broken);
   const answered: Record<string, number> = {};
-  const newClient = () =>
-    new Client({
-      random,
-      replicas: () => market.replicas,
-      broken,
-      onAnswer: (asked, got) => {
-        answered[got.replica.name] = (answered[got.replica.name] ?? 0) + 1;
-        windows.note(asked, got);
-      },
-    });
-  const client = newClient();
+  const onAnswer = (asked: Asked, got: Got) => {
+    answered[got.replica.name] = (answered[got.replica.name] ?? 0) + 1;
+    windows.note(asked, got);
+  };
+  const parts = { random, replicas: () => market.replicas, broken, statuses: {}, onAnswer };
+  const client = new Client(parts);
   /** Sends the bursts over the limits, which do not count as mixed requests. */
-  const greedy = newClient();
+  const greedy = new Client(parts);
   const runs: AskedRun[] = [];
   const context: Context = { client, random, runs };
   const bursts: Burst[] = [];
@@ -114,11 +67,10 @@ async function replicas(
 
   const crowd = async () => {
     const listing = listings[0] as MarketListing;
-    const some = Array.from({ length: CROWD }, (_, index) => callers[index % callers.length] as Caller);
+    const run = (caller: Caller) =>
+      runToEnd(caller, newRun(caller, context, { listing, workMs: CROWD_WORK_MS }), context);
     await Promise.all(
-      some.map((caller) =>
-        runToEnd(caller, newRun(caller, context, { listing, workMs: CROWD_WORK_MS }), context),
-      ),
+      Array.from({ length: CROWD }, (_, index) => run(callers[index % callers.length] as Caller)),
     );
   };
   const due = eventsOf(requests, {
@@ -151,20 +103,20 @@ async function replicas(
   const sent = client.sent + greedy.sent;
   log(`${sent} requests in ${Math.round(seconds)} s; waiting for the end of all runs`);
 
-  const left = await rest(market);
-  for (const [what, count] of Object.entries(left)) if (count > 0) broken.push(`${count} ${what} are left`);
-  broken.push(...slots.end());
+  broken.push(...(await rest(market)), ...slots.end());
   const leaders = await leadersOf(market.running);
-  let fallbacks = 0;
+  /** Requests that one replica counted alone, because Redis did not answer in time. */
+  let without_redis = 0;
   for (const replica of market.running) {
     const count = await fallbacksOf(replica);
-    if (count > 0) log(`${replica.name} counted ${count} requests without Redis: ${redisLines(replica)}`);
-    fallbacks += count;
+    const lines = replica.output().match(/.*Redis.*/g) ?? [];
+    if (count > 0) log(`${replica.name} counted ${count} requests without Redis: ${lines.join(' ')}`);
+    without_redis += count;
   }
-  broken.push(...bursts.flatMap((each) => judgeBurst(each, fallbacks)));
+  broken.push(...bursts.flatMap((each) => judgeBurst(each, without_redis)));
   if (leaders.length !== 1) broken.push(`${leaders.length} replicas lead at the end`);
   for (const replica of market.replicas) {
-    if (!((answered[replica.name] ?? 0) > 0)) broken.push(`${replica.name} answered nothing`);
+    if (!answered[replica.name]) broken.push(`${replica.name} answered nothing`);
   }
   // Any replica returns the reported results, also for runs of killed replicas.
   for (const caller of callers) {
@@ -181,12 +133,13 @@ async function replicas(
     seconds: Math.round(seconds),
     requests: sent,
     requests_per_s: Math.round(sent / seconds),
-    statuses: addUp(client.statuses, greedy.statuses),
+    statuses: client.statuses,
     answered,
     killed: changes.killed,
     added: changes.added,
+    /** From each kill of the leader to another replica's lead. */
     failover_ms: changes.failoverMs,
-    limits: { bursts, windows: windows.count, answers: windows.looked, without_redis: fallbacks },
+    limits: { bursts, windows: windows.count, answers: windows.looked, without_redis },
     slots: { most_at_agent: slots.mostAtAgent, most_taken: slots.mostTaken },
     runs: {
       asked: runs.length,
@@ -195,7 +148,7 @@ async function replicas(
       answered: runs.filter(({ told }) => told.length > 0).length,
     },
     money: { rentals: market.rentals.length, charged: charged?.count ?? 0 },
-    broken: [...new Set(broken)].slice(0, MOST_TOLD),
+    broken: told(broken),
   };
 }
 
@@ -203,21 +156,3 @@ async function replicas(
 const LEAST_ANSWERS = 50;
 /** Runs of each wallet that are read again at the end. */
 const READ_AGAIN = 10;
-
-/** The lines of a replica's log about Redis. */
-function redisLines(replica: Replica): string {
-  return replica
-    .output()
-    .split('\n')
-    .filter((line) => line.includes('Redis'))
-    .join(' ');
-}
-
-function addUp(...counts: Readonly<Record<number, number>>[]): Record<number, number> {
-  const sum: Record<number, number> = {};
-  for (const each of counts) {
-    for (const [status, count] of Object.entries(each))
-      sum[Number(status)] = (sum[Number(status)] ?? 0) + count;
-  }
-  return sum;
-}

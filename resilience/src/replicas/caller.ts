@@ -1,4 +1,5 @@
 import { createApiKey } from '@agent-rental/sdk/solana';
+import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
 import type { Random } from '@agent-rental/test/support/random';
 import type { MarketListing, ReplicaMarket } from '@agent-rental/test/support/replicas/replica-market';
 
@@ -7,17 +8,13 @@ export interface AskedRun {
   readonly body: { agent_id: string; task: string };
   /** The Idempotency-Key; undefined: none. */
   readonly key: string | undefined;
-  /** The name in its task. */
   readonly name: string;
-  /** Whether its caller cancels it. */
   readonly isCancelled: boolean;
-  /** The way of the request. */
   readonly way: 'http' | 'stream' | 'async' | 'mcp';
   /** The answers with its result, one per request. */
   readonly told: ToldRun[];
 }
 
-/** A run's result in an answer. */
 export interface ToldRun {
   readonly run_id: string;
   readonly status: string;
@@ -29,33 +26,25 @@ export interface ToldRun {
 export interface Caller {
   readonly bearers: readonly string[];
   readonly listings: readonly MarketListing[];
-  /** Runs with a result. */
   readonly done: AskedRun[];
   /** The session of its MCP client, after the first call. */
   mcpSession: string | undefined;
 }
 
-/**
- * Makes a wallet and rents the listings.
- *
- * @param runs the paid runs of each Per-Task listing
- */
-export async function newCaller(
+/** Makes wallets and rents the listings. They pay for more runs than their shares of the requests. */
+export function newCallers(
   market: ReplicaMarket,
   listings: readonly MarketListing[],
-  runs: number,
-): Promise<Caller> {
-  const participant = await market.participant();
-  const { token, signer, client } = participant;
-  const { key } = await createApiKey(client, signer, 'battery');
-  for (const listing of listings) await market.rent(participant, listing, runs);
-  return {
-    bearers: [token, key],
-    listings,
-    done: [],
-    mcpSession: undefined,
-  };
+  { requests, wallets }: { requests: number; wallets: number },
+): Promise<Caller[]> {
+  return inParallel(Array(wallets), 6, async () => {
+    const participant = await market.participant();
+    const { token, signer, client } = participant;
+    const { key } = await createApiKey(client, signer, 'battery');
+    for (const listing of listings)
+      await market.rent(participant, listing, Math.ceil(requests / wallets) + 60);
+    return { bearers: [token, key], listings, done: [], mcpSession: undefined };
+  });
 }
 
-/** A random choice of the login token or the API key. */
 export const bearerOf = ({ bearers }: Caller, random: Random): string => random.pick(bearers);

@@ -1,5 +1,4 @@
 import type { Random } from '@agent-rental/test/support/random';
-import type { Replica } from '@agent-rental/test/support/replicas/replica';
 import type { ReplicaMarket } from '@agent-rental/test/support/replicas/replica-market';
 import { leadersOf, takeOver } from './metrics.js';
 
@@ -14,24 +13,13 @@ export function eventsOf(
   requests: number,
   events: { crowd(): Promise<unknown>; burst(index: number): Promise<unknown> },
 ): (sent: number) => Promise<unknown>[] {
-  const every = {
-    crowd: Math.min(CROWD_EVERY, Math.floor(requests / 3)),
-    burst: Math.min(BURST_EVERY, Math.floor(requests / 4)),
+  const regularly = (every: number, event: (index: number) => Promise<unknown>) => {
+    let count = 0;
+    return (sent: number) => (sent >= Math.floor(every / 2) + count * every ? [event(count++)] : []);
   };
-  const next = { crowd: Math.floor(every.crowd / 2), burst: Math.floor(every.burst / 2) };
-  let bursts = 0;
-  return (sent) => {
-    const started: Promise<unknown>[] = [];
-    if (sent >= next.crowd) {
-      next.crowd += every.crowd;
-      started.push(events.crowd());
-    }
-    if (sent >= next.burst) {
-      next.burst += every.burst;
-      started.push(events.burst(bursts++));
-    }
-    return started;
-  };
+  const crowds = regularly(Math.min(CROWD_EVERY, Math.floor(requests / 3)), events.crowd);
+  const bursts = regularly(Math.min(BURST_EVERY, Math.floor(requests / 4)), events.burst);
+  return (sent) => [...crowds(sent), ...bursts(sent)];
 }
 
 /** Kills and adds replicas in turns, spread over the requests. */
@@ -65,13 +53,11 @@ export function changesOf(
     if (tookMs > FAILOVER_MS) broken.push(`another replica led only after ${tookMs} ms`);
   };
   const add = async (): Promise<void> => {
-    const replica: Replica = await market.add();
-    added.push(replica.name);
-    log(`${replica.name} is up`);
+    const { name } = await market.add();
+    added.push(name);
+    log(`${name} is up`);
   };
-  const changes = Array.from({ length: kills }, () => [kill, add] as const).flat();
-  /** The request number of each change, in equal distances. */
-  const at = changes.map((_, index) => Math.floor((requests * (index + 1)) / (changes.length + 1)));
+  const count = 2 * kills;
   let next = 0;
   /** Changes run one after another, because a start may take longer than the requests between two changes. */
   let last: Promise<void> = Promise.resolve();
@@ -80,14 +66,12 @@ export function changesOf(
     killed,
     added,
     failoverMs,
-    areOver: () => ended === changes.length,
+    areOver: () => ended === count,
     due(sent: number): Promise<void>[] {
       const started: Promise<void>[] = [];
-      while (next < changes.length && sent >= (at[next] ?? 0)) {
-        const change = changes[next];
-        next += 1;
-        if (change) started.push((last = last.then(change).finally(() => (ended += 1))));
-      }
+      // In equal distances.
+      for (; next < count && sent >= Math.floor((requests * (next + 1)) / (count + 1)); next += 1)
+        started.push((last = last.then(next % 2 === 0 ? kill : add).finally(() => (ended += 1))));
       return started;
     },
   };

@@ -2,7 +2,6 @@ import type { Replica } from '@agent-rental/test/support/replicas/replica';
 import type { Random } from '@agent-rental/test/support/random';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A request, to any replica. */
 export interface Asked {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -11,20 +10,30 @@ export interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A complete answer. */
 export interface Got {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The replica that answered. */
-  readonly replica: Replica;
+  readonly replica: Target;
 }
+
+type Target = Pick<Replica, 'name' | 'dev' | 'isUp'>;
 
 /** The attempts of a client before it gives up, which is a fault. */
 const MOST_ATTEMPTS = 40;
 /** A client's longest wait before a retry: enough for a limit of one minute. */
 const LONGEST_WAIT_SECONDS = 61;
 const AFTER_BREAK_MS = 50;
+
+interface ClientParts {
+  readonly random: Random;
+  /** All replicas, including killed ones: the client notices the kills itself. */
+  readonly replicas: () => readonly Target[];
+  readonly broken: string[];
+  /** The number of answers by status. 0: the connection broke. */
+  readonly statuses?: Record<number, number>;
+  readonly onAnswer?: (asked: Asked, got: Got) => void;
+}
 
 /**
  * Sends each request to a random replica, like a load balancer without stickiness. A killed replica leaves the rotation when a
@@ -33,56 +42,32 @@ const AFTER_BREAK_MS = 50;
 export class Client {
   /** The number of sent requests, including those with a broken connection. */
   sent = 0;
-  /** The number of answers by status. 0: the connection broke. */
-  readonly statuses: Record<number, number> = {};
-  readonly #random: Random;
-  readonly #all: () => readonly Replica[];
-  readonly #gone = new Set<Replica>();
-  readonly #onAnswer: (asked: Asked, got: Got) => void;
-  /** The faults in the answers. */
+  readonly #gone = new Set<Target>();
+  readonly #parts: ClientParts;
   readonly broken: string[];
+  readonly statuses: Record<number, number>;
 
-  constructor(parts: {
-    random: Random;
-    /** All replicas, including killed ones: the client notices the kills itself. */
-    replicas: () => readonly Replica[];
-    broken: string[];
-    onAnswer?: (asked: Asked, got: Got) => void;
-  }) {
-    this.#random = parts.random;
-    this.#all = parts.replicas;
-    this.#onAnswer = parts.onAnswer ?? (() => undefined);
+  constructor(parts: ClientParts) {
+    this.statuses = parts.statuses ?? {};
+    this.#parts = parts;
     this.broken = parts.broken;
-  }
-
-  /** A random replica in the rotation. */
-  #pick(): Replica {
-    return this.#random.pick(this.#all().filter((replica) => !this.#gone.has(replica)));
   }
 
   /** Sends a request once. @returns undefined when the connection breaks before the end of the answer. */
   async send(asked: Asked): Promise<Got | undefined> {
-    const replica = this.#pick();
+    const { random, replicas, onAnswer } = this.#parts;
+    const replica = random.pick(replicas().filter((each) => !this.#gone.has(each)));
     this.sent += 1;
-    const { method, path, bearer, body, headers = {} } = asked;
+    const { method, path, bearer, body } = asked;
+    const type = body && { 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${bearer}`, ...type, ...asked.headers };
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
     try {
-      const response = await fetch(replica.dev.base_url + path, {
-        method,
-        headers: {
-          authorization: `Bearer ${bearer}`,
-          ...(body ? { 'content-type': 'application/json' } : {}),
-          ...headers,
-        },
-        ...(body ? { body: JSON.stringify(body) } : {}),
-      });
-      const got = {
-        status: response.status,
-        headers: response.headers,
-        text: await response.text(),
-        replica,
-      };
+      const response = await fetch(replica.dev.base_url + path, init);
+      const text = await response.text();
+      const got = { status: response.status, headers: response.headers, text, replica };
       this.#count(got.status);
-      this.#onAnswer(asked, got);
+      onAnswer?.(asked, got);
       this.#judge(asked, got);
       return got;
     } catch {

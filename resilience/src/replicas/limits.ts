@@ -15,20 +15,13 @@ export interface Burst {
   readonly refused: number;
   /** Broken connections. A killed replica may have counted them. */
   readonly unknown: number;
-  /** The number of replicas that answered. */
   readonly replicas: number;
 }
 
-/** The requests of a burst: more than a minute allows. */
 const SENT = { requests: 125, runs: 80 } as const;
 
 /** Sends more requests of a new wallet at once than a minute allows. */
-export async function burst(
-  what: Burst['what'],
-  market: ReplicaMarket,
-  client: Client,
-  listingId: string,
-): Promise<Burst> {
+export async function burst(what: Burst['what'], market: ReplicaMarket, client: Client, listingId: string) {
   const bearer = await loginOfStranger(market);
   // The wallet has not rented the agent: its run is counted, and then refused.
   const asked: Asked =
@@ -77,7 +70,6 @@ export function judgeBurst({ what, allowed, unknown }: Burst, withoutRedis: numb
  */
 export class Windows {
   readonly #windows = new Map<string, { resetAt: number; told: Set<number> }[]>();
-  /** The number of checked answers. */
   looked = 0;
   readonly #broken: string[];
 

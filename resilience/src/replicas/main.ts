@@ -18,14 +18,7 @@ await runBattery(
   },
   async (values, log) => {
     requireRedis(hasRedis);
-    return runReplicas({
-      replicas: values.replicas,
-      requests: values.requests,
-      kills: 2,
-      wallets: 40,
-      concurrency: 40,
-      seed: seedOr(values.seed),
-      log,
-    });
+    const seed = seedOr(values.seed);
+    return runReplicas({ ...values, kills: 2, wallets: 40, concurrency: 40, seed, log });
   },
 );

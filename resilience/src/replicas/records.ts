@@ -9,13 +9,11 @@ import type { AskedRun } from './caller.js';
 /** Leases of a killed replica expire within a minute, and its runs end after that. */
 const REST_MS = 240_000;
 
-/** Counts of unfinished work, by kind. */
-type Left = Record<'running' | 'slots' | 'waiting' | 'charges' | 'tasks', number>;
-
 /** Waits for the end of all work. @returns the unfinished work after {@link REST_MS}. */
-export async function rest(market: ReplicaMarket): Promise<Left> {
-  const look = async (): Promise<Left> => {
-    const [left] = await market.query<Left>(
+export async function rest(market: ReplicaMarket): Promise<string[]> {
+  let last: Record<string, number> = {};
+  const isAtRest = async () => {
+    [last = {}] = await market.query<Record<string, number>>(
       `select (select count(*) from runs where status = 'running')::integer as running,
         (select count(*) from seats where expires_at > now())::integer as slots,
         (select count(*) from seat_line where expires_at > now())::integer as waiting,
@@ -23,42 +21,28 @@ export async function rest(market: ReplicaMarket): Promise<Left> {
         (select count(*) from graphile_worker.jobs
           where run_at <= now() and locked_at is null and attempts < max_attempts)::integer as tasks`,
     );
-    return left as Left;
-  };
-  let last = await look();
-  const isAtRest = async () => {
-    last = await look();
     if (Object.values(last).every((count) => count === 0)) return true;
-    if (last.charges > 0) await finalizeChain(market.chain);
+    if (last['charges'] !== 0) await finalizeChain(market.chain);
     return false;
   };
   await until(isAtRest, REST_MS, 500).catch(() => undefined);
-  return last;
+  return Object.entries(last).flatMap(([what, count]) => (count > 0 ? [`${count} ${what} are left`] : []));
 }
+
+/** Each fault once, at most 50. */
+export const told = (broken: readonly string[]): string[] => [...new Set(broken)].slice(0, 50);
 
 interface RunRow {
   id: string;
   digest: string;
   status: string;
   cost_lamports: bigint;
-  /** The reason of a stop. */
   stop_reason: string | null;
-  /** The reason of a missing result. */
   error: { message: string } | null;
 }
 
-/** The result of the comparison with the database. */
-export interface Records {
-  onRecord: number;
-  /** Failed runs without a result. A repeated request started another run. */
-  madeGood: number;
-  /** The errors of these runs. */
-  reasons: string[];
-  wrong: string[];
-}
-
 /** Compares the callers' answers with the records: each answered run has one record, and all accepted runs have ended. */
-export async function compareRecords(market: ReplicaMarket, asked: readonly AskedRun[]): Promise<Records> {
+export async function compareRecords(market: ReplicaMarket, asked: readonly AskedRun[]) {
   const rows = await market.query<RunRow>(
     `select id, encode(request_digest, 'hex') as digest, status, cost_lamports, stop_reason, error from runs
       where length(request_digest) = 32`,
@@ -66,9 +50,9 @@ export async function compareRecords(market: ReplicaMarket, asked: readonly Aske
   const byDigest = new Map<string, RunRow[]>();
   for (const row of rows) byDigest.set(row.digest, [...(byDigest.get(row.digest) ?? []), row]);
   const wrong: string[] = [];
+  /** The errors of runs without a result. A repeated request started another run. */
   const reasons: string[] = [];
-  for (const run of asked) {
-    const { body, key, name, told, isCancelled } = run;
+  for (const { body, key, name, told: answers, isCancelled } of asked) {
     const records = byDigest.get(requestDigest(body)) ?? [];
     byDigest.delete(requestDigest(body));
     const ended = records.filter(({ status }) => status === 'completed' || status === 'failed');
@@ -77,7 +61,7 @@ export async function compareRecords(market: ReplicaMarket, asked: readonly Aske
       if (reason === null) reasons.push(error?.message ?? 'no reason');
     if (ended.length + undelivered.length < records.length) wrong.push(`run ${name} has not ended`);
     if (ended.length > 1) wrong.push(`run ${name} was delivered ${ended.length} times`);
-    const [first] = told;
+    const [first] = answers;
     if (first === undefined) {
       if (key !== undefined && !isCancelled) wrong.push(`run ${name} has no answer`);
       continue;

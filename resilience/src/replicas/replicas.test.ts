@@ -7,15 +7,8 @@ test.runIf(!IS_QUICK && hasRedis)(
   'replicas keep limits, slots, runs and money when one is killed and one is added under load [OPS-90]',
   { timeout: 600_000 },
   async () => {
-    const report = await runReplicas({
-      replicas: 3,
-      requests: 300,
-      kills: 1,
-      wallets: 6,
-      concurrency: 16,
-      seed: SEED,
-      log: () => undefined,
-    });
+    const size = { replicas: 3, requests: 300, kills: 1, wallets: 6, concurrency: 16 };
+    const report = await runReplicas({ ...size, seed: SEED, log: () => undefined });
     expect(report.broken).toEqual([]);
     expect(report.failover_ms).toHaveLength(1);
     expect(report.limits.bursts.length).toBeGreaterThan(1);

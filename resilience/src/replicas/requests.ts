@@ -1,4 +1,5 @@
 import type { Random } from '@agent-rental/test/support/random';
+import type { Log } from '../run-battery.js';
 import { bearerOf, type AskedRun, type Caller } from './caller.js';
 import type { Got } from './client.js';
 import { runOverMcp } from './mcp-calls.js';
@@ -20,7 +21,17 @@ export const KINDS = [
   ['cancelled run', 3],
   ['run over MCP', 4],
 ] as const;
-export type Kind = (typeof KINDS)[number][0];
+type Kind = (typeof KINDS)[number][0];
+
+/** The size of a load of mixed requests. */
+export interface MixedOptions {
+  /** The least number of requests, without the preparation. */
+  readonly requests: number;
+  readonly wallets: number;
+  readonly concurrency: number;
+  readonly seed: number;
+  readonly log: Log;
+}
 
 /** Makes one request of a kind, and its follow-up requests. */
 export async function make(kind: Kind, caller: Caller, context: Context): Promise<void> {
@@ -49,7 +60,7 @@ export async function make(kind: Kind, caller: Caller, context: Context): Promis
       return runToEnd(caller, newRun(caller, context, { way: 'stream' }), context);
     case 'run asked for twice at once': {
       const run = newRun(caller, context);
-      await Promise.all([runToEnd(caller, run, context), runToEnd(caller, run, context)]);
+      await Promise.all([1, 2].map(() => runToEnd(caller, run, context)));
       return undefined;
     }
     case 'earlier run asked for again': {
@@ -70,11 +81,7 @@ function expectOk(got: Got | undefined, { client }: Context): void {
   if (got && got.status !== 200) client.broken.push(`a read was answered ${got.status}: ${got.text}`);
 }
 
-function earlierRun(
-  { done }: Caller,
-  random: Random,
-  is: (run: AskedRun) => boolean = () => true,
-): AskedRun | undefined {
+function earlierRun({ done }: Caller, random: Random, is: (run: AskedRun) => boolean = () => true) {
   const fitting = done.filter(is);
   return fitting.length === 0 ? undefined : random.pick(fitting);
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { slowAnswer, slowTask } from '@agent-rental/test/support/agents/slow-agents';
 import type { Random } from '@agent-rental/test/support/random';
 import type { MarketListing } from '@agent-rental/test/support/replicas/replica-market';
+import { jsonOf } from '../run-answers.js';
 import { bearerOf, type AskedRun, type Caller, type ToldRun } from './caller.js';
 import type { Asked, Client } from './client.js';
 
@@ -9,11 +10,9 @@ import type { Asked, Client } from './client.js';
 const WORK_MS = [0, 0, 20, 50, 200] as const;
 const CANCELLED_MS = 20_000;
 
-/** The shared context of the requests. */
 export interface Context {
   readonly client: Client;
   readonly random: Random;
-  /** All requested runs. */
   readonly runs: AskedRun[];
 }
 
@@ -27,23 +26,15 @@ export function newRun(
     isCancelled = false,
     listing = random.pick(caller.listings),
     workMs = isCancelled ? CANCELLED_MS : random.pick(WORK_MS),
-  }: {
+  }: Partial<Pick<AskedRun, 'way' | 'isCancelled'>> & {
     hasKey?: boolean;
-    way?: AskedRun['way'];
-    isCancelled?: boolean;
     listing?: MarketListing;
     workMs?: number;
   } = {},
 ): AskedRun {
   const name = `${listing.id}/${runs.length}`;
-  const run: AskedRun = {
-    body: { agent_id: listing.id, task: slowTask(workMs, name) },
-    key: hasKey ? randomUUID() : undefined,
-    name,
-    isCancelled,
-    way,
-    told: [],
-  };
+  const body = { agent_id: listing.id, task: slowTask(workMs, name) };
+  const run: AskedRun = { body, key: hasKey ? randomUUID() : undefined, name, isCancelled, way, told: [] };
   runs.push(run);
   return run;
 }
@@ -66,31 +57,17 @@ export async function runToEnd(caller: Caller, run: AskedRun, context: Context):
   for (let left = MOST_STREAMS; left > 0; left -= 1) {
     const got = await client.ask(executionOf(run, bearerOf(caller, random)), hasKey);
     if (got === undefined) return;
-    const told = got.status === 200 ? endOf(got.text) : undefined;
-    if (told === 'broken off') {
-      // A stream has a failure of the service in its last event. With a key the request is repeated.
-      if (!hasKey) return;
-      continue;
-    }
-    if (told === undefined) {
-      client.broken.push(`a run was answered ${got.status}: ${got.text}`);
-      return;
-    }
-    tell(caller, run, told, context);
+    const told = got.status === 200 ? (jsonOf(got.text) as ToldRun & { error?: unknown }) : undefined;
+    // A stream has a failure of the service in its last event. With a key the request is repeated.
+    if (told?.error !== undefined && hasKey) continue;
+    if (told === undefined) client.broken.push(`a run was answered ${got.status}: ${got.text}`);
+    else if (told.error === undefined) tell(caller, run, told, context);
     return;
   }
   client.broken.push(`run ${run.name} broke off ${MOST_STREAMS} times`);
 }
 
 const MOST_STREAMS = 20;
-
-/** Reads the result from an answer or a stream. `broken off`: the stream ended with a failure of the service. */
-function endOf(text: string): ToldRun | 'broken off' | undefined {
-  const json = text.startsWith('{') ? text : /event: done\ndata: (.*)/.exec(text)?.[1];
-  if (json === undefined) return undefined;
-  const end = JSON.parse(json) as ToldRun & { error?: unknown };
-  return end.error === undefined ? end : 'broken off';
-}
 
 /** Records a result, and checks that it is the agent's answer and equals the run's earlier results. */
 function tell(caller: Caller, run: AskedRun, told: ToldRun, { client }: Context): void {
@@ -100,27 +77,22 @@ function tell(caller: Caller, run: AskedRun, told: ToldRun, { client }: Context)
     caller.done.push(run);
     if (told.status !== 'completed' || told.output !== slowAnswer(run.name))
       client.broken.push(`run ${run.name} was answered ${told.status}: ${String(told.output)}`);
-  } else if (
-    first.run_id !== told.run_id ||
-    first.output !== told.output ||
-    first.cost_lamports !== told.cost_lamports
-  ) {
+  } else if (first.run_id !== told.run_id || !isSame(first, told))
     client.broken.push(`run ${run.name} has two results, as ${first.run_id} and as ${told.run_id}`);
-  }
 }
 
-/** Reads an ended run from any replica. */
+const isSame = (one: ToldRun, other: ToldRun) =>
+  one.output === other.output && one.cost_lamports === other.cost_lamports;
+
 export async function readAgain(caller: Caller, run: AskedRun, context: Context): Promise<void> {
   const { client, random } = context;
   const [told] = run.told;
   if (told === undefined) return;
-  const got = await client.ask(
-    { method: 'GET', path: `/v1/runs/${told.run_id}`, bearer: bearerOf(caller, random) },
-    true,
-  );
+  const [path, bearer] = [`/v1/runs/${told.run_id}`, bearerOf(caller, random)];
+  const got = await client.ask({ method: 'GET', path, bearer }, true);
   if (got === undefined) return;
   const now = got.status === 200 ? (JSON.parse(got.text) as ToldRun) : undefined;
-  if (now?.status !== told.status || now.output !== told.output || now.cost_lamports !== told.cost_lamports)
+  if (now?.status !== told.status || !isSame(now, told))
     client.broken.push(`run ${told.run_id} differs from its first answer: ${got.status} ${got.text}`);
 }
 
@@ -142,8 +114,7 @@ export async function runPolled(caller: Caller, run: AskedRun, context: Context)
     if (now.status === 'running') continue;
     // The run failed with its replica, and the request is repeated with its key.
     if (now.error !== undefined) return runToEnd(caller, { ...run, way: 'http' }, context);
-    tell(caller, run, now, context);
-    return;
+    return tell(caller, run, now, context);
   }
   client.broken.push(`run ${runId} does not end`);
 }
@@ -158,14 +129,7 @@ export async function runCancelled(caller: Caller, run: AskedRun, context: Conte
     client.broken.push(`a run started with ${first?.status}: ${first?.text}`);
     return;
   }
-  const got = await client.ask(
-    {
-      method: 'POST',
-      path: '/v1/runs/cancel',
-      bearer: bearerOf(caller, random),
-      body: { idempotency_key: run.key },
-    },
-    true,
-  );
+  const [bearer, body] = [bearerOf(caller, random), { idempotency_key: run.key }];
+  const got = await client.ask({ method: 'POST', path: '/v1/runs/cancel', bearer, body }, true);
   if (got?.status !== 200) client.broken.push(`a cancel was answered ${got?.status}: ${got?.text}`);
 }

@@ -8,12 +8,10 @@ const LOOK_EVERY_MS = 100;
 export class SlotWatch {
   /** The most concurrent tasks of a listing at its agent. */
   mostAtAgent = 0;
-  /** The most taken slots of a listing. */
   mostTaken = 0;
   readonly #working = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Called by the agents for each task. */
   readonly onTask = (request: IncomingMessage, body: string): void => {
     const [, listing = ''] = /<([^/>]*)[^>]*>/.exec(body) ?? [];
     const now = (this.#working.get(listing) ?? 0) + 1;
@@ -22,7 +20,6 @@ export class SlotWatch {
     request.socket.once('close', () => this.#working.set(listing, (this.#working.get(listing) ?? 0) - 1));
   };
 
-  /** Counts the slots in the database at intervals. */
   watch(market: ReplicaMarket): void {
     const look = async () => {
       const [row] = await market.query<{ most: number }>(

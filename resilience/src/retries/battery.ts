@@ -3,6 +3,8 @@ import { slowAnswer, slowTask } from '@agent-rental/test/support/agents/slow-age
 import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
 import { Random } from '@agent-rental/test/support/random';
 import { openRawMcpSession, type GivingUp } from '@agent-rental/test/support/raw-mcp-session';
+import { pollOf, type ToolCall } from '../run-answers.js';
+import type { Log } from '../run-battery.js';
 import { openMarket, type Market, type Renter } from './slow-market.js';
 
 /** The shortest default timeout of a known client. */
@@ -12,35 +14,15 @@ const MAX_TRIES = 30;
 const RENTERS_OF_AGENT = 8;
 /** The longest time from the end of the agent's work to a cut, so that a cut may hit the answer. */
 const CUT_AFTER_END_MS = 200;
-const RUN_ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
-/** The report of the battery. */
-export interface RetryReport {
-  readonly seed: number;
-  /** Calls with a cut or unread answer, repeated until an answer. */
-  readonly calls: number;
-  /** All requests of these calls. */
-  readonly requests: number;
-  readonly callCharges: number;
-  /** Calls without an answer after all tries. */
-  readonly lost: number;
-  /** Pairs of equal calls at the same time. */
-  readonly pairs: number;
-  readonly pairCharges: number;
-  readonly isRight: boolean;
-}
-
-/** The options of the battery. */
-export interface RetryOptions {
+interface RetryOptions {
   readonly calls: number;
   readonly pairs: number;
   /** Calls or pairs of one renter, one after another. */
   readonly each: number;
-  /** Renters that call at the same time. */
   readonly concurrency: number;
-  /** The seed of the moments. */
   readonly seed: number;
-  readonly log: (line: string) => void;
+  readonly log: Log;
 }
 
 /**
@@ -48,16 +30,10 @@ export interface RetryOptions {
  * unread answer. Then it makes pairs of equal calls at once. The marketplace is right if the chain has one charge for each call
  * and one for each pair.
  */
-export async function runRetryBattery({
-  calls,
-  pairs,
-  each,
-  concurrency,
-  seed,
-  log,
-}: RetryOptions): Promise<RetryReport> {
+export async function runRetryBattery({ calls, pairs, each, concurrency, seed, log }: RetryOptions) {
   const random = new Random(seed);
   const market = await openMarket(Math.ceil(concurrency / RENTERS_OF_AGENT));
+  /** Of the repeated calls: their requests, their charges, and calls without an answer. Then the charges of the pairs. */
   let [requests, callCharges, lost, pairCharges] = [0, 0, 0, 0];
   try {
     await inParallel(batches(calls, each), concurrency, async (count, index) => {
@@ -96,52 +72,39 @@ export async function runRetryBattery({
   return { seed, calls, requests, callCharges, lost, pairs, pairCharges, isRight };
 }
 
-/** How a call gives up. */
-interface CallOptions {
-  readonly random: Random;
-  /** Whether it cuts its connection. Otherwise it does not read its answer. */
-  readonly isCut: boolean;
-  readonly note: (line: string) => void;
-}
-
-/** Gives up a few times and repeats. @returns the number of requests; more than `MAX_TRIES` without an answer. */
+/**
+ * Gives up a few times and repeats.
+ *
+ * @param isCut whether it cuts its connection. Otherwise it does not read its answer.
+ * @returns the number of requests; more than `MAX_TRIES` without an answer.
+ */
 async function callUntilAnswered(
   market: Market,
   { token, agentId }: Renter,
   name: string,
-  { random, isCut, note }: CallOptions,
+  { random, isCut, note }: { random: Random; isCut: boolean; note: Log },
 ): Promise<number> {
   const session = await openRawMcpSession(market.mcpUrl, token);
   const agentMs = isCut ? 100 + random.below(3_000) : CLIENT_TIMEOUT_MS + 500 + random.below(3_000);
   const args = { agent_id: agentId, task: slowTask(agentMs, name) };
-  let next: { tool: string; args: object } = { tool: 'run_agent', args };
+  let next: ToolCall = { tool: 'run_agent', args };
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     // After three tries the connection is not cut.
-    const givingUp: GivingUp | undefined = isCut
-      ? tries > 3
-        ? undefined
-        : { how: 'cut', afterMs: random.below(agentMs + CUT_AFTER_END_MS) }
-      : { how: 'ignore', afterMs: CLIENT_TIMEOUT_MS };
-    note(
-      `${name}: ${next.tool}, agent ${agentMs} ms, ${givingUp?.how ?? 'reads'} ${givingUp?.afterMs ?? ''}`,
-    );
+    let givingUp: GivingUp | undefined;
+    if (!isCut) givingUp = { how: 'ignore', afterMs: CLIENT_TIMEOUT_MS };
+    else if (tries <= 3) givingUp = { how: 'cut', afterMs: random.below(agentMs + CUT_AFTER_END_MS) };
+    const how = `${givingUp?.how ?? 'reads'} ${givingUp?.afterMs ?? ''}`;
+    note(`${name}: ${next.tool}, agent ${agentMs} ms, ${how}`);
     const told = await session.call(next.tool, next.args, givingUp).catch(() => undefined);
     note(`${name}: ${told === undefined ? 'no answer' : `told ${told.length} characters`}`);
     if (told?.includes(slowAnswer(name)) === true) return tries;
-    const runId = told === undefined ? undefined : RUN_ID.exec(told)?.[0];
-    if (told?.includes('is still running') === true && runId !== undefined) {
-      next = { tool: 'get_run', args: { run_id: runId } };
-    }
+    next = pollOf(told) ?? next;
     await delay(random.below(1_000));
   }
   return MAX_TRIES + 1;
 }
 
-function chargesOf(costs: readonly number[]): number {
-  return costs.filter((cost) => cost > 0).length;
-}
+const chargesOf = (costs: readonly number[]) => costs.filter((cost) => cost > 0).length;
 
-function batches(total: number, each: number): number[] {
-  const full = Array.from({ length: Math.floor(total / each) }, () => each);
-  return total % each === 0 ? full : [...full, total % each];
-}
+const batches = (total: number, each: number) =>
+  Array.from({ length: Math.ceil(total / each) }, (_, index) => Math.min(each, total - index * each));

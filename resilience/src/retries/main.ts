@@ -15,14 +15,6 @@ await runBattery(
       seed: { kind: 'number', text: 'of the moments; random by default', least: 0 },
     },
   },
-  (values, log) =>
-    runRetryBattery({
-      calls: values.calls,
-      pairs: values.pairs,
-      each: 10,
-      concurrency: values.concurrency,
-      seed: seedOr(values.seed),
-      log,
-    }),
+  (values, log) => runRetryBattery({ ...values, each: 10, seed: seedOr(values.seed), log }),
   ({ isRight }) => (isRight ? [] : ['charges']),
 );

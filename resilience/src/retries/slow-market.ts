@@ -1,43 +1,25 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { rent } from '@agent-rental/sdk/solana';
 import { PRICE, publishAgent, textAgent } from '@agent-rental/test/support/agents/agents';
 import { slowTask, startSlowAgents } from '@agent-rental/test/support/agents/slow-agents';
 import { newStateDir, removeStateDir, startMarketplace } from '@agent-rental/test/support/marketplace';
 import { newParticipant } from '@agent-rental/test/support/participant';
-
-const POLL_MS = 50;
-
-/** A renter with its balance. */
-export interface Renter {
-  readonly token: string;
-  /** The rented agent. */
-  readonly agentId: string;
-  /** Waits for the end of its runs. @returns their costs in lamports. */
-  costs(): Promise<number[]>;
-  /** The starts and ends of its runs, as lines that start with a time. */
-  times(): Promise<string[]>;
-}
+import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
+import { until } from '@agent-rental/test/support/timing/until';
 
 /** A marketplace like `npm start`'s, with agents whose tasks say how long they work. */
-export interface Market {
-  readonly mcpUrl: string;
-  /** Makes a renter and rents an agent for it. The agents take turns. */
-  newRenter(paidRuns: number): Promise<Renter>;
-  stop(): Promise<void>;
-}
+export type Market = Awaited<ReturnType<typeof openMarket>>;
+export type Renter = Awaited<ReturnType<Market['newRenter']>>;
 
 /**
  * Starts a marketplace and publishes the agents.
  *
  * @param agentCount listings that share the callers. A listing runs 20 tasks at once, and queues the others.
  */
-export async function openMarket(agentCount = 1): Promise<Market> {
+export async function openMarket(agentCount = 1) {
   const agents = await startSlowAgents();
   const stateDir = await newStateDir();
-  const marketplace = await startMarketplace(stateDir, {
-    MODEL_BASE_URL: agents.modelUrl,
-    MODEL_NAME: 'stand-in',
-  });
+  const env = { MODEL_BASE_URL: agents.modelUrl, MODEL_NAME: 'stand-in' };
+  const marketplace = await startMarketplace(stateDir, env);
   const stop = async (): Promise<void> => {
     await marketplace.stop();
     await agents.close();
@@ -46,29 +28,25 @@ export async function openMarket(agentCount = 1): Promise<Market> {
   try {
     const creator = await newParticipant(marketplace);
     const agent = textAgent(agents.modelUrl, { timeout_seconds: 300, model_key: 'a-key' });
-    const agentIds: string[] = [];
-    for (let index = 0; index < agentCount; index += 1) {
-      agentIds.push(await publishAgent(creator, agent));
-    }
+    const agentIds = await inParallel(Array(agentCount), 1, () => publishAgent(creator, agent));
     let renters = 0;
     return {
       mcpUrl: `${marketplace.dev.base_url}/mcp`,
-      async newRenter(paidRuns) {
+      /** Makes a renter and rents an agent for it. The agents take turns. */
+      async newRenter(paidRuns: number) {
         const agentId = agentIds[renters++ % agentIds.length] as string;
         const { client, signer, token } = await newParticipant(marketplace);
         const listing = await client.getListing(agentId);
         const least = listing.min_deposit_lamports ?? PRICE;
-        await rent(client, signer, agentId, {
-          deposit_lamports: Math.max(least, paidRuns * PRICE),
-        });
+        await rent(client, signer, agentId, { deposit_lamports: Math.max(least, paidRuns * PRICE) });
         // A deposit has a minimum, so an empty balance must be used up.
         const used = paidRuns === 0 ? Math.ceil(least / PRICE) : 0;
-        for (let runs = 0; runs < used; runs += 1) {
+        for (let runs = 0; runs < used; runs += 1)
           await client.execute({ agent_id: agentId, task: slowTask(1, `used ${runs}`) });
-        }
         return {
           token,
           agentId,
+          /** The starts and ends of its runs, as lines that start with a time. */
           async times() {
             const { runs } = await client.listRuns({ limit: 100 });
             return runs.flatMap(({ run_id: id, created_at: began, finished_at: ended }) => [
@@ -76,15 +54,13 @@ export async function openMarket(agentCount = 1): Promise<Market> {
               `${ended} run ${id} ended`,
             ]);
           },
-          async costs() {
-            for (;;) {
+          /** Waits for the end of its runs. @returns their costs in lamports. */
+          costs: () =>
+            until(async () => {
               const { runs } = await client.listRuns({ limit: 100 });
-              if (runs.every(({ status }) => status !== 'running')) {
-                return runs.map(({ cost_lamports: cost }) => cost).slice(0, runs.length - used);
-              }
-              await delay(POLL_MS);
-            }
-          },
+              if (runs.some(({ status }) => status === 'running')) return undefined;
+              return runs.map(({ cost_lamports: cost }) => cost).slice(0, runs.length - used);
+            }, 10 * 60_000),
         };
       },
       stop,

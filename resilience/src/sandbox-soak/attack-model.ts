@@ -1,25 +1,21 @@
 import type { Attack } from '@agent-rental/sandbox/conformance';
 import { listenNode, vendorStream } from '@agent-rental/stand-in';
 
-/** A model server on loopback that makes its agent run the code of the task. */
-export interface AttackModel {
-  readonly url: string;
-  /** The number of attacks that it started. */
-  readonly told: number;
-  close(): Promise<void>;
-}
+export type AttackModel = Awaited<ReturnType<typeof startAttackModel>>;
 
 /** Code that a task can name. */
 export type RunCode = Pick<Attack, 'name' | 'language' | 'code'>;
 
-/** Code of the honest runs. */
 const HONEST: Pick<Attack, 'language' | 'code'> = { language: 'javascript', code: 'return 6 * 7;' };
 
 /** Task of a run with an attack, or of an honest run. */
 export const taskOf = (attack?: RunCode): string => `code <${attack?.name ?? 'honest'}>`;
 
-/** Starts the model. Its first answer calls the tool with the code, and its second answer ends the run. */
-export async function startAttackModel(attacks: readonly RunCode[]): Promise<AttackModel> {
+/**
+ * Starts a model server on loopback that makes its agent run the code of the task. Its first answer calls the tool with the code,
+ * and its second answer ends the run.
+ */
+export async function startAttackModel(attacks: readonly RunCode[]) {
   let told = 0;
   const byName = new Map(attacks.map((attack) => [attack.name, attack]));
   const { baseUrl, close } = await listenNode(async (request) => {

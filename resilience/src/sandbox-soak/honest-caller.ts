@@ -7,31 +7,29 @@ export interface HonestTimes {
   failures: string[];
 }
 
-/** A caller that requests `/health` and makes honest runs, one after another, until `stop`. */
-export interface HonestCaller {
-  /** Resolves after this many runs. */
-  atLeast(runs: number): Promise<void>;
-  stop(): Promise<HonestTimes>;
-}
+export type HonestCaller = ReturnType<typeof startHonestCaller>;
 
 const HEALTH_EVERY_MS = 50;
 
-/** Starts the caller. `run` makes one honest run and rejects when it does not complete. */
-export function startHonestCaller(baseUrl: string, run: () => Promise<void>): HonestCaller {
+/**
+ * Starts a caller that requests `/health` and makes honest runs, one after another, until `stop`.
+ *
+ * @param run makes one honest run, and rejects when it does not complete
+ */
+export function startHonestCaller(baseUrl: string, run: () => Promise<void>) {
   const health: number[] = [];
   const honest: number[] = [];
   const failures: string[] = [];
   const stopping = new AbortController();
   let onRun = (): void => undefined;
 
-  const timed = async (action: () => Promise<void>, times: number[]): Promise<void> => {
-    const startedAt = performance.now();
-    await action();
-    times.push(performance.now() - startedAt);
-  };
   const repeat = async (action: () => Promise<void>, times: number[], pauseMs: number): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await timed(action, times).catch((error: unknown) => failures.push(String(error)));
+      const startedAt = performance.now();
+      await action().then(
+        () => times.push(performance.now() - startedAt),
+        (error: unknown) => failures.push(String(error)),
+      );
       onRun();
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
@@ -41,17 +39,15 @@ export function startHonestCaller(baseUrl: string, run: () => Promise<void>): Ho
   };
   const callers = [repeat(askHealth, health, HEALTH_EVERY_MS), repeat(run, honest, 0)];
   return {
-    async atLeast(runs) {
+    /** Resolves after this many runs. */
+    async atLeast(runs: number) {
       while (honest.length + failures.length < runs) await new Promise<void>((resolve) => (onRun = resolve));
     },
-    async stop() {
+    async stop(): Promise<HonestTimes> {
       stopping.abort();
       await Promise.all(callers);
-      return {
-        health_ms: quantilesOf(health),
-        honest_ms: quantilesOf(honest),
-        failures: failures.slice(0, 10),
-      };
+      const [health_ms, honest_ms] = [quantilesOf(health), quantilesOf(honest)];
+      return { health_ms, honest_ms, failures: failures.slice(0, 10) };
     },
   };
 }

@@ -1,20 +1,13 @@
 import type { Inspector } from '@agent-rental/test/support/processes/inspector';
 
-/** Blocks of a process's event loop. */
-export interface LoopBlocks {
-  longest_ms: number;
-  over_10_ms: number;
-  over_50_ms: number;
-  ticks: number;
-}
-
 /**
  * Starts the measurement inside the process. A block is a gap between two ticks of a timer. Only the main thread's processor time
  * in the gap counts, because other processes also delay ticks. Linux reports it about every 4 ms.
  */
 export async function probeLoop(inspector: Inspector): Promise<void> {
   await inspector.evaluate(`(() => {
-    const blocks = { longest_ms: 0, over_10_ms: 0, over_50_ms: 0, ticks: 0 };
+    const none = { longest_ms: 0, over_10_ms: 0, over_50_ms: 0, ticks: 0 };
+    const blocks = { ...none };
     const fs = process.getBuiltinModule('node:fs');
     const text = Buffer.alloc(64);
     const stat = fs.existsSync('/proc/self/schedstat') ? fs.openSync('/proc/self/schedstat', 'r') : undefined;
@@ -44,7 +37,7 @@ export async function probeLoop(inspector: Inspector): Promise<void> {
     globalThis.takeLoopBlocks = () => {
       tick();
       const seen = { ...blocks };
-      Object.assign(blocks, { longest_ms: 0, over_10_ms: 0, over_50_ms: 0, ticks: 0 });
+      Object.assign(blocks, none);
       return seen;
     };
     return true;
@@ -52,6 +45,7 @@ export async function probeLoop(inspector: Inspector): Promise<void> {
 }
 
 /** Reads the blocks since the last call. */
-export function readBlocks(inspector: Inspector): Promise<LoopBlocks> {
-  return inspector.evaluate<LoopBlocks>('globalThis.takeLoopBlocks()');
-}
+export const readBlocks = (inspector: Inspector) =>
+  inspector.evaluate<Record<'longest_ms' | 'over_10_ms' | 'over_50_ms' | 'ticks', number>>(
+    'globalThis.takeLoopBlocks()',
+  );

@@ -14,14 +14,8 @@ await runBattery(
       seed: { kind: 'number', text: 'of the random choices; random by default', least: 0 },
     },
   },
-  (values, log) =>
-    runSandboxSoak({
-      runs: values.runs,
-      kills: values.kills,
-      concurrency: values.concurrency,
-      quietRuns: 100,
-      seed: seedOr(values.seed),
-      bounds: { blockedMs: 50, slowerTimes: 2 },
-      log,
-    }),
+  (values, log) => {
+    const bounds = { blockedMs: 50, slowerTimes: 2 };
+    return runSandboxSoak({ ...values, quietRuns: 100, seed: seedOr(values.seed), bounds, log });
+  },
 );

@@ -16,6 +16,7 @@ import {
   type ProcessIdentity,
 } from '@agent-rental/test/support/processes/processes';
 import { newParticipant, type Participant } from '@agent-rental/test/support/participant';
+import { until } from '@agent-rental/test/support/timing/until';
 import { probeLoop } from './loop-probe.js';
 
 /** The timeout of an agent. Busy loops use all of it. */
@@ -24,7 +25,6 @@ const PRICE_LAMPORTS = 250_000;
 const PROCESSES_END_MS = 10_000;
 const MEGABYTE = 1024 * 1024;
 
-/** The resources of a server. */
 export interface Held {
   heapMb: number;
   descriptors: number;
@@ -36,9 +36,12 @@ export class SoakMarket {
   readonly #modelUrl: string;
   /** Every process of a server at its end. */
   readonly #processes: ProcessIdentity[] = [];
-  #server: OwnMarketplace | undefined;
-  #inspector: Inspector | undefined;
-  #participant: Participant | undefined;
+  #isRunning = false;
+  /** Of the last server. */
+  declare server: OwnMarketplace;
+  declare inspector: Inspector;
+  /** The one wallet that sells and rents. */
+  declare owner: Participant;
 
   private constructor(stateDir: string, modelUrl: string) {
     this.#stateDir = stateDir;
@@ -48,35 +51,22 @@ export class SoakMarket {
   static async open(modelUrl: string): Promise<SoakMarket> {
     const market = new SoakMarket(await newStateDir(), modelUrl);
     await market.start();
-    market.#participant = await newParticipant(market.server);
+    market.owner = await newParticipant(market.server);
     return market;
   }
 
-  get server(): OwnMarketplace {
-    if (this.#server === undefined) throw new Error('The server is not running.');
-    return this.#server;
-  }
-
-  get inspector(): Inspector {
-    if (this.#inspector === undefined) throw new Error('The server is not running.');
-    return this.#inspector;
-  }
-
-  /** A client of the present server, for the one wallet that sells and rents. */
   client(): RentalClient {
-    return createClient({ baseUrl: this.server.dev.base_url, signer: this.#owner().signer, retries: 0 });
+    return createClient({ baseUrl: this.server.dev.base_url, signer: this.owner.signer, retries: 0 });
   }
 
   async start(): Promise<void> {
-    this.#server = await startMarketplace(this.#stateDir, {
-      MODEL_BASE_URL: this.#modelUrl,
-      MODEL_NAME: 'stand-in',
-      NODE_OPTIONS: '--inspect=127.0.0.1:0',
-      RATE_LIMIT_PER_MINUTE: '1000000',
-      EXECUTIONS_PER_MINUTE: '1000000',
-    });
-    this.#inspector = await inspect(this.server.output, this.server.process);
-    await probeLoop(this.#inspector);
+    const model = { MODEL_BASE_URL: this.#modelUrl, MODEL_NAME: 'stand-in' };
+    const limits = { RATE_LIMIT_PER_MINUTE: '1000000', EXECUTIONS_PER_MINUTE: '1000000' };
+    const env = { ...model, ...limits, NODE_OPTIONS: '--inspect=127.0.0.1:0' };
+    this.server = await startMarketplace(this.#stateDir, env);
+    this.#isRunning = true;
+    this.inspector = await inspect(this.server.output, this.server.process);
+    await probeLoop(this.inspector);
   }
 
   /** Ends the server by a crash or by a normal stop. */
@@ -84,24 +74,20 @@ export class SoakMarket {
     this.#processes.push(...(await descendants(this.server.process.pid ?? 0)));
     this.inspector.close();
     await (how === 'kill' ? this.server.kill() : this.server.stop());
-    this.#server = undefined;
+    this.#isRunning = false;
   }
 
   /** Commands of processes that still run after the end of their server. */
   async processesLeft(): Promise<string[]> {
-    const deadline = performance.now() + PROCESSES_END_MS;
-    for (;;) {
-      const left = await stillRunning(this.#processes);
-      if (left.length === 0 || performance.now() > deadline) {
-        return left.map(({ command }) => command.slice(0, 200));
-      }
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
+    let left: ProcessIdentity[] = [];
+    const areGone = async () => (left = await stillRunning(this.#processes)).length === 0;
+    await until(areGone, PROCESSES_END_MS, 200).catch(() => undefined);
+    return left.map(({ command }) => command.slice(0, 200));
   }
 
   /** Publishes and rents an agent that runs its model's code. @returns the listing's id. */
   async sell(name: string, languages: readonly string[]): Promise<string> {
-    const owner = { ...this.#owner(), client: this.client() };
+    const owner = { ...this.owner, client: this.client() };
     const { id } = await sellAgent(owner, 'declarative', this.#modelUrl, {
       name,
       tools: languages.map((language) => ({ name: `run_${language}`, scope: 'input_only' })),
@@ -128,12 +114,7 @@ export class SoakMarket {
   }
 
   async close(): Promise<void> {
-    if (this.#server !== undefined) await this.end('stop');
+    if (this.#isRunning) await this.end('stop');
     await removeStateDir(this.#stateDir);
-  }
-
-  #owner(): Participant {
-    if (this.#participant === undefined) throw new Error('There is no wallet yet.');
-    return this.#participant;
   }
 }

@@ -1,19 +1,20 @@
 import { attacks, type Attack } from '@agent-rental/sandbox/conformance';
 import { isApiError } from '@agent-rental/sdk';
 import { Random } from '@agent-rental/test/support/random';
+import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
+import { until } from '@agent-rental/test/support/timing/until';
+import type { Log } from '../run-battery.js';
 import { startAttackModel, taskOf } from './attack-model.js';
 import { startHonestCaller, type HonestCaller, type HonestTimes } from './honest-caller.js';
-import { readBlocks, type LoopBlocks } from './loop-probe.js';
+import { readBlocks } from './loop-probe.js';
 import { SoakMarket, type Held } from './soak-market.js';
 
-export interface SoakOptions {
-  /** Number of hostile runs. */
+interface SoakOptions {
   runs: number;
   /** Kills of the server, each followed by a new start. */
   kills: number;
   /** Hostile runs at once. If there are more than processors, honest runs wait for processors and not for the server. */
   concurrency: number;
-  /** Honest runs for the quiet values. */
   quietRuns: number;
   seed: number;
   bounds: {
@@ -22,28 +23,7 @@ export interface SoakOptions {
     /** The largest allowed ratio of the p95 of honest requests to its quiet value. */
     slowerTimes: number;
   };
-  log(line: string): void;
-}
-
-/** The measurements between two starts of the server. */
-interface Phase extends HonestTimes {
-  runs: number;
-  /** Hostile runs by result. */
-  outcomes: Record<string, number>;
-  loop: LoopBlocks;
-  before: Held;
-  after: Held;
-}
-
-export interface SoakReport {
-  seed: number;
-  isolation: string;
-  kinds: number;
-  quiet: HonestTimes & { loop: LoopBlocks };
-  phases: Phase[];
-  processes_left: string[];
-  /** The faults; empty when every bound holds. */
-  broken: string[];
+  log: Log;
 }
 
 const HOSTILE_LISTINGS = 3;
@@ -58,13 +38,12 @@ const DESCRIPTOR_SLACK = 24;
 const SETTLE_MS = 60_000;
 /** The time from the start of runs to the kill. */
 const KILL_AFTER_MS = 1_500;
-/** Hostile runs between two lines of progress. */
 const PROGRESS_RUNS = 50;
 /** Times of `/health` below this are never too slow. */
 const HEALTH_FLOOR_MS = 10;
 
 /** Runs hostile code of every kind on a marketplace beside an honest caller, and kills the server several times. */
-export async function runSandboxSoak(options: SoakOptions): Promise<SoakReport> {
+export async function runSandboxSoak(options: SoakOptions) {
   const model = await startAttackModel(attacks);
   const market = await SoakMarket.open(model.url);
   try {
@@ -75,7 +54,7 @@ export async function runSandboxSoak(options: SoakOptions): Promise<SoakReport> 
   }
 }
 
-async function soak(market: SoakMarket, options: SoakOptions): Promise<SoakReport> {
+async function soak(market: SoakMarket, options: SoakOptions) {
   const { log, seed, kills, runs } = options;
   const { isolation, python } = await market.sandbox();
   const languages = python ? ['javascript', 'python'] : ['javascript'];
@@ -85,24 +64,27 @@ async function soak(market: SoakMarket, options: SoakOptions): Promise<SoakRepor
   for (let index = 0; index < HOSTILE_LISTINGS; index += 1) {
     listings.push(await market.sell(`hostile-${index}`, languages));
   }
-  const hostile = new HostileCallers(market, { listings, kinds, random: new Random(seed) });
+  const random = new Random(seed);
+  const parts = { listings, kinds, random, concurrency: options.concurrency };
+  const hostile: Hostile = (count, progress) => callHostilely(market, parts, count, progress);
 
   log(`${kinds.length} kinds at level ${isolation}; ${options.quietRuns} honest runs for the quiet values`);
   await callHonestly(market, honest, (caller) => caller.atLeast(WARM_UP_RUNS));
   await readBlocks(market.inspector);
-  const quiet = await callHonestly(market, honest, (caller) => caller.atLeast(options.quietRuns));
-  const quietLoop = await readBlocks(market.inspector);
-  log(JSON.stringify({ ...quiet, loop: quietLoop }));
+  const times = await callHonestly(market, honest, (caller) => caller.atLeast(options.quietRuns));
+  const quiet = { ...times, loop: await readBlocks(market.inspector) };
+  log(JSON.stringify(quiet));
 
-  const phases: Phase[] = [];
+  /** The measurements between two starts of the server. */
+  const phases: Awaited<ReturnType<typeof runPhase>>[] = [];
   const perPhase = Math.ceil(runs / (kills + 1));
   for (let left = runs; left > 0; left -= perPhase) {
     const count = Math.min(left, perPhase);
-    const phase = await runPhase(market, options, { count, honest, hostile });
+    const phase = await runPhase(market, { count, honest, hostile, log });
     log(JSON.stringify(phase));
     phases.push(phase);
     if (left <= perPhase) break;
-    const cut = hostile.run(options.concurrency, options.concurrency);
+    const cut = hostile(options.concurrency);
     await new Promise((resolve) => setTimeout(resolve, KILL_AFTER_MS));
     await market.end('kill');
     await cut;
@@ -111,28 +93,26 @@ async function soak(market: SoakMarket, options: SoakOptions): Promise<SoakRepor
   }
   await market.end('stop');
   const processes_left = await market.processesLeft();
-  const report = { seed, isolation, kinds: kinds.length, quiet: { ...quiet, loop: quietLoop }, phases };
-  return { ...report, processes_left, broken: brokenBounds({ ...report, processes_left }, options.bounds) };
+  const faults = phases.flatMap((phase) => brokenBounds(phase, quiet, options.bounds));
+  if (processes_left.length > 0) faults.push(`${processes_left.length} processes are left`);
+  const broken = [...new Set(faults)];
+  return { seed, isolation, kinds: kinds.length, quiet, phases, processes_left, broken };
 }
 
 async function runPhase(
   market: SoakMarket,
-  { concurrency, log }: SoakOptions,
-  { count, honest, hostile }: { count: number; honest: string; hostile: HostileCallers },
-): Promise<Phase> {
+  { count, honest, hostile, log }: { count: number; honest: string; hostile: Hostile; log: Log },
+) {
   const before = await market.held();
   await readBlocks(market.inspector);
   let outcomes: Record<string, number> = {};
   const times = await callHonestly(market, honest, async () => {
-    outcomes = await hostile.run(count, concurrency, log);
+    outcomes = await hostile(count, log);
   });
   const loop = await readBlocks(market.inspector);
-  const deadline = performance.now() + SETTLE_MS;
-  let after = await market.held();
-  while (isMore(before, after) && performance.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    after = await market.held();
-  }
+  let after = before;
+  const isSettled = async () => !isMore(before, (after = await market.held()));
+  await until(isSettled, SETTLE_MS, 500).catch(() => undefined);
   return { runs: count, outcomes, loop, ...times, before, after };
 }
 
@@ -154,72 +134,44 @@ async function callHonestly(
   return caller.stop();
 }
 
-/** Callers that each make one hostile run after another. */
-class HostileCallers {
-  readonly #market: SoakMarket;
-  readonly #listings: readonly string[];
-  readonly #kinds: readonly Attack[];
-  readonly #random: Random;
+type Hostile = (count: number, log?: Log) => Promise<Record<string, number>>;
 
-  constructor(
-    market: SoakMarket,
-    { listings, kinds, random }: { listings: readonly string[]; kinds: readonly Attack[]; random: Random },
-  ) {
-    this.#market = market;
-    this.#listings = listings;
-    this.#kinds = kinds;
-    this.#random = random;
-  }
-
-  /** Makes hostile runs of random kinds. @returns the number of runs by result. */
-  async run(
-    count: number,
-    concurrency: number,
-    log: (line: string) => void = () => undefined,
-  ): Promise<Record<string, number>> {
-    const client = this.#market.client();
-    const outcomes: Record<string, number> = {};
-    let left = count;
-    let ended = 0;
-    const caller = async (): Promise<void> => {
-      while (left > 0) {
-        left -= 1;
-        const request = {
-          agent_id: this.#random.pick(this.#listings),
-          task: taskOf(this.#random.pick(this.#kinds)),
-        };
-        const outcome = await client
-          .execute(request)
-          .then(({ status }): string => status)
-          .catch((error: unknown) => (isApiError(error) ? `${error.status}` : 'cut'));
-        outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-        ended += 1;
-        if (ended % PROGRESS_RUNS === 0) log(`${ended} of ${count} hostile runs`);
-      }
-    };
-    await Promise.all(Array.from({ length: concurrency }, caller));
-    return outcomes;
-  }
+/** Makes hostile runs of random kinds, several at once. @returns the number of runs by result. */
+async function callHostilely(
+  market: SoakMarket,
+  parts: { listings: readonly string[]; kinds: readonly Attack[]; random: Random; concurrency: number },
+  count: number,
+  log: Log | undefined,
+): Promise<Record<string, number>> {
+  const { listings, kinds, random, concurrency } = parts;
+  const client = market.client();
+  const outcomes: Record<string, number> = {};
+  let ended = 0;
+  await inParallel(Array(count), concurrency, async () => {
+    const request = { agent_id: random.pick(listings), task: taskOf(random.pick(kinds)) };
+    const outcome = await client
+      .execute(request)
+      .then(({ status }): string => status)
+      .catch((error: unknown) => (isApiError(error) ? `${error.status}` : 'cut'));
+    outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    ended += 1;
+    if (ended % PROGRESS_RUNS === 0) log?.(`${ended} of ${count} hostile runs`);
+  });
+  return outcomes;
 }
 
 function brokenBounds(
-  { quiet, phases, processes_left }: Omit<SoakReport, 'broken'>,
+  { loop, honest_ms, health_ms, before, after, failures }: Awaited<ReturnType<typeof runPhase>>,
+  quiet: HonestTimes,
   { blockedMs, slowerTimes }: SoakOptions['bounds'],
 ): string[] {
-  const broken = new Set<string>();
-  if (processes_left.length > 0) broken.add(`${processes_left.length} processes are left`);
-  for (const phase of phases) {
-    const { loop, honest_ms, health_ms, before, after, failures } = phase;
-    if (loop.longest_ms > blockedMs) broken.add(`the loop was blocked for ${Math.round(loop.longest_ms)} ms`);
-    if (honest_ms.p95 > slowerTimes * quiet.honest_ms.p95) {
-      broken.add(`honest runs took ${honest_ms.p95} ms at p95, ${quiet.honest_ms.p95} ms when it was quiet`);
-    }
-    if (health_ms.p95 > Math.max(HEALTH_FLOOR_MS, slowerTimes * quiet.health_ms.p95)) {
-      broken.add(`/health took ${health_ms.p95} ms at p95, ${quiet.health_ms.p95} ms when it was quiet`);
-    }
-    if (isMore(before, after))
-      broken.add(`the server holds ${JSON.stringify(after)}, before ${JSON.stringify(before)}`);
-    for (const failure of failures) broken.add(failure);
-  }
-  return [...broken];
+  const broken = [...failures];
+  if (loop.longest_ms > blockedMs) broken.push(`the loop was blocked for ${Math.round(loop.longest_ms)} ms`);
+  if (honest_ms.p95 > slowerTimes * quiet.honest_ms.p95)
+    broken.push(`honest runs took ${honest_ms.p95} ms at p95, ${quiet.honest_ms.p95} ms when it was quiet`);
+  if (health_ms.p95 > Math.max(HEALTH_FLOOR_MS, slowerTimes * quiet.health_ms.p95))
+    broken.push(`/health took ${health_ms.p95} ms at p95, ${quiet.health_ms.p95} ms when it was quiet`);
+  if (isMore(before, after))
+    broken.push(`the server holds ${JSON.stringify(after)}, before ${JSON.stringify(before)}`);
+  return broken;
 }

@@ -4,22 +4,17 @@ import { createClient } from '@agent-rental/sdk';
 import { createApiKey, keypairSigner, rent } from '@agent-rental/sdk/solana';
 import { openBrowser, LOOKS } from '@agent-rental/test/support/browser/browser';
 import { addTestWallet } from '@agent-rental/test/support/browser/test-wallet';
-import {
-  newStateDir,
-  removeStateDir,
-  startMarketplace,
-  type OwnMarketplace,
-} from '@agent-rental/test/support/marketplace';
+import { newStateDir, removeStateDir, startMarketplace } from '@agent-rental/test/support/marketplace';
+import { call, errorOf } from '@agent-rental/test/support/http';
 import { newTestApp } from '@agent-rental/test/support/oauth/app';
 import type { Keypair } from '@solana/web3.js';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions } from 'playwright-core';
 
 const FOLDER = fileURLToPath(new URL('../../../docs/pages/', import.meta.url));
 /** Low, because a picture only shows the look of a page. */
 const QUALITY = 60;
 const LONGEST_PX = 2_600;
 
-/** A screenshot of a page. */
 interface Shot {
   readonly name: string;
   readonly path: string;
@@ -29,35 +24,27 @@ interface Shot {
   readonly until: string | RegExp;
 }
 
-async function clientOf(marketplace: OwnMarketplace, name: 'creator' | 'renter') {
-  const wallet = await marketplace.wallet(name);
-  const signer = keypairSigner(wallet);
-  return { wallet, signer, client: createClient({ baseUrl: marketplace.dev.base_url, signer }) };
-}
-
 /** Rents and runs the example agents, and requests an approval. @returns all pages. */
-async function preparePages(marketplace: OwnMarketplace): Promise<Shot[]> {
-  const renter = await clientOf(marketplace, 'renter');
-  const creator = await clientOf(marketplace, 'creator');
+async function preparePages(): Promise<Shot[]> {
+  const as = await marketplace.wallet('renter');
+  const signer = keypairSigner(as);
+  const client = createClient({ baseUrl: marketplace.dev.base_url, signer });
+  const creator = await marketplace.wallet('creator');
   for (const { id } of marketplace.dev.listings) {
-    await rent(renter.client, renter.signer, id).catch(() => undefined);
+    await rent(client, signer, id).catch(() => undefined);
   }
   const perTask = marketplace.listing('per_query');
   const request = await marketplace.request('per_query');
-  const { run_id: runId } = await renter.client.execute(request as never);
-  const { price_lamports: price } = await renter.client.getListing(perTask.id);
-  const { key } = await createApiKey(renter.client, renter.signer, 'my coding agent', {
+  const { run_id: runId } = await client.execute(request as never);
+  const { price_lamports: price } = await client.getListing(perTask.id);
+  const { key } = await createApiKey(client, signer, 'my coding agent', {
     policy: { ask_above_lamports: price - 1, max_day_lamports: 50_000_000 },
   });
-  const asked = await fetch(`${marketplace.dev.base_url}/v1/execute`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(request),
-  });
-  const { error } = (await asked.json()) as { error: { approval: { url: string } } };
+  const asked = await call(marketplace, 'POST', '/v1/execute', { token: key, body: request });
+  const { approval } = errorOf(asked.body) as { approval: { url: string } };
   const app = await newTestApp(marketplace, { client_name: 'Example Chat' });
   const consent = app.authorizationUrl();
-  const as = renter.wallet;
+  const ownAgent = `/dashboard/creator/agents/${perTask.id}`;
   return [
     { name: 'browse', path: '/', until: perTask.title },
     { name: 'listing', path: `/dashboard/listings/${perTask.id}`, until: perTask.title },
@@ -67,30 +54,21 @@ async function preparePages(marketplace: OwnMarketplace): Promise<Shot[]> {
     { name: 'run', path: `/dashboard/runs/${runId}`, as, until: 'completed' },
     { name: 'keys', path: '/dashboard/keys', as, until: 'my coding agent' },
     { name: 'approvals', path: '/dashboard/approvals', as, until: 'my coding agent' },
-    { name: 'approval', path: new URL(error.approval.url).pathname, as, until: 'my coding agent' },
+    { name: 'approval', path: new URL(approval.url).pathname, as, until: 'my coding agent' },
     { name: 'consent', path: consent.pathname + consent.search, until: 'Example Chat' },
-    { name: 'creator', path: '/dashboard/creator', as: creator.wallet, until: perTask.title },
-    { name: 'publish', path: '/dashboard/creator/publish', as: creator.wallet, until: 'Publish' },
-    {
-      name: 'own-agent',
-      path: `/dashboard/creator/agents/${perTask.id}`,
-      as: creator.wallet,
-      until: perTask.title,
-    },
+    { name: 'creator', path: '/dashboard/creator', as: creator, until: perTask.title },
+    { name: 'publish', path: '/dashboard/creator/publish', as: creator, until: 'Publish' },
+    { name: 'own-agent', path: ownAgent, as: creator, until: perTask.title },
     { name: 'not-found', path: '/dashboard/listings/nothing-here', until: 'There is nothing to show' },
   ];
 }
 
 /** Opens a page in a new browser context, and waits until it is complete. */
-async function open(
-  browser: Browser,
-  { path, as, until }: Shot,
-  { baseUrl, fallback, look }: { baseUrl: string; fallback: Keypair; look: BrowserContextOptions },
-): Promise<Page> {
+async function open({ path, as, until }: Shot, fallback: Keypair, look: BrowserContextOptions) {
   const context = await browser.newContext(look);
   const page = await context.newPage();
   await addTestWallet(page, as ?? fallback, 'solana:localnet');
-  await page.goto(baseUrl + path);
+  await page.goto(marketplace.dev.base_url + path);
   if (as !== undefined) await page.getByRole('button', { name: 'Log in with Test wallet' }).click();
   await page.getByText(until).locator('visible=true').first().waitFor();
   await page.waitForLoadState('networkidle');
@@ -101,23 +79,18 @@ const stateDir = await newStateDir();
 const marketplace = await startMarketplace(stateDir, {});
 const browser = await openBrowser();
 try {
-  const shots = await preparePages(marketplace);
+  const shots = await preparePages();
   const fallback = await marketplace.wallet('renter');
   const old = (await readdir(FOLDER)).filter((name) => name.endsWith('.jpg'));
   await Promise.all(old.map((name) => rm(FOLDER + name)));
   for (const shot of shots) {
     for (const [name, look] of Object.entries(LOOKS)) {
-      const page = await open(browser, shot, { baseUrl: marketplace.dev.base_url, fallback, look });
+      const page = await open(shot, fallback, look);
       const file = `${FOLDER}${shot.name}-${name}.jpg`;
       const { width = 0 } = page.viewportSize() ?? {};
       const height = Math.min(LONGEST_PX, await page.evaluate('document.documentElement.scrollHeight'));
-      await page.screenshot({
-        path: file,
-        type: 'jpeg',
-        quality: QUALITY,
-        fullPage: true,
-        clip: { x: 0, y: 0, width, height },
-      });
+      const clip = { x: 0, y: 0, width, height };
+      await page.screenshot({ path: file, type: 'jpeg', quality: QUALITY, fullPage: true, clip });
       process.stdout.write(`${shot.name}, ${name}: ${Math.round((await stat(file)).size / 1_024)} KB\n`);
       await page.context().close();
     }

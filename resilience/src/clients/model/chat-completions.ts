@@ -45,16 +45,11 @@ function head(object: string): object {
   return { id: `chatcmpl-${randomUUID()}`, object, created: 1, model: 'scripted' };
 }
 
-function reason(turn: Turn): string {
-  return 'call' in turn ? 'tool_calls' : 'stop';
-}
+const reason = (turn: Turn) => ('call' in turn ? 'tool_calls' : 'stop');
 
 function message(turn: Turn, name: string): { tool_calls?: object[] } {
   if ('text' in turn) return { role: 'assistant', content: turn.text } as object;
-  const call = { name, arguments: JSON.stringify(turn.call.args) };
-  return {
-    role: 'assistant',
-    content: null,
-    tool_calls: [{ id: `call_${randomUUID()}`, type: 'function', function: call }],
-  } as object;
+  const called = { name, arguments: JSON.stringify(turn.call.args) };
+  const call = { id: `call_${randomUUID()}`, type: 'function', function: called };
+  return { role: 'assistant', content: null, tool_calls: [call] } as object;
 }

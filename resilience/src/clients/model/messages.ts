@@ -14,7 +14,6 @@ interface MessagesRequest extends ModelRequest {
   messages?: { content: string | Block[] }[];
 }
 
-/** Anthropic's messages. */
 export const messages: Protocol<MessagesRequest> = {
   stepsOf({ messages: said = [] }) {
     const blocks = said.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
@@ -25,26 +24,17 @@ export const messages: Protocol<MessagesRequest> = {
   },
   answer: (turn, name) => ({ ...head(turn), content: [block(turn, name)] }),
   stream(turn, name) {
-    const whole = block(turn, name);
-    const delta =
+    const [empty, delta] =
       'call' in turn
-        ? { type: 'input_json_delta', partial_json: JSON.stringify(turn.call.args) }
-        : { type: 'text_delta', text: turn.text };
-    const { stop_reason: reason, ...start } = head(turn);
+        ? [{ input: {} }, { type: 'input_json_delta', partial_json: JSON.stringify(turn.call.args) }]
+        : [{ text: '' }, { type: 'text_delta', text: turn.text }];
+    const { stop_reason, ...start } = head(turn);
     const events = [
       { type: 'message_start', message: { ...start, content: [], stop_reason: null } },
-      {
-        type: 'content_block_start',
-        index: 0,
-        content_block: 'call' in turn ? { ...whole, input: {} } : { type: 'text', text: '' },
-      },
+      { type: 'content_block_start', index: 0, content_block: { ...block(turn, name), ...empty } },
       { type: 'content_block_delta', index: 0, delta },
       { type: 'content_block_stop', index: 0 },
-      {
-        type: 'message_delta',
-        delta: { stop_reason: reason, stop_sequence: null },
-        usage: { output_tokens: 1 },
-      },
+      { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 1 } },
       { type: 'message_stop' },
     ];
     return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');

@@ -5,7 +5,6 @@ interface ResponseRequest extends ModelRequest {
   input?: { type?: string; name?: string; call_id?: string; output?: unknown }[] | string;
 }
 
-/** OpenAI's responses. */
 export const responses: Protocol<ResponseRequest> = {
   stepsOf({ input }) {
     const items = Array.isArray(input) ? input : [];
@@ -16,30 +15,23 @@ export const responses: Protocol<ResponseRequest> = {
   },
   answer(turn, name) {
     const id = randomUUID();
-    const item =
-      'call' in turn
-        ? {
-            type: 'function_call',
-            id: `fc_${id}`,
-            call_id: `call_${id}`,
-            name,
-            arguments: JSON.stringify(turn.call.args),
-            status: 'completed',
-          }
-        : {
-            type: 'message',
-            id: `msg_${id}`,
-            role: 'assistant',
-            status: 'completed',
-            content: [{ type: 'output_text', text: turn.text, annotations: [] }],
-          };
+    const status = 'completed';
+    const callOf = (args: object) => {
+      const call = { type: 'function_call', id: `fc_${id}`, call_id: `call_${id}`, name };
+      return { ...call, arguments: JSON.stringify(args) };
+    };
+    const messageOf = (text: string) => {
+      const content = [{ type: 'output_text', text, annotations: [] }];
+      return { type: 'message', id: `msg_${id}`, role: 'assistant', content };
+    };
+    const item = 'call' in turn ? callOf(turn.call.args) : messageOf(turn.text);
     return {
       id: `resp_${id}`,
       object: 'response',
       created_at: 1,
-      status: 'completed',
+      status,
       model: 'scripted',
-      output: [item],
+      output: [{ ...item, status }],
       parallel_tool_calls: true,
       tool_choice: 'auto',
       tools: [],

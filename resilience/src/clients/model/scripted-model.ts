@@ -5,7 +5,6 @@ import type { ModelRequest, Protocol } from './protocol.js';
 import { responses } from './responses.js';
 import { nextTurn, type Step, type Turn, type Wish } from './turns.js';
 
-/** By the end of a request's path. */
 const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   '/chat/completions': chatCompletions,
   '/responses': responses,
@@ -15,17 +14,8 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
 /** The tool with which a model asks its client for hidden tools. */
 const TOOL_SEARCH = 'ToolSearch';
 
-/** A model server on loopback that follows a wish. */
-export interface ScriptedModel {
-  /** For `OPENAI_BASE_URL`. */
-  readonly baseUrl: string;
-  /** The client's steps, in order. */
-  readonly steps: readonly Step[];
-  close(): Promise<void>;
-}
-
-/** Starts a server with OpenAI's two APIs (chat completions and responses) and Anthropic's. */
-export async function startScriptedModel(wish: Wish): Promise<ScriptedModel> {
+/** Starts a model server that follows a wish, with OpenAI's two APIs (chat completions and responses) and Anthropic's. */
+export async function startScriptedModel(wish: Wish) {
   let steps: readonly Step[] = [];
   const { baseUrl, close } = await listenNode(async (request) => {
     const { pathname } = new URL(request.url);
@@ -48,6 +38,7 @@ export async function startScriptedModel(wish: Wish): Promise<ScriptedModel> {
   });
   return {
     baseUrl: `${baseUrl}/v1`,
+    /** The client's steps, in order. */
     get steps() {
       return steps;
     },

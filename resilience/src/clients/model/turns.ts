@@ -1,9 +1,7 @@
-/** The tool call that the model wants. */
-export interface Wish {
-  /** A tool of the marketplace. A client may add a prefix to the name. */
-  readonly tool: string;
-  readonly args: Readonly<Record<string, unknown>>;
-}
+import { pollOf, type ToolCall } from '../../run-answers.js';
+
+/** The tool call that the model wants. A client may add a prefix to the tool's name. */
+export type Wish = ToolCall;
 
 /** A tool call that the client made for the model. */
 export interface Step {
@@ -14,11 +12,9 @@ export interface Step {
 /** The model's next turn: a call, or its last words. */
 export type Turn = { readonly call: Wish } | { readonly text: string };
 
-/** The model gives up after this many steps. */
 const MAX_STEPS = 20;
 /** The error of a client that checks the arguments itself. */
 const REFUSED_ARGUMENTS = /did not match expected schema|validation error/i;
-const RUN_ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
 /**
  * The model's next turn:
@@ -31,14 +27,12 @@ const RUN_ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 export function nextTurn(wish: Wish, steps: readonly Step[]): Turn {
   const last = steps.at(-1);
   if (last === undefined) return { call: wish };
-  const isOfMarket = last.output.includes('[agent-rental]') || last.output.includes('done with');
-  if (steps.length >= MAX_STEPS) return { text: last.output };
-  const runId = RUN_ID.exec(last.output)?.[0];
-  if (last.output.includes('is still running') && runId !== undefined) {
-    return { call: { tool: 'get_run', args: { run_id: runId } } };
-  }
-  if (isOfMarket) return { text: last.output };
-  return { call: REFUSED_ARGUMENTS.test(last.output) ? withoutRefused(wish, last.output) : wish };
+  const { output } = last;
+  if (steps.length >= MAX_STEPS) return { text: output };
+  const poll = pollOf(output);
+  if (poll !== undefined) return { call: poll };
+  if (output.includes('[agent-rental]') || output.includes('done with')) return { text: output };
+  return { call: REFUSED_ARGUMENTS.test(output) ? withoutRefused(wish, output) : wish };
 }
 
 function withoutRefused({ tool, args }: Wish, error: string): Wish {

@@ -10,9 +10,7 @@ await runBattery(
       'Kills the server (-9) at every step of every kind of run. Kills a recovering server at every step that writes or sends. ' +
       'Kills the server at every step of a registration and of an update. Ends with 1 when a run is charged twice, or is ' +
       'neither delivered, nor credited, nor free. Also ends with 1 after a half registration.',
-    options: {
-      lanes: { kind: 'number', text: 'runs that each kill interrupts', default: 10, most: 12 },
-    },
+    options: { lanes: { kind: 'number', text: 'runs that each kill interrupts', default: 10, most: 12 } },
   },
   async ({ lanes }, log) => ({
     runs: await runCrashMatrix({ lanes, log }),

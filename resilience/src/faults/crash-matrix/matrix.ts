@@ -15,11 +15,10 @@ export function killsOf(
 ): Row[] {
   return steps.flatMap((step) => {
     const moments: readonly Moment[] = writes(step) ? ofWrites : ['before'];
-    return moments.map((moment) => ({
-      name: rowName(scenario.name, moment, step),
-      scenario,
-      fault: { step, fate: MOMENTS[moment] },
-    }));
+    return moments.map((moment) => {
+      const fault = { step, fate: MOMENTS[moment] };
+      return { name: rowName(scenario.name, moment, step), scenario, fault };
+    });
   });
 }
 

@@ -1,55 +1,37 @@
 import { until } from '@agent-rental/test/support/timing/until';
 import { killsOf } from './matrix.js';
-import {
-  pickAll,
-  type MatrixOptions,
-  type MatrixReport,
-  type PickRows,
-  type Row,
-} from '../world/row-matrix.js';
-import { Lane } from '../world/lanes.js';
+import { pickAll, type MatrixOptions, type PickRows, type Row } from '../world/row-matrix.js';
+import { holdBackground, Lane } from '../world/lanes.js';
 import { FaultMarket, type Listing } from '../world/market.js';
 import type { Step } from '../proxies/step.js';
-import {
-  holdBackground,
-  newRequest,
-  prepare,
-  send,
-  type RunRequest,
-  type Scenario,
-} from '../world/scenarios.js';
-import { stepsOfAll, writingSteps, type Recording } from '../world/record.js';
+import { newRequest, PLAIN_RUN, prepare, send } from '../world/scenarios.js';
+import { stepsOfAll, writingSteps } from '../world/record.js';
 import type { FaultServer } from '../world/servers.js';
 import { settle, verify, type Played } from '../world/verify.js';
 
 /** The state of a run that a killed server leaves, and that the next server finishes. */
 interface Remains {
   readonly name: string;
-  readonly scenario: Scenario;
-  /** Whether a step is refused before the kill. */
   refuses(step: Step): boolean;
-  /** Whether all of these runs are in this state. */
-  areThere(market: FaultMarket, runIds: readonly string[]): Promise<boolean>;
+  isThere(market: FaultMarket, runId: string): Promise<boolean>;
   /** When the signed transaction expires. An unsent transaction can land only before that. */
   readonly blocksPass: 'before the kill' | 'after the kill';
 }
 
-const scenario = { name: '', work: 'answer', isStream: false, isHot: true, usesCredit: false } as const;
 const isStatus = ({ name }: Step) => name === 'getSignatureStatuses';
 const isSend = ({ name }: Step) => name === 'sendTransaction';
-const isTrueOfAll =
-  (condition: string): Remains['areThere'] =>
-  async (market, runIds) => {
-    const query = `select from runs join charges on charges.run_id = runs.id where runs.id = any ($1) and ${condition}`;
-    return (await market.query(query, [runIds])).length === runIds.length;
+const isTrueOf =
+  (condition: string): Remains['isThere'] =>
+  async (market, runId) => {
+    const query = `select from runs join charges on charges.run_id = runs.id where runs.id = $1 and ${condition}`;
+    return (await market.query(query, [runId])).length === 1;
   };
-const areSigned = isTrueOfAll(`state = 'signed'`);
-const haveLanded: Remains['areThere'] = async (market, runIds) => {
-  const rows = await market.query<{ signature: string }>(
-    'select signature from charge_signatures where run_id = any ($1)',
-    [runIds],
-  );
-  if (rows.length < runIds.length) return false;
+const isSigned = isTrueOf(`state = 'signed'`);
+const isHeldBack = isTrueOf(`outcome is not null and status = 'running'`);
+const hasLanded: Remains['isThere'] = async (market, runId) => {
+  const signed = 'select signature from charge_signatures where run_id = $1';
+  const rows = await market.query<{ signature: string }>(signed, [runId]);
+  if (rows.length === 0) return false;
   const { value } = await market.connection.getSignatureStatuses(rows.map(({ signature }) => signature));
   return value.every((status) => status !== null);
 };
@@ -58,36 +40,32 @@ const haveLanded: Remains['areThere'] = async (market, runIds) => {
 const REMAINS: readonly Remains[] = [
   {
     name: 'delivered, its charge confirmed',
-    scenario,
     refuses: () => false,
-    areThere: isTrueOfAll(`state = 'confirmed'`),
+    isThere: isTrueOf(`state = 'confirmed'`),
     blocksPass: 'after the kill',
   },
   {
     name: 'cut off after its charge was sent',
-    scenario,
     refuses: isStatus,
-    areThere: haveLanded,
+    isThere: hasLanded,
     blocksPass: 'after the kill',
   },
   {
     name: 'cut off before its charge was sent',
-    scenario,
     refuses: isSend,
-    areThere: areSigned,
+    isThere: isSigned,
     blocksPass: 'after the kill',
   },
   {
     name: 'its result held back because its charge was never sent',
-    scenario,
     refuses: isSend,
-    areThere: isTrueOfAll(`outcome is not null and status = 'running'`),
+    isThere: isHeldBack,
     blocksPass: 'before the kill',
   },
 ];
 
 /** Kills a recovering server at every step that writes or sends for a run. */
-export const runRecoveryMatrix = (options: RecoveryOptions): Promise<MatrixReport> =>
+export const runRecoveryMatrix = (options: RecoveryOptions) =>
   FaultMarket.use((market) => matrix(market, options));
 
 interface RecoveryOptions extends Pick<MatrixOptions, 'pick' | 'log'> {
@@ -95,10 +73,7 @@ interface RecoveryOptions extends Pick<MatrixOptions, 'pick' | 'log'> {
   pickRemains?: PickRows | undefined;
 }
 
-async function matrix(
-  market: FaultMarket,
-  { pickRemains = pickAll, pick = pickAll, log }: RecoveryOptions,
-): Promise<MatrixReport> {
+async function matrix(market: FaultMarket, { pickRemains = pickAll, pick = pickAll, log }: RecoveryOptions) {
   const treasuryBefore = await market.connection.getBalance(market.treasury);
   const listings = await market.publish(LISTINGS);
   const writes = await writingSteps(market);
@@ -116,8 +91,7 @@ async function matrix(
     log(`${remains.name}: ${recording.steps.length} steps, ${rows.length} rows`);
     for (const [index, row] of pick(rows).entries()) {
       const left = await leave(market, remains, listings[index % listings.length] as Listing);
-      const isReached = await isReachedByStart(market, row, left);
-      if (!isReached) broken.push(`${row.name}: the step was not reached`);
+      if (!(await isReachedByStart(market, row, left))) broken.push(`${row.name}: the step was not reached`);
       const first = { hasOutput: remains.name.startsWith('delivered') };
       played.push({ name: row.name, request: left.request, first });
       await market.start();
@@ -127,41 +101,28 @@ async function matrix(
     log(`${played.length} rows`);
   }
   const verified = await verify(market, played, treasuryBefore);
-  return {
-    rows: counts,
-    sometimes: [...sometimes],
-    ...verified,
-    broken: [...broken, ...verified.broken],
-  };
+  return { rows: counts, sometimes: [...sometimes], ...verified, broken: [...broken, ...verified.broken] };
 }
 
 const LISTINGS = 4;
 
-interface Left {
-  readonly request: RunRequest;
-  readonly runId: string;
-}
-
 /** Brings a run into a state, and kills its server. */
-async function leave(market: FaultMarket, remains: Remains, listing: Listing): Promise<Left> {
+async function leave(market: FaultMarket, remains: Remains, listing: Listing) {
   const rental = await market.rent(listing);
   market.lanes.always = (step) => holdBackground(step) ?? (remains.refuses(step) ? 'refuse' : undefined);
-  const request = newRequest(remains.scenario, rental);
+  const request = newRequest(PLAIN_RUN, rental);
   await prepare(market, request);
   void send(market, request).catch(() => undefined);
-  const runId = await until(
-    async () => {
-      const found = 'select id from runs where wallet = $1 and idempotency_key = $2';
-      return (await market.query<{ id: string }>(found, [rental.wallet, request.key]))[0]?.id;
-    },
-    20_000,
-    50,
-  );
+  const find = async () => {
+    const found = 'select id from runs where wallet = $1 and idempotency_key = $2';
+    return (await market.query<{ id: string }>(found, [rental.wallet, request.key]))[0]?.id;
+  };
+  const runId = await until(find, 20_000, 50);
   if (remains.blocksPass === 'before the kill') {
-    await until(() => areSigned(market, [runId]), 20_000, 50);
+    await until(() => isSigned(market, runId), 20_000, 50);
     await market.finalize();
   }
-  await until(() => remains.areThere(market, [runId]), 30_000, 50);
+  await until(() => remains.isThere(market, runId), 30_000, 50);
   await market.kill();
   market.lanes.always = () => undefined;
   if (remains.blocksPass === 'after the kill') await market.finalize();
@@ -169,11 +130,7 @@ async function leave(market: FaultMarket, remains: Remains, listing: Listing): P
 }
 
 /** Records the steps of the server that recovers the run. */
-async function recordRecovery(
-  market: FaultMarket,
-  remains: Remains,
-  listings: readonly Listing[],
-): Promise<Recording> {
+async function recordRecovery(market: FaultMarket, remains: Remains, listings: readonly Listing[]) {
   const lanes: Lane[] = [];
   for (const listing of listings.slice(0, RECORDINGS)) {
     const left = await leave(market, remains, listing);
@@ -184,13 +141,11 @@ async function recordRecovery(
     await settle(market, { runIds: [left.runId] });
     market.lanes.use([]);
   }
-  return stepsOfAll(
-    { ...remains.scenario, name: remains.name },
-    lanes.map(({ steps }) => steps),
-  );
+  return stepsOfAll({ ...PLAIN_RUN, name: remains.name }, lanes);
 }
 
 const RECORDINGS = 3;
+type Left = Awaited<ReturnType<typeof leave>>;
 
 function laneOf({ request, runId }: Left, fault?: Row['fault']): Lane {
   const { wallet, balanceAddress } = request.rental;

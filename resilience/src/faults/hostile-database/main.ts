@@ -11,11 +11,7 @@ await runBattery(
       'Kills PostgreSQL under load. Restores a copy of the database that is older than the chain. Ends with 1 when money is wrong.',
     options: {
       lanes: { kind: 'number', text: 'runs at once', default: 10, most: 12 },
-      wallets: {
-        kind: 'number',
-        text: 'renters when PostgreSQL is killed or restored',
-        default: 40,
-      },
+      wallets: { kind: 'number', text: 'renters when PostgreSQL is killed or restored', default: 40 },
       restarts: { kind: 'number', text: 'kills of PostgreSQL', default: 5 },
     },
   },

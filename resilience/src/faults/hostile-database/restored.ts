@@ -1,41 +1,20 @@
 import { until } from '@agent-rental/test/support/timing/until';
 import { inMaintenance } from '../world/maintenance.js';
-import { accountOf } from '../world/ledger-audit.js';
+import { holdBackground } from '../world/lanes.js';
+import { accountOf, isPaid } from '../world/ledger-audit.js';
 import { FaultMarket, RUN_PRICE, type Listing, type Rental } from '../world/market.js';
-import {
-  holdBackground,
-  newRequest,
-  PLAIN_RUN,
-  prepare,
-  repeat,
-  send,
-  type RunRequest,
-} from '../world/scenarios.js';
+import { newRequest, PLAIN_RUN, prepare, repeat, send, type RunRequest } from '../world/scenarios.js';
+import type { Log } from '../../run-battery.js';
 import { settle } from '../world/verify.js';
-
-export interface RestoredDatabaseReport {
-  wallets: number;
-  /** Charges on the chain that the restored database does not have. */
-  forgotten: number;
-  /** Charges after the restore. */
-  charged: number;
-  broken: string[];
-}
 
 /**
  * Restores a copy of the database that is older than the chain. Every wallet has one run that was active during the copy, and
  * later runs that were charged.
  */
-export const runRestoredDatabase = (
-  wallets: number,
-  log: (line: string) => void,
-): Promise<RestoredDatabaseReport> => FaultMarket.use((market) => restoredDatabase(market, wallets, log));
+export const runRestoredDatabase = (wallets: number, log: Log) =>
+  FaultMarket.use((market) => restoredDatabase(market, wallets, log));
 
-async function restoredDatabase(
-  market: FaultMarket,
-  wallets: number,
-  log: (line: string) => void,
-): Promise<RestoredDatabaseReport> {
+async function restoredDatabase(market: FaultMarket, wallets: number, log: Log) {
   const [listing] = (await market.publish(1)) as [Listing];
   const rentals = await market.rentAll(Array.from({ length: wallets }, () => listing));
   const broken: string[] = [];
@@ -52,10 +31,8 @@ async function restoredDatabase(
     holdBackground(step) ?? (step.name === 'getSignatureStatuses' ? 'refuse' : undefined);
   for (const request of underWay) await prepare(market, request);
   const cut = underWay.map((request) => send(market, request));
-  await until(async () => {
-    const rows = await market.query(`select 1 from charges where state = 'signed'`);
-    return rows.length === wallets;
-  });
+  const signed = `select from charges where state = 'signed'`;
+  await until(async () => (await market.query(signed)).length === wallets);
   await market.kill();
   await Promise.all(cut);
   market.lanes.always = () => undefined;
@@ -65,12 +42,11 @@ async function restoredDatabase(
   await market.start();
   await ask(underWay);
   await settle(market);
-  const meanwhile = requestsFor();
-  await ask(meanwhile);
+  await ask(requestsFor());
   await ask(requestsFor());
   await settle(market);
   const before = await Promise.all(rentals.map((rental) => accountOf(market, rental)));
-  const landedBefore = before.reduce((sum, { landed }) => sum + landed.length, 0);
+  const landedBefore = before.flatMap(({ landed }) => landed).length;
   await market.kill();
   await inMaintenance(market.database.url, (name) => [
     `drop database ${name}`,
@@ -83,16 +59,11 @@ async function restoredDatabase(
   await settle(market);
   const known = await market.query<{ run_id: string }>('select run_id from charges');
   // The interrupted runs get their answer. New runs are charged with sequences that are new to the chain.
-  for (const [index, { status, body }] of (await ask(underWay)).entries()) {
-    if (status !== 200)
-      broken.push(`run ${index} that was under way was answered ${status}: ${JSON.stringify(body)}`);
-  }
-  for (const [index, { status, body }] of (await ask(requestsFor())).entries()) {
-    if (status !== 200)
-      broken.push(`the run ${index} after the restore was answered ${status}: ${JSON.stringify(body)}`);
-    else if (body?.['cost_lamports'] !== Number(RUN_PRICE))
-      broken.push(`it cost ${String(body?.['cost_lamports'])}`);
-  }
+  for (const { status, body } of await ask(underWay))
+    if (status !== 200) broken.push(`an interrupted run was answered ${status}: ${JSON.stringify(body)}`);
+  for (const { status, body } of await ask(requestsFor()))
+    if (status !== 200 || body?.['cost_lamports'] !== Number(RUN_PRICE))
+      broken.push(`a run after the restore was answered ${status}: ${JSON.stringify(body)}`);
   await settle(market);
   const after = await Promise.all(rentals.map((rental) => accountOf(market, rental)));
   for (const [index, { landed, debitedLamports, runs }] of after.entries()) {
@@ -104,16 +75,16 @@ async function restoredDatabase(
     const more = landed.length - (before[index]?.landed.length ?? 0);
     // Only the new run is charged: the server sees that the interrupted run is paid.
     if (more !== 1) broken.push(`${rental.wallet}: ${more} charges since the restore`);
-    for (const { id, state } of runs) {
-      const hasLanded = landed.some(({ runId }) => runId === id);
-      if (state !== null && hasLanded !== (state === 'finalized' || state === 'credited')) {
-        broken.push(`${rental.wallet}: the charge of run ${id} is ${state}, on-chain ${hasLanded}`);
-      }
+    for (const run of runs) {
+      const hasLanded = landed.some(({ runId }) => runId === run.id);
+      if (run.state !== null && hasLanded !== isPaid(run))
+        broken.push(`${rental.wallet}: the charge of run ${run.id} is ${run.state}, on-chain ${hasLanded}`);
     }
   }
-  const landedAfter = after.reduce((sum, { landed }) => sum + landed.length, 0);
+  const landedAfter = after.flatMap(({ landed }) => landed).length;
   return {
     wallets,
+    /** Charges on the chain that the restored database does not have. */
     forgotten: landedBefore - known.length,
     charged: landedAfter - landedBefore,
     broken,

@@ -1,44 +1,35 @@
 import { revokePerQueryAccess } from '@agent-rental/program-client';
 import { until } from '@agent-rental/test/support/timing/until';
 import { Connection, Transaction } from '@solana/web3.js';
-import { askChain } from '@agent-rental/test/support/replicas/market-chain';
+import { holdBackground } from '../world/lanes.js';
 import { accountOf } from '../world/ledger-audit.js';
 import { FaultMarket, type Listing } from '../world/market.js';
 import { MISBEHAVIOURS } from './misbehaviours.js';
 import type { Misbehaviour } from '../proxies/rpc-proxy.js';
-import { holdBackground, newRequest, PLAIN_RUN, prepare, send, type RunRequest } from '../world/scenarios.js';
-import { settle, verify, type Played, type Verified } from '../world/verify.js';
+import { newRequest, PLAIN_RUN, prepare, send, type RunRequest } from '../world/scenarios.js';
+import type { Log } from '../../run-battery.js';
+import { settle, verify, type Played } from '../world/verify.js';
 
-export interface HostileRpcOptions {
-  /** Runs under each misbehaviour. */
+interface HostileRpcOptions {
   runs: number;
   /** Names of the misbehaviours to play. Default: all of them. */
   misbehaviours?: readonly string[] | undefined;
-  log(line: string): void;
-}
-
-export interface HostileRpcReport extends Verified {
-  /** Runs under each misbehaviour, and in each fork. */
-  rows: Record<string, number>;
-  /** The number of first answers under each, by status. */
-  answers: Record<string, Record<string, number>>;
-  /** Delivered runs whose charge a fork dropped permanently. The server counts them as `lost`. */
-  lost: number;
+  log: Log;
 }
 
 /** Makes runs under each misbehaviour of an RPC endpoint, and over forks that drop confirmed charges. */
-export const runHostileRpc = (options: HostileRpcOptions): Promise<HostileRpcReport> =>
+export const runHostileRpc = (options: HostileRpcOptions) =>
   FaultMarket.use((market) => hostileRpc(market, options));
 
-async function hostileRpc(market: FaultMarket, options: HostileRpcOptions): Promise<HostileRpcReport> {
+async function hostileRpc(market: FaultMarket, options: HostileRpcOptions) {
   const { runs, misbehaviours = Object.keys(MISBEHAVIOURS), log } = options;
   const treasuryBefore = await market.connection.getBalance(market.treasury);
   const [listing] = (await market.publish(1)) as [Listing];
+  /** Runs under each misbehaviour and in each fork, and their first answers by status. */
   const rows: Record<string, number> = {};
-  const answers: HostileRpcReport['answers'] = {};
+  const answers: Record<string, Record<string, number>> = {};
   const played: Played[] = [];
 
-  /** Makes runs at the same time, and counts their answers. */
   const play = async (name: string): Promise<RunRequest[]> => {
     const rentals = await market.rentAll(Array.from({ length: runs }, () => listing));
     const requests = rentals.map((rental) => newRequest(PLAIN_RUN, rental));
@@ -68,32 +59,27 @@ async function hostileRpc(market: FaultMarket, options: HostileRpcOptions): Prom
     return accounts.every(({ landed }) => landed.length === 1);
   });
   await settle(market);
-  await playAndDrop(
-    market,
-    () => play('a fork, and the charge is signed anew'),
-    () => market.finalize(),
-  );
+  const signedAnew = () => play('a fork, and the charge is signed anew');
+  await playAndDrop(market, signedAnew, () => market.finalize());
   await settle(market);
 
   // After the rental is revoked, the server can no longer charge the delivered runs.
   const unpaid = await playAndDrop(market, () => play('a fork, and the rental is revoked'), revokeAll);
   await settle(market);
   const verified = await verify(market, played, treasuryBefore);
-  const states = await market.query<{ state: string }>('select state from charges where wallet = any ($1)', [
-    unpaid.map(({ rental }) => rental.wallet),
-  ]);
-  return { rows, answers, lost: states.filter(({ state }) => state === 'lost').length, ...verified };
+  // Delivered runs whose charge a fork dropped permanently.
+  const isLost = `select from charges where state = 'lost' and wallet = any ($1)`;
+  const lost = await market.query(isLost, [unpaid.map(({ rental }) => rental.wallet)]);
+  return { rows, answers, lost: lost.length, ...verified };
 
   async function revokeAll(requests: readonly RunRequest[]): Promise<void> {
     for (const { rental } of requests) {
-      const revoked = revokePerQueryAccess({
-        revoker: listing.creator.publicKey,
-        buyer: rental.renter.wallet.publicKey,
-        listingId: listing.id,
-      });
+      const { publicKey: revoker } = listing.creator;
+      const buyer = rental.renter.wallet.publicKey;
+      const revoked = revokePerQueryAccess({ revoker, buyer, listingId: listing.id });
       // The connection's cached blockhash is too old: the battery has advanced the chain.
       const latest = await market.connection.getLatestBlockhash();
-      const transaction = new Transaction({ ...latest, feePayer: listing.creator.publicKey }).add(revoked);
+      const transaction = new Transaction({ ...latest, feePayer: revoker }).add(revoked);
       transaction.sign(listing.creator);
       const signature = await market.connection.sendRawTransaction(transaction.serialize());
       await market.connection.confirmTransaction({ signature, ...latest });
@@ -130,12 +116,9 @@ async function playAndDrop(
     [requests.map(({ rental }) => rental.wallet)],
   );
   const dropSignatures = signatures.map(({ signature }) => signature);
-  const { dropped } = await askChain<{ dropped: string[] }>(market.chain, 'localchain_fork', {
-    dropSignatures,
-  });
   // Charges of one listing may share a transaction.
-  if (dropped.length !== dropSignatures.length)
-    throw new Error(`The fork dropped ${dropped.length} charges.`);
+  const dropped = await market.fork(dropSignatures);
+  if (dropped !== dropSignatures.length) throw new Error(`The fork dropped ${dropped} charges.`);
   await meanwhile(requests);
   market.lanes.always = () => undefined;
   return requests;

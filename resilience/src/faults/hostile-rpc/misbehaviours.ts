@@ -9,12 +9,34 @@ const WRONG_POLLS = 4;
 const LAG_BLOCKS = 60;
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-const answerTo = ({ body }: RpcCall, result: unknown) => ({
-  text: JSON.stringify({ jsonrpc: '2.0', id: (JSON.parse(body) as { id: unknown }).id, result }),
-});
+const answerTo = ({ body }: RpcCall, answer: { result: unknown } | { error: object }) => {
+  const { id } = JSON.parse(body) as { id: unknown };
+  return { text: JSON.stringify({ jsonrpc: '2.0', id, ...answer }) };
+};
 const resultOf = async (call: RpcCall) => (JSON.parse(await call.ask()) as { result: unknown }).result;
 
-/** A signature's status in the RPC's answer. */
+/** Misbehaves at calls of one method, and passes all others. */
+const at =
+  (method: string, how: Misbehaviour): Misbehaviour =>
+  async (call) =>
+    call.method === method ? how(call) : { text: await call.ask() };
+
+/** Gives a function the number of each call, from 1. */
+const counting = (how: (call: RpcCall, count: number) => ReturnType<Misbehaviour>) => (): Misbehaviour => {
+  let calls = 0;
+  return (call) => how(call, (calls += 1));
+};
+
+/** Makes a function that counts the polls of each key. */
+function pollCounter(): (key: string) => number {
+  const polls = new Map<string, number>();
+  return (key) => {
+    const seen = (polls.get(key) ?? 0) + 1;
+    polls.set(key, seen);
+    return seen;
+  };
+}
+
 type Status = { slot: number; err: unknown; confirmationStatus: string } | null;
 
 /**
@@ -22,14 +44,10 @@ type Status = { slot: number; err: unknown; confirmationStatus: string } | null;
  * none of these loses one.
  */
 export const MISBEHAVIOURS: Readonly<Record<string, () => Misbehaviour>> = {
-  'answers late': () => {
-    let calls = 0;
-    return async (call) => {
-      calls += 1;
-      await wait((calls * 211) % LATE_MS);
-      return { text: await call.ask() };
-    };
-  },
+  'answers late': counting(async (call, count) => {
+    await wait((count * 211) % LATE_MS);
+    return { text: await call.ask() };
+  }),
   'does everything twice': () => async (call) => {
     await call.ask();
     return { text: await call.ask() };
@@ -53,91 +71,68 @@ export const MISBEHAVIOURS: Readonly<Record<string, () => Misbehaviour>> = {
   },
   'forgets each transaction at its first send': () => {
     const sent = new Set<unknown>();
-    return async (call) => {
-      if (call.method !== 'sendTransaction' || sent.has(call.params[0])) return { text: await call.ask() };
+    return at('sendTransaction', async (call) => {
+      if (sent.has(call.params[0])) return { text: await call.ask() };
       sent.add(call.params[0]);
       // A signature, as if the endpoint had taken the transaction.
-      return answerTo(call, '1'.repeat(88));
-    };
+      return answerTo(call, { result: '1'.repeat(88) });
+    });
   },
-  'refuses each transaction but forwards it': () => async (call) => {
-    const text = await call.ask();
-    if (call.method !== 'sendTransaction') return { text };
-    const id = (JSON.parse(call.body) as { id: unknown }).id;
-    return {
-      text: JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32005, message: 'Node is behind' } }),
-    };
-  },
+  'refuses each transaction but forwards it': () =>
+    at('sendTransaction', async (call) => {
+      await call.ask();
+      return answerTo(call, { error: { code: -32005, message: 'Node is behind' } });
+    }),
   'reports a failure for a landed transaction': () => {
-    const polls = new Map<string, number>();
-    return async (call) => {
-      if (call.method !== 'getSignatureStatuses') return { text: await call.ask() };
+    const countOf = pollCounter();
+    return at('getSignatureStatuses', async (call) => {
       const { context, value } = (await resultOf(call)) as { context: unknown; value: Status[] };
       const signatures = call.params[0] as string[];
       const lies = value.map((status, index): Status => {
-        const signature = signatures[index] ?? '';
-        const seen = (polls.get(signature) ?? 0) + 1;
-        polls.set(signature, seen);
+        const seen = countOf(signatures[index] ?? '');
         if (status === null || seen > WRONG_POLLS) return status;
-        return {
-          ...status,
-          err: { InstructionError: [1, { Custom: 6003 }] },
-          confirmationStatus: 'confirmed',
-        };
+        const err = { InstructionError: [1, { Custom: 6003 }] };
+        return { ...status, err, confirmationStatus: 'confirmed' };
       });
-      return answerTo(call, { context, value: lies });
-    };
+      return answerTo(call, { result: { context, value: lies } });
+    });
   },
   'lags behind': () => {
-    const polls = new Map<string, number>();
-    return async (call) => {
-      if (call.method === 'getBlockHeight') return answerTo(call, Number(await resultOf(call)) - LAG_BLOCKS);
-      if (call.method !== 'getSignatureStatuses') return { text: await call.ask() };
-      const key = JSON.stringify(call.params[0]);
-      const seen = (polls.get(key) ?? 0) + 1;
-      polls.set(key, seen);
+    const countOf = pollCounter();
+    const statuses = at('getSignatureStatuses', async (call) => {
       const result = (await resultOf(call)) as { value: Status[] };
-      return answerTo(call, seen > WRONG_POLLS ? result : { ...result, value: result.value.map(() => null) });
+      if (countOf(JSON.stringify(call.params[0])) > WRONG_POLLS) return answerTo(call, { result });
+      return answerTo(call, { result: { ...result, value: result.value.map(() => null) } });
+    });
+    return async (call) => {
+      if (call.method !== 'getBlockHeight') return statuses(call);
+      return answerTo(call, { result: Number(await resultOf(call)) - LAG_BLOCKS });
     };
   },
   'returns accounts of an old slot': () => {
     const first = new Map<string, unknown>();
-    return async (call) => {
-      if (call.method !== 'getMultipleAccounts') return { text: await call.ask() };
+    return at('getMultipleAccounts', async (call) => {
       const key = JSON.stringify(call.params);
       if (!first.has(key)) first.set(key, await resultOf(call));
-      return answerTo(call, first.get(key));
-    };
+      return answerTo(call, { result: first.get(key) });
+    });
   },
   'returns an old blockhash': () => {
     let first: unknown;
-    return async (call) => {
-      if (call.method !== 'getLatestBlockhash') return { text: await call.ask() };
+    return at('getLatestBlockhash', async (call) => {
       first ??= await resultOf(call);
-      return answerTo(call, first);
-    };
+      return answerTo(call, { result: first });
+    });
   },
-  'answers every other call with 429': () => {
-    let calls = 0;
-    return async (call) => {
-      calls += 1;
-      return calls % 2 === 0 ? { status: 429, text: 'Too many requests' } : { text: await call.ask() };
-    };
-  },
-  'answers half a body to every third call': () => {
-    let calls = 0;
-    return async (call) => {
-      calls += 1;
-      const text = await call.ask();
-      return calls % 3 === 0 ? { text, cutAt: Math.floor(text.length / 2) } : { text };
-    };
-  },
-  'breaks every third connection after the call was carried out': () => {
-    let calls = 0;
-    return async (call) => {
-      calls += 1;
-      const text = await call.ask();
-      return calls % 3 === 0 ? undefined : { text };
-    };
-  },
+  'answers every other call with 429': counting(async (call, count) =>
+    count % 2 === 0 ? { status: 429, text: 'Too many requests' } : { text: await call.ask() },
+  ),
+  'answers half a body to every third call': counting(async (call, count) => {
+    const text = await call.ask();
+    return count % 3 === 0 ? { text, cutAt: Math.floor(text.length / 2) } : { text };
+  }),
+  'breaks every third connection after the call was carried out': counting(async (call, count) => {
+    const text = await call.ask();
+    return count % 3 === 0 ? undefined : { text };
+  }),
 };

@@ -10,17 +10,14 @@ import { newParticipant } from '@agent-rental/test/support/participant';
 import { RUN_PRICE } from '../world/market.js';
 import type { Stack } from './stacks/stack.js';
 
-/** Runs that a renter pays for in advance. */
 const DEPOSIT_RUNS = 400n;
 /** Price of a one-time rental, in lamports. Its runs cost nothing. */
 export const ONE_TIME_PRICE = 1_000_000n;
 
 export type RentalModel = 'per_query' | 'one_time';
 
-/** Listings by kind of agent and by rental model. */
 export type OnSale = Readonly<Record<AgentKind, Readonly<Record<RentalModel, SoldListing>>>>;
 
-/** Publishes one listing of each sort for one creator. */
 export async function putOnSale(stack: Stack, { agentUrl, modelUrl }: SlowAgents): Promise<OnSale> {
   const creator = await newParticipant(stack);
   const one = (kind: AgentKind, rental_model: RentalModel) => {
@@ -30,20 +27,14 @@ export async function putOnSale(stack: Stack, { agentUrl, modelUrl }: SlowAgents
       listing: { rental_model, price_lamports: Number(price) },
     });
   };
-  const both = async (kind: AgentKind) => ({
-    per_query: await one(kind, 'per_query'),
-    one_time: await one(kind, 'one_time'),
-  });
+  const both = async (kind: AgentKind) => {
+    return { per_query: await one(kind, 'per_query'), one_time: await one(kind, 'one_time') };
+  };
   return { connected: await both('connected'), declarative: await both('declarative') };
 }
 
-/** Makes a wallet that has rented the listing. */
 export async function rentOne(stack: Stack, listing: SoldListing, model: RentalModel): Promise<Rental> {
-  return rentListing(
-    await newParticipant(stack),
-    listing,
-    model === 'per_query'
-      ? { deposit_lamports: Number(DEPOSIT_RUNS * RUN_PRICE) }
-      : { max_price_lamports: Number(ONE_TIME_PRICE) },
-  );
+  const deposit = { deposit_lamports: Number(DEPOSIT_RUNS * RUN_PRICE) };
+  const terms = model === 'per_query' ? deposit : { max_price_lamports: Number(ONE_TIME_PRICE) };
+  return rentListing(await newParticipant(stack), listing, terms);
 }

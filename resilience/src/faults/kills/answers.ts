@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createDeadline } from '@agent-rental/sdk';
 
-/** The timeout of one request. */
 const ANSWER_MS = 60_000;
 const CONNECTION_BROKE = 'the connection broke';
 
@@ -27,9 +26,8 @@ export class Answers {
       text = await response.text();
     } catch (error) {
       if (init?.signal?.aborted === true) throw error;
-      if (deadline.isOver) {
-        this.wrong.push(`no answer within ${ANSWER_MS / 1000} s`);
-      } else if (!this.mayBreak) this.wrong.push(`${CONNECTION_BROKE}: ${reasonOf(error)}`);
+      if (deadline.isOver) this.wrong.push(`no answer within ${ANSWER_MS / 1000} s`);
+      else if (!this.mayBreak) this.wrong.push(`${CONNECTION_BROKE}: ${reasonOf(error)}`);
       this.#count(CONNECTION_BROKE);
       throw error;
     } finally {
@@ -60,5 +58,4 @@ function reasonOf(error: unknown): string {
     : String(cause);
 }
 
-/** Waits before a client's retry. */
 export const beforeAskingAgain = (): Promise<void> => delay(200);

@@ -21,13 +21,7 @@ test.runIf(!IS_QUICK && hasRedis).each(STACK_CELLS)(
   'killing a part of $stack at sampled steps of a run keeps every guarantee, leaves nothing behind, and the service recovers [OPS-6, OPS-52]',
   { timeout: FORM === 'full' ? 1_800_000 : 300_000 },
   async ({ stack, cells }) => {
-    const reports = await runKills({
-      stack,
-      cells,
-      seed: SEED,
-      backWithinMs: BACK_MS,
-      log: () => undefined,
-    });
+    const reports = await runKills({ stack, cells, seed: SEED, backWithinMs: BACK_MS, log: () => undefined });
     expect(reports.map(({ part, step, wrong }) => ({ part, step, wrong }))).toEqual(
       cells.map((cell) => ({ ...cell, wrong: [] })),
     );

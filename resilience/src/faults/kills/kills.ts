@@ -11,46 +11,27 @@ import { auditLimit, REQUESTS_PER_MINUTE, watchLimits } from './limits.js';
 import { startLoad } from './load.js';
 import { auditMoney, EARNINGS, type Audited } from './money.js';
 import { openProductionStack } from './stacks/production-stack.js';
+import type { Log } from '../../run-battery.js';
 import { watchRecovery } from './recovery.js';
 import type { Part, Stack, StackName } from './stacks/stack.js';
 
-/** The steps of a run, in their order. */
 export const STEPS = ['parse', 'admit', 'slot', 'check', 'charge', 'run', 'deliver'] as const;
-type Step = (typeof STEPS)[number];
 
 /** One kill: the part, and the step of a run at which it is killed. */
 export interface Cell {
   readonly part: Part;
-  readonly step: Step;
+  readonly step: (typeof STEPS)[number];
 }
 
-/** The result of one kill. */
-export interface CellReport extends Cell {
-  readonly stack: StackName;
-  /** From the start of the step to the kill. */
-  readonly delayMs: number;
-  /** From the kill until `/ready` and new runs worked without further failures. */
-  readonly backMs: number;
-  /** The same for `/ready` alone. */
-  readonly readyMs: number;
-  /** The longest wait of a renter for an answer, including all retries. */
-  readonly longestWaitMs: number;
-  /** Answers by status. */
-  readonly answers: Readonly<Record<string, number>>;
-  readonly runs: number;
-  /** The machine's load average of one minute. Times mean little when it exceeds the number of processors by far. */
-  readonly loadAverage: number;
-  readonly wrong: string[];
-}
+export type CellReport = Awaited<ReturnType<typeof playCell>>['report'];
 
-/** The kills to play. */
-export interface KillOptions {
+interface KillOptions {
   readonly stack: StackName;
   readonly cells: readonly Cell[];
   readonly seed: number;
   /** The service must work again within this time after a kill. */
   readonly backWithinMs: number;
-  log(line: string): void;
+  readonly log: Log;
 }
 
 /** Long enough for at most five kills in a minute. A server abandons a part after more than five crashes in a minute. */
@@ -60,10 +41,7 @@ const MOST_BEFORE = 10;
 /** The longest delay of a kill after the start of its step. Most steps end within this time. */
 const MOST_DELAY_MS = 30;
 
-const ENVIRONMENT = {
-  RATE_LIMIT_PER_MINUTE: String(REQUESTS_PER_MINUTE),
-  EXECUTIONS_PER_MINUTE: '100000',
-};
+const ENVIRONMENT = { RATE_LIMIT_PER_MINUTE: String(REQUESTS_PER_MINUTE), EXECUTIONS_PER_MINUTE: '100000' };
 
 /** Kills parts of one stack under load, one cell after another, and compares all money at the end. */
 export async function runKills(options: KillOptions): Promise<CellReport[]> {
@@ -80,26 +58,19 @@ export async function runKills(options: KillOptions): Promise<CellReport[]> {
     for (const [index, cell] of cells.entries()) {
       const nextKillAt = (lastKills.get(cell.part) ?? Number.NEGATIVE_INFINITY) + BETWEEN_KILLS_MS;
       await delay(Math.max(0, nextKillAt - performance.now()));
-      const played = await playCell(stack, onSale, cell, random, options);
-      lastKills.set(cell.part, played.killedAt);
-      reports.push(played.report);
+      const { report, killedAt, ...played } = await playCell(stack, onSale, cell, random, options);
+      lastKills.set(cell.part, killedAt);
+      reports.push(report);
       audited.push({ ...played.audited, name: nameOf(cell, index) });
-      const { backMs, readyMs, longestWaitMs, loadAverage, wrong } = played.report;
-      log(
-        `${name} ${cell.part} at ${cell.step}: back in ${backMs} ms (ready in ${readyMs}), longest wait ${longestWaitMs} ms, load ${loadAverage}${wrong.map((text) => `\n  ${text}`).join('')}`,
-      );
+      const { wrong, answers: _, ...figures } = report;
+      log([JSON.stringify(figures), ...wrong].join('\n  '));
     }
     const wrong = await auditMoney(stack, audited, treasuryBefore);
     log(`${name}: the money of ${audited.length} cells is compared`);
-    const ofAll = (wrong.get(EARNINGS) ?? []).map((text) => `after all cells, ${text}`);
-    return reports.map((report, index) => ({
-      ...report,
-      wrong: [
-        ...report.wrong,
-        ...(wrong.get(nameOf(report, index)) ?? []),
-        ...(index === reports.length - 1 ? ofAll : []),
-      ],
-    }));
+    for (const [index, report] of reports.entries())
+      report.wrong.push(...(wrong.get(nameOf(report, index)) ?? []));
+    reports.at(-1)?.wrong.push(...(wrong.get(EARNINGS) ?? []).map((text) => `after all cells, ${text}`));
+    return reports;
   } catch (error) {
     throw new Error(`The battery broke; the server said:\n${stack.server.output()}`, { cause: error });
   } finally {
@@ -128,16 +99,13 @@ async function playCell(
   cell: Cell,
   random: Random,
   { backWithinMs }: KillOptions,
-): Promise<{ report: CellReport; audited: Omit<Audited, 'name'>; killedAt: number }> {
+) {
   const { part, step } = cell;
   const answers = new Answers();
   answers.mayBreak = part === 'server';
   const { connected, declarative } = onSale;
-  const probers = await Promise.all(
-    [connected.per_query, connected.per_query, declarative.per_query].map((listing) =>
-      rentOne(stack, listing, 'per_query'),
-    ),
-  );
+  const probed = [connected.per_query, connected.per_query, declarative.per_query];
+  const probers = await Promise.all(probed.map((listing) => rentOne(stack, listing, 'per_query')));
   const watcher = part === 'redis' ? await newRenter(stack) : undefined;
   const before = await takeInventory(stack);
   const [exits, pid] = [stack.server.exits, stack.server.pid];
@@ -145,6 +113,7 @@ async function playCell(
   await load.more(1);
 
   const doomed = await processesOf(stack, part);
+  // A kill at the start of the step, or a little later.
   const [after, delayMs] = [random.below(MOST_BEFORE), random.chance(50) ? 0 : random.below(MOST_DELAY_MS)];
   await stack.server.killAtStep({ step, after, delayMs, pid: await stack.pidOf(part) });
   const killedAt = performance.now();
@@ -156,17 +125,10 @@ async function playCell(
   const backMs = Math.max(recovered.readyMs, recovered.runMs);
   await load.more(1);
   await load.stop();
-  const wrong = [
-    ...(backMs > backWithinMs
-      ? [`back after ${backMs} ms; the last run failed ${recovered.lastFailure}`]
-      : []),
-    ...running,
-    ...limits,
-    ...answers.wrong,
-    ...load.lost,
-    ...(await leftBehind(stack, before)),
-    ...(part === 'redis' ? await auditLimit(stack) : []),
-  ];
+  const wrong = [...running, ...limits, ...answers.wrong, ...load.lost, ...(await leftBehind(stack, before))];
+  if (part === 'redis') wrong.push(...(await auditLimit(stack)));
+  if (backMs > backWithinMs)
+    wrong.push(`back after ${backMs} ms; the last run failed ${recovered.lastFailure}`);
   const hasEnded = stack.server.exits - exits;
   if (hasEnded !== (part === 'server' ? 1 : 0)) wrong.push(`the server ended ${hasEnded} times`);
   if (part !== 'server' && stack.server.pid !== pid) wrong.push('the server has another process');
@@ -176,11 +138,14 @@ async function playCell(
       part,
       step,
       delayMs,
+      /** From the kill until `/ready` and new runs worked without further failures, and `/ready` alone. */
       backMs,
       readyMs: recovered.readyMs,
+      /** Including all retries of an answer. */
       longestWaitMs: Math.round(Math.max(...load.renters.map(({ longestWaitMs }) => longestWaitMs))),
       answers: answers.counts,
       runs: load.renters.reduce((sum, renter) => sum + renter.answers.length + renter.failed, 0),
+      /** Times mean little when it exceeds the number of processors by far. */
       loadAverage: Math.round((loadavg()[0] ?? 0) * 10) / 10,
       wrong: distinct(wrong),
     },
@@ -189,7 +154,6 @@ async function playCell(
   };
 }
 
-/** Each text once, with its count. */
 function distinct(texts: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);

@@ -5,6 +5,7 @@ import {
   stillRunning,
   type ProcessIdentity,
 } from '@agent-rental/test/support/processes/processes';
+import { until } from '@agent-rental/test/support/timing/until';
 import type { Part, Stack } from './stacks/stack.js';
 
 /** The time within which all processes of a killed part must end. */
@@ -14,32 +15,23 @@ export const GONE_MS = 2_000;
  * the release in a crash, the slot's lease expires within a minute.
  */
 const REST_MS = 65_000;
-const POLL_MS = 50;
 /** A stock of named pipes, which the server keeps for its next sandboxes. */
 const NAMED_PIPE = /pipes-[^/]+\/\d+$/;
 
-/** A count of processes and files. */
-export interface Inventory {
-  /** Processes of the server by kind, without PostgreSQL's backends. */
-  readonly processes: Readonly<Record<string, number>>;
-  /** Files and folders by folder, without the stock of named pipes. */
-  readonly files: Readonly<Record<string, number>>;
-}
+type Inventory = Readonly<Record<string, number>>;
 
-/** Takes the present inventory. */
+/** Counts the server's processes by kind, without PostgreSQL's backends, and files by folder, without the named pipes. */
 export async function takeInventory({ server, folders }: Stack): Promise<Inventory> {
-  const processes: Record<string, number> = {};
+  const counts: Record<string, number> = {};
   for (const { command } of await descendants(server.pid)) {
     const what = kindOf(command);
-    if (what !== undefined) processes[what] = (processes[what] ?? 0) + 1;
+    if (what !== undefined) counts[what] = (counts[what] ?? 0) + 1;
   }
-  const files = await Promise.all(
-    folders.map(async (folder) => {
-      const names = await readdir(folder, { recursive: true }).catch(() => []);
-      return [folder, names.filter((name) => !NAMED_PIPE.test(name)).length] as const;
-    }),
-  );
-  return { processes, files: Object.fromEntries(files) };
+  for (const folder of folders) {
+    const names = await readdir(folder, { recursive: true }).catch(() => []);
+    counts[folder] = names.filter((name) => !NAMED_PIPE.test(name)).length;
+  }
+  return counts;
 }
 
 function kindOf(command: string): string | undefined {
@@ -59,31 +51,23 @@ export async function processesOf(stack: Stack, part: Part): Promise<ProcessIden
 }
 
 /** Describes the processes that still run after {@link GONE_MS}. */
-export async function leftRunning(
-  processes: readonly ProcessIdentity[],
-  killedAt: number,
-): Promise<string[]> {
-  for (;;) {
-    const lookedAt = performance.now();
-    const left = await stillRunning([...processes]);
-    if (left.length === 0) return [];
-    if (lookedAt > killedAt + GONE_MS) {
-      return left.map(
-        ({ pid, command }) => `runs on after ${GONE_MS / 1000} s: ${pid} ${command.slice(0, 120)}`,
-      );
-    }
-    await pause();
-  }
+export async function leftRunning(processes: readonly ProcessIdentity[], killedAt: number) {
+  let left: ProcessIdentity[] = [];
+  const areGone = async () => (left = await stillRunning([...processes])).length === 0;
+  // One more look: the last one may have started before the end of the time.
+  await until(areGone, killedAt + GONE_MS - performance.now(), 50).catch(areGone);
+  return left.map(({ pid, command }) => `runs on after ${GONE_MS / 1000} s: ${pid} ${command.slice(0, 120)}`);
 }
 
 /** Waits until a run's resources are gone. @returns the leftovers after {@link REST_MS}. */
 export async function leftBehind(stack: Stack, before: Inventory): Promise<string[]> {
-  const deadline = performance.now() + REST_MS;
-  for (;;) {
-    const left = await leftNow(stack, before).catch((error: unknown) => [String(error)]);
-    if (left.length === 0 || performance.now() > deadline) return left;
-    await pause();
-  }
+  let left: string[] = [];
+  const isEmpty = async () => {
+    left = await leftNow(stack, before).catch((error: unknown) => [String(error)]);
+    return left.length === 0;
+  };
+  await until(isEmpty, REST_MS, 50).catch(() => undefined);
+  return left;
 }
 
 async function leftNow(stack: Stack, before: Inventory): Promise<string[]> {
@@ -98,13 +82,8 @@ async function leftNow(stack: Stack, before: Inventory): Promise<string[]> {
           and application_name = 'agent-rental-leadership') - 1)::int as "leaders too many or too few"`,
     ),
   ]);
-  const more = (what: string, was: number, is: number) =>
-    is > was ? [`${what}: ${was} before, ${is} after`] : [];
-  return [
-    ...Object.entries(now.processes).flatMap(([what, is]) => more(what, before.processes[what] ?? 0, is)),
-    ...Object.entries(now.files).flatMap(([folder, is]) => more(folder, before.files[folder] ?? 0, is)),
-    ...Object.entries(rows[0] ?? {}).flatMap(([what, is]) => more(what, 0, is)),
-  ];
+  return Object.entries({ ...now, ...rows[0] }).flatMap(([what, is]) => {
+    const was = before[what] ?? 0;
+    return is > was ? [`${what}: ${was} before, ${is} after`] : [];
+  });
 }
-
-const pause = () => new Promise((resolve) => setTimeout(resolve, POLL_MS));

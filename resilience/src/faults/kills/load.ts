@@ -3,11 +3,11 @@ import { slowAnswer, slowTask } from '@agent-rental/test/support/agents/slow-age
 import type { Random } from '@agent-rental/test/support/random';
 import { openRawMcpSession, type RawMcpSession } from '@agent-rental/test/support/raw-mcp-session';
 import type { AgentKind, Rental } from '@agent-rental/test/support/agents/market-agents';
+import { jsonOf, pollOf, type ToolCall } from '../../run-answers.js';
 import { rentOne, type OnSale, type RentalModel } from './agents-on-sale.js';
 import { beforeAskingAgain, type Answers } from './answers.js';
 import type { Stack } from './stacks/stack.js';
 
-/** How a renter asks for a run. */
 type Way = 'http' | 'stream' | 'mcp';
 
 /** The renters of the load. Each asks for one run after another, and retries each until it has the answer. */
@@ -24,45 +24,23 @@ const RENTERS: readonly (readonly [Way, AgentKind, RentalModel])[] = [
   ['mcp', 'declarative', 'one_time'],
 ];
 
-/** The longest work of an agent. */
 const MOST_WORK_MS = 250;
 /** A run without an answer after this time counts as lost. */
 const MOST_ASKING_MS = 180_000;
-const RUN_ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
-/** A renter and its answers. */
 export interface LoadedRenter {
   readonly name: string;
   readonly model: RentalModel;
   readonly rental: Rental;
   /** Delivered runs and their reported costs. MCP reports no cost here. */
   readonly answers: { readonly costLamports: bigint | undefined }[];
-  /** Runs that ended without an output. */
   failed: number;
   longestWaitMs: number;
 }
 
-/** Renters that use a marketplace at the same time. */
-export interface Load {
-  readonly renters: readonly LoadedRenter[];
-  /** Runs without an answer, and answers that a caller cannot use. */
-  readonly lost: string[];
-  /** Resolves when each renter has got this many further answers. */
-  more(answers: number): Promise<void>;
-  /** Starts no further runs, and resolves when each run has its answer. */
-  stop(): Promise<void>;
-}
-
-/** Creates the renters, rents the agents, and starts the load. */
-export async function startLoad(
-  stack: Stack,
-  onSale: OnSale,
-  answers: Answers,
-  random: Random,
-): Promise<Load> {
+export async function startLoad(stack: Stack, onSale: OnSale, answers: Answers, random: Random) {
   const renters = await Promise.all(
-    RENTERS.map(async ([way, kind, model]) => ({
-      way,
+    RENTERS.map(async ([way, kind, model]): Promise<LoadedRenter> => ({
       name: `${way} ${kind} ${model}`,
       model,
       rental: await rentOne(stack, onSale[kind][model], model),
@@ -71,12 +49,13 @@ export async function startLoad(
       longestWaitMs: 0,
     })),
   );
+  /** Runs without an answer, and answers that a caller cannot use. */
   const lost: string[] = [];
   const stopping = new AbortController();
   let onAnswer = (): void => undefined;
-  const workers = renters.map(async (renter) => {
-    const ask =
-      renter.way === 'mcp' ? mcpAsker(stack, renter, answers) : httpAsker(stack, renter, answers, renter.way);
+  const workers = renters.map(async (renter, index) => {
+    const [way = 'http'] = RENTERS[index] ?? [];
+    const ask = way === 'mcp' ? mcpAsker(stack, renter, answers) : httpAsker(stack, renter, answers, way);
     while (!stopping.signal.aborted) {
       const startedAt = performance.now();
       const problem = await ask(random.below(MOST_WORK_MS), randomUUID()).catch(String);
@@ -88,12 +67,14 @@ export async function startLoad(
   return {
     renters,
     lost,
-    async more(count) {
+    /** Resolves when each renter has got this many further answers. */
+    async more(count: number) {
       const wanted = renters.map((renter) => endsOf(renter) + count);
       while (renters.some((renter, index) => endsOf(renter) < (wanted[index] ?? 0)) && lost.length === 0) {
         await new Promise<void>((resolve) => (onAnswer = resolve));
       }
     },
+    /** Starts no further runs, and resolves when each run has its answer. */
     async stop() {
       stopping.abort();
       await Promise.all(workers);
@@ -110,15 +91,10 @@ function httpAsker(stack: Stack, renter: LoadedRenter, answers: Answers, way: 'h
   const { rental } = renter;
   return async (workMs, name) => {
     const deadline = performance.now() + MOST_ASKING_MS;
-    const request = {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${rental.renter.token}`,
-        'content-type': 'application/json',
-        'idempotency-key': name,
-      },
-      body: JSON.stringify({ agent_id: rental.listing.id, task: slowTask(workMs, name) }),
-    };
+    const authorization = `Bearer ${rental.renter.token}`;
+    const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': name };
+    const body = JSON.stringify({ agent_id: rental.listing.id, task: slowTask(workMs, name) });
+    const request = { method: 'POST', headers, body };
     let last = '';
     for (; performance.now() < deadline; await beforeAskingAgain()) {
       // The retry of a broken stream uses no stream.
@@ -130,13 +106,13 @@ function httpAsker(stack: Stack, renter: LoadedRenter, answers: Answers, way: 'h
       last = `${response.status} ${text.slice(0, 300)}`;
       if (response.status === 429 || response.status === 503) continue;
       if (response.status !== 200) return `answered ${last}`;
-      const body = bodyOf(text);
+      const run = jsonOf(text) as RunBody | undefined;
       // The stream ended without its last event, or with a service failure.
-      if (body === undefined || body.error?.code === 'service_unavailable') continue;
-      if (body.error?.code === 'internal_error') return `a stream ended with ${last}`;
-      if (body.status !== 'completed') renter.failed += 1;
-      else if (body.output !== slowAnswer(name)) return `got another output: ${last}`;
-      else renter.answers.push({ costLamports: BigInt(body.cost_lamports) });
+      if (run === undefined || run.error?.code === 'service_unavailable') continue;
+      if (run.error?.code === 'internal_error') return `a stream ended with ${last}`;
+      if (run.status !== 'completed') renter.failed += 1;
+      else if (run.output !== slowAnswer(name)) return `got another output: ${last}`;
+      else renter.answers.push({ costLamports: BigInt(run.cost_lamports) });
       return undefined;
     }
     return `no answer, at last ${last}`;
@@ -151,21 +127,13 @@ interface RunBody {
   cost_lamports: number;
 }
 
-/** Reads the run from an answer in JSON, or from a stream's last event. */
-function bodyOf(text: string): RunBody | undefined {
-  const json = text.startsWith('{') ? text : /event: done\ndata: (.*)\n/.exec(text)?.[1];
-  return json === undefined ? undefined : (JSON.parse(json) as RunBody);
-}
-
 function mcpAsker(stack: Stack, renter: LoadedRenter, answers: Answers): Asker {
   const { token } = renter.rental.renter;
   let session: RawMcpSession | undefined;
   return async (workMs, name) => {
     const deadline = performance.now() + MOST_ASKING_MS;
-    const run = {
-      tool: 'run_agent',
-      args: { agent_id: renter.rental.listing.id, task: slowTask(workMs, name) } as object,
-    };
+    const args = { agent_id: renter.rental.listing.id, task: slowTask(workMs, name) };
+    const run: ToolCall = { tool: 'run_agent', args };
     let next = run;
     let last = '';
     for (; performance.now() < deadline; await beforeAskingAgain()) {
@@ -178,9 +146,7 @@ function mcpAsker(stack: Stack, renter: LoadedRenter, answers: Answers): Asker {
         renter.answers.push({ costLamports: undefined });
         return undefined;
       }
-      const runId = told === undefined ? undefined : RUN_ID.exec(told)?.[0];
-      const isRunning = told?.includes('is still running') === true && runId !== undefined;
-      next = isRunning ? { tool: 'get_run', args: { run_id: runId } } : run;
+      next = pollOf(told) ?? run;
     }
     return `no answer, at last ${last}`;
   };

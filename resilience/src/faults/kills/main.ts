@@ -8,13 +8,8 @@ import { PARTS, PARTS_OF, STACKS } from './stacks/stack.js';
 const BACK_MS = 10_000;
 
 /** The named item, or all items without a name. */
-function chosen<Name extends string>(
-  option: string,
-  names: readonly Name[],
-  name: string | undefined,
-): readonly Name[] {
-  if (name === undefined) return names;
-  const found = names.filter((each) => each === name);
+function chosen<Name extends string>(option: string, names: readonly Name[], name: string | undefined) {
+  const found = names.filter((each) => name === undefined || each === name);
   if (found.length === 0) {
     process.stderr.write(`--${option} takes ${names.join(', ')}, not '${name}'\n`);
     process.exit(2);
@@ -54,10 +49,8 @@ await runBattery(
     }
     const backMs: Record<string, number[]> = {};
     for (const { stack, part, backMs: ms } of cells) (backMs[`${stack} ${part}`] ??= []).push(ms);
-    const back_ms = Object.fromEntries(
-      Object.entries(backMs).map(([part, times]) => [part, quantilesOf(times)]),
-    );
-    return { seed, back_ms, cells };
+    const quantiles = Object.entries(backMs).map(([part, times]) => [part, quantilesOf(times)] as const);
+    return { seed, back_ms: Object.fromEntries(quantiles), cells };
   },
   ({ cells }) => (cells.length === 0 ? ['no kill'] : cells.flatMap(({ wrong }) => wrong)),
 );

@@ -11,10 +11,8 @@ import type { Part, Stack } from './stacks/stack.js';
 /** The renters of one kill, for the comparison of money. */
 export interface Audited {
   readonly name: string;
-  /** The killed part. */
   readonly part: Part;
   readonly renters: readonly LoadedRenter[];
-  /** Renters without counted answers. */
   readonly others: readonly Rental[];
 }
 
@@ -28,21 +26,14 @@ const INTERRUPTED_MS = 150_000;
  *
  * @returns the faults by name of the audited renters, and under {@link EARNINGS}.
  */
-export async function auditMoney(
-  stack: Stack,
-  audited: readonly Audited[],
-  treasuryBefore: number,
-): Promise<Map<string, string[]>> {
+export async function auditMoney(stack: Stack, audited: readonly Audited[], treasuryBefore: number) {
   const perTask = audited.flatMap(({ renters, others }) => [
     ...renters.filter(({ model }) => model === 'per_query').map(({ rental }) => rental),
     ...others,
   ]);
   const books = { ...stack, rentals: perTask };
-  await until(
-    async () => (await stack.query(`select from runs where status = 'running'`)).length === 0,
-    INTERRUPTED_MS,
-    500,
-  );
+  const running = `select from runs where status = 'running'`;
+  await until(async () => (await stack.query(running)).length === 0, INTERRUPTED_MS, 500);
   await settle(stack, { timeoutMs: 120_000 });
   const wrong = new Map<string, string[]>();
   for (const { name, part, renters, others } of audited) {
@@ -76,7 +67,7 @@ async function auditAnswers(
   );
   const of = (status: string) => runs.find((row) => row.status === status);
   const wrong: string[] = [];
-  const delivered = of('completed')?.times ?? 0;
+  const [delivered, failures] = [of('completed')?.times ?? 0, of('failed')?.times ?? 0];
   // An MCP caller has no key. It calls again when the kill loses its answer, and the first run stays delivered. That happens where
   // a run costs nothing, and where the killed replica did not record that its callers were gone (docs/money.md).
   const mayBeUnheard =
@@ -84,8 +75,7 @@ async function auditAnswers(
   const unheard = delivered - answers.length;
   const isWrong = unheard < 0 || unheard > (mayBeUnheard ? 1 : 0);
   if (isWrong) wrong.push(`${answers.length} answers, ${delivered} delivered runs`);
-  if ((of('failed')?.times ?? 0) !== failed)
-    wrong.push(`${failed} failures, ${of('failed')?.times ?? 0} on record`);
+  if (failures !== failed) wrong.push(`${failed} failures, ${failures} on record`);
   const costs = answers.map(({ costLamports }) => costLamports);
   if (!costs.includes(undefined)) {
     const told = costs.reduce<bigint>((sum, cost) => sum + (cost ?? 0n), 0n);
@@ -99,10 +89,10 @@ async function auditAnswers(
 async function auditBalance(stack: Stack, { renter, listing, balanceAddress }: Rental): Promise<string[]> {
   const account = await stack.connection.getAccountInfo(balanceAddress);
   const onChain = account ? decodePerQueryBalance(account.data).balanceLamports : 0n;
-  const told = async () =>
-    (await call(stack, 'GET', `/v1/credentials/${listing.id}`, { token: renter.token })).body[
-      'balance_lamports'
-    ];
+  const told = async () => {
+    const { body } = await call(stack, 'GET', `/v1/credentials/${listing.id}`, { token: renter.token });
+    return body['balance_lamports'];
+  };
   return until(async () => (await told()) === Number(onChain), 10_000).then(
     () => [],
     async () => [`the API reports a balance of ${String(await told())}, the chain ${onChain}`],

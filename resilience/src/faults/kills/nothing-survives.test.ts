@@ -18,11 +18,7 @@ import { GONE_MS } from './leftovers.js';
 
 const JAVASCRIPT: readonly RunCode[] = [
   { name: 'a busy loop', language: 'javascript', code: 'for (;;);' },
-  {
-    name: 'a sleep',
-    language: 'javascript',
-    code: 'await new Promise((resolve) => setTimeout(resolve, 60_000));',
-  },
+  { name: 'a sleep', language: 'javascript', code: 'await new Promise((done) => setTimeout(done, 60_000));' },
 ];
 const PYTHON: readonly RunCode[] = [
   { name: 'a busy loop of Python', language: 'python', code: 'while True: pass' },
@@ -72,12 +68,12 @@ async function rentAgent(
   const listing = { rental_model: 'one_time', price_lamports: 250_000 };
   const sold = await sellAgent(owner, kind, url, { timeout_seconds: 60, ...fields, listing });
   await rentListing(owner, sold, { max_price_lamports: 250_000 });
+  const { token } = owner;
   return (task) =>
     // The call ends with its server.
-    void call(market, 'POST', '/v1/execute', {
-      token: owner.token,
-      body: { agent_id: sold.id, task },
-    }).catch(() => undefined);
+    void call(market, 'POST', '/v1/execute', { token, body: { agent_id: sold.id, task } }).catch(
+      () => undefined,
+    );
 }
 
 test.skipIf(IS_QUICK).each([
@@ -116,16 +112,10 @@ test.skipIf(IS_QUICK).each([
     const killedAt = performance.now();
     await market.kill();
     market = undefined;
-    let survivors = await survivorsOf(processes, marks);
-    while (survivors.length > 0 && performance.now() < killedAt + GONE_MS) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      survivors = await survivorsOf(processes, marks);
-    }
+    let survivors: string[] = [];
+    const areGone = async () => (survivors = await survivorsOf(processes, marks)).length === 0;
     // The last look may have started before the end of the time, because a look is slow on a busy machine.
-    if (survivors.length > 0) survivors = await survivorsOf(processes, marks);
-    process.stderr.write(
-      `${driver}: ${processes.length} processes, gone after ${Math.round(performance.now() - killedAt)} ms\n`,
-    );
+    await until(areGone, killedAt + GONE_MS - performance.now(), 20).catch(areGone);
     expect(survivors).toEqual([]);
   },
 );

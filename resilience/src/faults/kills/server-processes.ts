@@ -30,44 +30,35 @@ async function lookAt(pid: number): Promise<Found | undefined> {
 }
 
 /** The marks of a server's processes, which they keep when they get another parent. */
-export interface Marks {
+interface Marks {
   readonly folder: string;
   readonly sessions: ReadonlySet<string>;
   readonly cgroups: ReadonlySet<string>;
 }
 
 /** Finds all processes that a server has started, and their marks. */
-export async function everythingOf(
-  serverPid: number,
-  folder: string,
-): Promise<{ processes: ProcessIdentity[]; marks: Marks }> {
+export async function everythingOf(serverPid: number, folder: string) {
   const started = await descendants(serverPid);
   const [own, ...looked] = await Promise.all([process.pid, ...started.map(({ pid }) => pid)].map(lookAt));
   const found = looked.filter((one) => one !== undefined);
   // This process's session and cgroup also contain other processes.
-  const marks = {
+  const marks: Marks = {
     folder,
     sessions: new Set(found.map(({ session }) => session).filter((session) => session !== own?.session)),
     cgroups: new Set(found.map(({ cgroup }) => cgroup).filter((cgroup) => cgroup !== own?.cgroup)),
   };
   const marked = await withMarks(marks, [serverPid]);
-  const known = new Set(started.map(({ pid }) => pid));
-  return { processes: [...started, ...marked.filter(({ pid }) => !known.has(pid))], marks };
+  const others = marked.filter((one) => !started.some(({ pid }) => pid === one.pid));
+  return { processes: [...started, ...others], marks };
 }
 
 /** Finds processes with the marks of a server, under any parent. */
-async function withMarks(
-  { folder, sessions, cgroups }: Marks,
-  without: readonly number[] = [],
-): Promise<ProcessIdentity[]> {
+async function withMarks({ folder, sessions, cgroups }: Marks, without: readonly number[] = []) {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  const all = await Promise.all(
-    pids.filter((pid) => pid !== process.pid && !without.includes(pid)).map(lookAt),
-  );
-  return all.filter(
-    (one) =>
-      one !== undefined && (one.namesFolder(folder) || sessions.has(one.session) || cgroups.has(one.cgroup)),
-  ) as Found[];
+  const others = pids.filter((pid) => pid !== process.pid && !without.includes(pid));
+  return (await Promise.all(others.map(lookAt)))
+    .filter((one) => one !== undefined)
+    .filter((one) => one.namesFolder(folder) || sessions.has(one.session) || cgroups.has(one.cgroup));
 }
 
 /** Describes the processes of an ended server that still run. */

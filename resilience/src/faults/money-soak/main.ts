@@ -20,12 +20,5 @@ await runBattery(
       },
     },
   },
-  (values, log) =>
-    runMoneySoak({
-      runs: values.runs,
-      seed: values.seed,
-      concurrency: values.concurrency,
-      faultPercent: values['fault-percent'],
-      log,
-    }),
+  ({ 'fault-percent': faultPercent, ...values }, log) => runMoneySoak({ ...values, faultPercent, log }),
 );

@@ -1,10 +1,11 @@
 import { Random } from '@agent-rental/test/support/random';
 import { askChain } from '@agent-rental/test/support/replicas/market-chain';
-import { accountOf, auditEarnings, auditRental, isUncredited } from '../world/ledger-audit.js';
+import { accountOf, auditEarnings, auditRental, isPaid, isUncredited } from '../world/ledger-audit.js';
 import { FaultMarket, RUN_PRICE, type Rental } from '../world/market.js';
 import { reconcile } from '../world/reconcile.js';
 import { newRequest, repeat, SCENARIOS, send, type Scenario } from '../world/scenarios.js';
 import { settle } from '../world/verify.js';
+import type { Log } from '../../run-battery.js';
 import type { Fate } from '../proxies/step.js';
 
 const LISTINGS = 4;
@@ -16,49 +17,28 @@ const FORKS = { least: 3, everyRuns: 700 };
 const MOST_ATTEMPTS = 40;
 const MOST_TOLD = 100;
 
-export interface MoneySoakOptions {
+interface MoneySoakOptions {
   runs: number;
   seed: number;
   concurrency: number;
   /** The probability of a fault at each statement and each RPC call, in per cent. */
   faultPercent: number;
-  log(line: string): void;
-}
-
-export interface MoneySoakReport {
-  runs: number;
-  /** Faults by place and kind. */
-  faults: Record<string, number>;
-  kills: number;
-  /** Charges that forks dropped. */
-  dropped: number;
-  /** In lamports: the debits of balances, then the reasons of the debits. */
-  debited: string;
-  answered: string;
-  credited: string;
-  /** Charged for output that a kill of the server cut off. */
-  cut_off: string;
-  /** Charged without delivery, over the daily credits of a wallet and listing. */
-  uncredited: string;
-  lost: string;
-  /** Differences between database and chain. */
-  differences: unknown[];
-  broken: string[];
-  seconds: number;
+  log: Log;
 }
 
 /** Faults: a cut before the step, a cut after it, and a refusal (full disk, too many requests). */
 const FATES = ['cut', 'cut_answer', 'refuse'] as const satisfies readonly Fate[];
 
 /** Makes Per-Task runs while statements and RPC calls fail, the server is killed and forks drop charges. */
-export const runMoneySoak = (options: MoneySoakOptions): Promise<MoneySoakReport> =>
+export const runMoneySoak = (options: MoneySoakOptions) =>
   FaultMarket.use((market) => moneySoak(market, options));
 
-async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promise<MoneySoakReport> {
-  const { runs, seed, concurrency, faultPercent, log } = options;
+async function moneySoak(
+  market: FaultMarket,
+  { runs, seed, concurrency, faultPercent, log }: MoneySoakOptions,
+) {
   const startedAt = performance.now();
-  const source = new Random(seed);
-  const random = () => source.next() / 2 ** 32;
+  const random = new Random(seed);
   const treasuryBefore = await market.connection.getBalance(market.treasury);
   const listings = await market.publish(LISTINGS);
   const count = Math.max(concurrency, Math.ceil(runs / RUNS_PER_RENTAL));
@@ -67,6 +47,7 @@ async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promis
     BigInt(Math.ceil(runs / count) * 2 + 10),
   );
   log(`${count} rentals`);
+  /** By place and kind. */
   const faults: Record<string, number> = {};
   let kills = 0;
   let dropped = 0;
@@ -75,8 +56,8 @@ async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promis
   let isFaulty = true;
 
   market.lanes.always = ({ at }) => {
-    if (!isFaulty || random() * 100 >= faultPercent) return undefined;
-    const fate = pick(FATES, random);
+    if (!isFaulty || !random.chance(faultPercent)) return undefined;
+    const fate = random.pick(FATES);
     faults[`${at} ${fate}`] = (faults[`${at} ${fate}`] ?? 0) + 1;
     return fate;
   };
@@ -98,14 +79,11 @@ async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promis
     );
     const dropSignatures = [...new Set(rows.map(({ signature }) => signature))];
     if (dropSignatures.length === 0) return;
-    const found = await askChain<{ dropped: string[] }>(market.chain, 'localchain_fork', {
-      dropSignatures,
-    });
-    dropped += found.dropped.length;
+    dropped += await market.fork(dropSignatures);
   }
 
   async function run(rental: Rental): Promise<string | undefined> {
-    const request = newRequest(pick(WAYS, random), rental);
+    const request = newRequest(random.pick(WAYS), rental);
     for (let left = MOST_ATTEMPTS; left > 0; left -= 1) {
       await restarting;
       const { status, body } = await (left === MOST_ATTEMPTS
@@ -146,18 +124,18 @@ async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promis
   await market.passLeases();
   await settle(market, { timeoutMs: SETTLE_MS });
 
+  // `cut_off`: charged for output that a kill cut off. `uncredited`: charged without delivery, over the daily credits.
   const sums = { debited: 0n, answered: 0n, credited: 0n, cut_off: 0n, uncredited: 0n, lost: 0n };
   for (const rental of rentals) {
     broken.push(...(await auditRental(market, rental)));
     const { debitedLamports, runs: recorded } = await accountOf(market, rental);
     sums.debited += debitedLamports;
     for (const each of recorded) {
-      const isPaid = each.state === 'finalized' || each.state === 'credited';
       if (each.state === 'lost') sums.lost += RUN_PRICE;
       if (each.status !== 'undelivered') sums.answered += each.cost_lamports;
       else if (each.is_credited) sums.credited += RUN_PRICE;
       else if (isUncredited(each)) sums.uncredited += RUN_PRICE;
-      else if (isPaid && each.output_left) sums.cut_off += RUN_PRICE;
+      else if (isPaid(each) && each.output_left) sums.cut_off += RUN_PRICE;
     }
   }
   broken.push(...(await auditEarnings(market, treasuryBefore)));
@@ -167,18 +145,17 @@ async function moneySoak(market: FaultMarket, options: MoneySoakOptions): Promis
   }
   const differences = await reconcile(market);
   if (differences.length > 0) broken.push('database and chain differ');
-  const amounts = Object.fromEntries(
-    Object.entries(sums).map(([name, lamports]) => [name, String(lamports)]),
-  );
+  const amounts = Object.entries(sums).map(([name, lamports]) => [name, String(lamports)] as const);
+  const seconds = Math.round((performance.now() - startedAt) / 1_000);
   return {
     runs: started,
     faults,
     kills,
     dropped,
-    ...(amounts as Record<keyof typeof sums, string>),
+    ...Object.fromEntries(amounts),
     differences,
     broken,
-    seconds: Math.round((performance.now() - startedAt) / 1_000),
+    seconds,
   };
 }
 
@@ -202,10 +179,4 @@ const WAYS = [...Array.from({ length: 15 }, () => answered), streamed, streamed,
 function isDue(number: number, runs: number, { least, everyRuns }: typeof KILLS): boolean {
   const step = Math.min(everyRuns, Math.floor(runs / (least + 1)));
   return number % step === step - 1;
-}
-
-function pick<T>(from: readonly T[], random: () => number): T {
-  const found = from[Math.floor(random() * from.length)];
-  if (found === undefined) throw new Error('There is nothing to choose from.');
-  return found;
 }

@@ -30,7 +30,6 @@ export class MessageSplitter {
 
 const LENGTH_BYTES = 4;
 
-/** One message of the protocol. */
 export interface Message {
   /** Its first byte; empty for a client's first message. */
   readonly type: string;
@@ -53,15 +52,15 @@ export function readTexts(body: Buffer, count: number): string[] {
 
 /** A server's messages for a failed query: the error and `ReadyForQuery`. */
 export function errorMessages(code: string, text: string, inTransaction: boolean): Buffer {
-  const fields = Buffer.from(`SERROR\0VERROR\0C${code}\0M${text}\0\0`);
+  const error = messageOf('E', `SERROR\0VERROR\0C${code}\0M${text}\0\0`);
+  return Buffer.concat([error, messageOf('Z', inTransaction ? 'E' : 'I')]);
+}
+
+function messageOf(type: string, text: string): Buffer {
+  const body = Buffer.from(text);
   const length = Buffer.alloc(LENGTH_BYTES);
-  length.writeInt32BE(LENGTH_BYTES + fields.length);
-  return Buffer.concat([
-    Buffer.from('E'),
-    length,
-    fields,
-    Buffer.from([0x5a, 0, 0, 0, 5, (inTransaction ? 'E' : 'I').charCodeAt(0)]),
-  ]);
+  length.writeInt32BE(LENGTH_BYTES + body.length);
+  return Buffer.concat([Buffer.from(type), length, body]);
 }
 
 /** Reads the values of a `Bind` as text. */
@@ -92,9 +91,4 @@ export function readNotice(body: Buffer): string {
 }
 
 /** A query without values. */
-export function simpleQuery(text: string): Buffer {
-  const body = Buffer.from(`${text}\0`);
-  const length = Buffer.alloc(LENGTH_BYTES);
-  length.writeInt32BE(LENGTH_BYTES + body.length);
-  return Buffer.concat([Buffer.from('Q'), length, body]);
-}
+export const simpleQuery = (text: string): Buffer => messageOf('Q', `${text}\0`);

@@ -11,24 +11,12 @@ import {
 } from './postgres-messages.js';
 import type { Fate, Step, StepObserver } from './step.js';
 
-/** A proxy in front of PostgreSQL. */
-export interface PostgresProxy {
-  /** The address that replaces the database's own. */
-  readonly url: string;
-  /** Sends new connections to another database. */
-  retarget(databaseUrl: string): void;
-  close(): Promise<void>;
-}
-
 /** `disk_full`. */
 const DISK_FULL = '53100';
 const ENDS_TRANSACTION = /^(commit|rollback)\b/i;
 
 /** Starts a proxy in front of PostgreSQL. The observer decides the fate of each statement. */
-export async function startPostgresProxy(
-  databaseUrl: string,
-  observer: StepObserver,
-): Promise<PostgresProxy> {
+export async function startPostgresProxy(databaseUrl: string, observer: StepObserver) {
   let target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
@@ -46,8 +34,10 @@ export async function startPostgresProxy(
   url.hostname = '127.0.0.1';
   url.port = String((server.address() as AddressInfo).port);
   return {
+    /** The address that replaces the database's own. */
     url: url.href,
-    retarget: (changed) => (target = new URL(changed)),
+    /** Sends new connections to another database. */
+    retarget: (changed: string) => (target = new URL(changed)),
     close: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();
@@ -61,9 +51,7 @@ class ProxiedConnection {
   readonly #client: Socket;
   readonly #upstream: Socket;
   readonly #observer: StepObserver;
-  /** Texts of prepared statements, by name. */
   readonly #statements = new Map<string, string>();
-  /** Messages of an incomplete query. */
   #query: Message[] = [];
   #text = '';
   #isPrepared = false;
@@ -81,17 +69,16 @@ class ProxiedConnection {
   }
 
   start(): void {
-    const [client, upstream] = [this.#client, this.#upstream];
     const fromClient = new MessageSplitter('client');
     const fromServer = new MessageSplitter('server');
-    client.on('data', (chunk: Buffer) => {
+    this.#client.on('data', (chunk: Buffer) => {
       for (const message of fromClient.push(chunk)) this.#fromClient(message);
     });
-    upstream.on('data', (chunk: Buffer) => {
+    this.#upstream.on('data', (chunk: Buffer) => {
       for (const message of fromServer.push(chunk)) this.#fromServer(message);
     });
     const cut = () => this.#cut();
-    for (const socket of [client, upstream]) socket.on('error', cut).on('close', cut);
+    for (const socket of [this.#client, this.#upstream]) socket.on('error', cut).on('close', cut);
   }
 
   #cut(): void {
@@ -129,7 +116,6 @@ class ProxiedConnection {
     }
   }
 
-  /** Handles a complete query. */
   #begin(): void {
     const messages = this.#query;
     this.#query = [];
@@ -169,11 +155,8 @@ class ProxiedConnection {
 
   /** Answers with an error. Inside a transaction it also fails the database's transaction. */
   #refuse(): void {
-    const refusal = errorMessages(
-      DISK_FULL,
-      'could not extend file: No space left on device',
-      this.#inTransaction,
-    );
+    const text = 'could not extend file: No space left on device';
+    const refusal = errorMessages(DISK_FULL, text, this.#inTransaction);
     if (this.#inTransaction) {
       // The database's transaction must be in the state that the server sees.
       this.#keptAnswer = true;

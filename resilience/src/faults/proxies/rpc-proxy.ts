@@ -3,13 +3,12 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Step, StepObserver } from './step.js';
 
-/** An RPC call at the proxy. */
 export interface RpcCall {
   readonly method: string;
   readonly params: unknown[];
   readonly body: string;
   /** Forwards the call to the chain. @returns the answer's text. */
-  ask(body?: string): Promise<string>;
+  ask(): Promise<string>;
 }
 
 /**
@@ -21,21 +20,9 @@ export type Misbehaviour = (
   call: RpcCall,
 ) => Promise<{ status?: number; text: string; cutAt?: number } | undefined>;
 
-/** A proxy in front of a chain. */
-export interface RpcProxy {
-  readonly url: string;
-  /** Changes the proxy's answers from now on. undefined: the chain's answers. */
-  misbehave(how: Misbehaviour | undefined): void;
-  close(): Promise<void>;
-}
-
 /** Starts a proxy in front of a JSON-RPC endpoint. The observer decides the fate of each call. */
-export async function startRpcProxy(rpcUrl: string, observer: StepObserver): Promise<RpcProxy> {
+export async function startRpcProxy(rpcUrl: string, observer: StepObserver) {
   let misbehaviour: Misbehaviour | undefined;
-  const ask = async (body: string) => {
-    const headers = { 'content-type': 'application/json' };
-    return (await fetch(rpcUrl, { method: 'POST', headers, body })).text();
-  };
   const serve = async (body: string, response: ServerResponse): Promise<void> => {
     const { method, params = [] } = JSON.parse(body) as { method: string; params?: unknown[] };
     const carried = carriedBytes(method, params);
@@ -62,8 +49,11 @@ export async function startRpcProxy(rpcUrl: string, observer: StepObserver): Pro
       case 'pass':
       case 'hold_answer':
       case 'cut_answer': {
-        const call = { method, params, body, ask: (other = body) => ask(other) };
-        const answer = misbehaviour ? await misbehaviour(call) : { text: await ask(body) };
+        const ask = async () => {
+          const headers = { 'content-type': 'application/json' };
+          return (await fetch(rpcUrl, { method: 'POST', headers, body })).text();
+        };
+        const answer = await (misbehaviour?.({ method, params, body, ask }) ?? { text: await ask() });
         if (fate === 'pass') reply(response, answer);
         if (fate === 'cut_answer') response.destroy();
         observer.onDone(step, fate);
@@ -83,7 +73,8 @@ export async function startRpcProxy(rpcUrl: string, observer: StepObserver): Pro
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    misbehave: (how) => (misbehaviour = how),
+    /** Changes the proxy's answers from now on. undefined: the chain's answers. */
+    misbehave: (how: Misbehaviour | undefined) => (misbehaviour = how),
     close: async () => {
       server.close();
       server.closeAllConnections();
@@ -104,7 +95,6 @@ function reply(response: ServerResponse, answer: Awaited<ReturnType<Misbehaviour
   else response.write(bytes.subarray(0, cutAt), () => response.destroy());
 }
 
-/** The bytes of the call's transaction. */
 function carriedBytes(method: string, [first]: unknown[]): Buffer | undefined {
   const carries = method === 'sendTransaction' || method === 'simulateTransaction';
   return carries && typeof first === 'string' ? Buffer.from(first, 'base64') : undefined;

@@ -3,7 +3,6 @@ export interface Step {
   readonly at: 'database' | 'chain';
   /** The statement's text on one line, or the method of the RPC. */
   readonly name: string;
-  /** A statement's values, as text. */
   readonly parameters: readonly string[];
   /** Whether its parameters or its transaction contain these bytes. */
   holds(bytes: Buffer): boolean;

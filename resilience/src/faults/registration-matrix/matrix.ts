@@ -4,15 +4,14 @@ import { until } from '@agent-rental/test/support/timing/until';
 import { call } from '@agent-rental/test/support/http';
 import { newRenter, type Renter } from '@agent-rental/test/support/renter';
 import { killsOf } from '../crash-matrix/matrix.js';
-import { pickAll, playRows, type PickRows, type Row } from '../world/row-matrix.js';
+import { pickAll, playRows, type MatrixOptions, type Row } from '../world/row-matrix.js';
 import type { Step } from '../proxies/step.js';
 import { Lane } from '../world/lanes.js';
-import { FaultMarket } from '../world/market.js';
+import { draftOf, FaultMarket } from '../world/market.js';
 import { stepsOfAll, writingSteps } from '../world/record.js';
-import { holdBackground } from '../world/scenarios.js';
-import { isAtRest, wrongOf } from './registered.js';
+import { PLAIN_RUN } from '../world/scenarios.js';
+import { CHANGED, isAtRest, wrongOf } from './registered.js';
 
-/** The changes that a kill interrupts. */
 const CHANGES = ['registration', 'update of a draft', 'update of a published listing'] as const;
 type Change = (typeof CHANGES)[number];
 
@@ -21,18 +20,7 @@ const LANES = 3;
 const RECORDINGS = 3;
 const REST_MS = 30_000;
 
-export interface RegistrationOptions {
-  /** Chooses the rows of a change to play. Default: all of them. */
-  readonly pick?: PickRows | undefined;
-  log(line: string): void;
-}
-
-export interface RegistrationReport {
-  /** The number of rows of each change, played or not. */
-  rows: Record<string, number>;
-  /** The faults. */
-  broken: string[];
-}
+type RegistrationOptions = Omit<MatrixOptions, 'lanes'>;
 
 /** A creator of an interrupted change. */
 interface Creator {
@@ -46,14 +34,12 @@ interface Creator {
  * Kills the server at every step of a registration and of updates, from the request to the end of the probe. Checks that the
  * next server completes the change, or that the change left nothing.
  */
-export const runRegistrationMatrix = (options: RegistrationOptions): Promise<RegistrationReport> =>
+export const runRegistrationMatrix = (options: RegistrationOptions) =>
   FaultMarket.use((market) => matrix(market, options));
 
-async function matrix(
-  market: FaultMarket,
-  { pick = pickAll, log }: RegistrationOptions,
-): Promise<RegistrationReport> {
+async function matrix(market: FaultMarket, { pick = pickAll, log }: RegistrationOptions) {
   const writes = await writingSteps(market);
+  /** Rows of each change, played or not. */
   const counts: Record<string, number> = {};
   const broken: string[] = [];
   for (const change of CHANGES) {
@@ -75,48 +61,37 @@ async function matrix(
 async function recordChange(market: FaultMarket, change: Change) {
   const creators = await Promise.all(Array.from({ length: RECORDINGS }, () => newCreator(market, change)));
   const lanes = creators.map((creator) => laneOf(creator));
-  market.lanes.use(lanes);
-  market.lanes.always = holdBackground;
-  await Promise.all(
-    creators.map(async (creator) => {
-      await send(market, creator);
-      await until(() => isAtRest(market, creator.wallet, jobsOf(creator.listingId)), REST_MS, 20);
-    }),
+  await market.lanes.during(lanes, () =>
+    Promise.all(
+      creators.map(async (creator) => {
+        await send(market, creator);
+        await until(() => isAtRest(market, creator.wallet, jobsOf(creator.listingId)), REST_MS, 20);
+      }),
+    ),
   );
-  market.lanes.use([]);
-  market.lanes.always = () => undefined;
-  const scenario = { name: change, work: 'answer', isStream: false, isHot: true, usesCredit: false } as const;
-  return stepsOfAll(
-    scenario,
-    lanes.map(({ steps }) => steps),
-  );
+  return stepsOfAll({ ...PLAIN_RUN, name: change }, lanes);
 }
 
 /** Brings one change to each row's step, kills the server, and checks the result of the next server. */
 async function playBatch(market: FaultMarket, change: Change, rows: readonly Row[]) {
   const creators = await Promise.all(rows.map(() => newCreator(market, change)));
   const lanes = creators.map((creator, index) => laneOf(creator, rows[index]));
-  market.lanes.use(lanes);
-  market.lanes.always = holdBackground;
   let isOver = false;
-  const answers = creators.map((creator) => send(market, creator));
-  await Promise.all(
-    creators.map(async ({ wallet, listingId }, index) => {
-      const lane = lanes[index] as Lane;
-      const rested = until(
-        async () => isOver || (await isAtRest(market, wallet, jobsOf(listingId))),
-        REST_MS,
-        20,
-      );
-      // A fault after the last step has no step to hold.
-      await Promise.race([lane.reached, rested.then(() => lane.waited())]).catch(() => undefined);
-    }),
-  );
-  isOver = true;
-  await market.kill();
-  const jobIds = await Promise.all(answers);
-  market.lanes.use([]);
-  market.lanes.always = () => undefined;
+  const jobIds = await market.lanes.during(lanes, async () => {
+    const answers = creators.map((creator) => send(market, creator));
+    await Promise.all(
+      creators.map(async ({ wallet, listingId }, index) => {
+        const lane = lanes[index] as Lane;
+        const hasRested = async () => isOver || (await isAtRest(market, wallet, jobsOf(listingId)));
+        // A fault after the last step has no step to hold.
+        const rested = until(hasRested, REST_MS, 20).then(() => lane.waited());
+        await Promise.race([lane.reached, rested]).catch(() => undefined);
+      }),
+    );
+    isOver = true;
+    await market.kill();
+    return Promise.all(answers);
+  });
   await market.start();
   return Promise.all(
     creators.map(async ({ wallet, listingId }, index) => {
@@ -137,9 +112,8 @@ async function newCreator(market: FaultMarket, change: Change): Promise<Creator>
   if (change === 'registration') return { renter, wallet, listingId: undefined };
   await send(market, { renter, wallet, listingId: undefined });
   await until(() => isAtRest(market, wallet, 1), REST_MS, 20);
-  const [listing] = await market.query<{ id: string }>('select id from listings where creator = $1', [
-    wallet,
-  ]);
+  const made = 'select id from listings where creator = $1';
+  const [listing] = await market.query<{ id: string }>(made, [wallet]);
   if (!listing) throw new Error('The registration made no listing.');
   if (change === 'update of a published listing') {
     const signer = keypairSigner(renter.wallet);
@@ -163,30 +137,12 @@ const idsOf = ({ name, parameters }: Step): string[] =>
 
 /** Sends a registration or an update. @returns the job's id, if an answer came */
 async function send(market: FaultMarket, { renter, listingId }: Creator): Promise<string | undefined> {
-  const { served, agent } = market;
-  const body =
+  const { token } = renter;
+  const answer =
     listingId === undefined
-      ? {
-          name: 'matrix-agent',
-          category: 'research',
-          description: 'Answers at once.',
-          model: { provider: 'self_hosted', model: 'stand-in', endpoint_url: agent.url },
-          entrypoint_url: agent.url,
-          input_schema: {},
-          output_schema: { type: 'string' },
-          listing: { rental_model: 'one_time', price_lamports: 1_000_000, sample_output: ['A sample.'] },
-        }
-      : { description: 'Answers better.' };
-  const [method, path] =
-    listingId === undefined
-      ? (['POST', '/v1/agents'] as const)
-      : (['PATCH', `/v1/agents/${listingId}`] as const);
-  try {
-    const answer = await call(served, method, path, { token: renter.token, body });
-    const jobId = answer.body['job_id'];
-    return typeof jobId === 'string' ? jobId : undefined;
-  } catch {
-    // The server was killed.
-    return undefined;
-  }
+      ? call(market.served, 'POST', '/v1/agents', { token, body: draftOf(market, 'matrix-agent') })
+      : call(market.served, 'PATCH', `/v1/agents/${listingId}`, { token, body: { description: CHANGED } });
+  // Without an answer, the server was killed.
+  const jobId = (await answer.catch(() => undefined))?.body['job_id'];
+  return typeof jobId === 'string' ? jobId : undefined;
 }

@@ -1,5 +1,8 @@
 import type { FaultMarket } from '../world/market.js';
 
+/** The description that an update gives. */
+export const CHANGED = 'Answers better.';
+
 /** A creator of an interrupted change, with the job from the answer. */
 interface Interrupted {
   wallet: string;
@@ -31,33 +34,17 @@ export async function isAtRest(market: FaultMarket, wallet: string, leastJobs: n
 }
 
 /** The faults in a creator's jobs and listings, after their end. */
-export async function wrongOf(
-  market: FaultMarket,
-  { wallet, listingId, jobId, isPublished }: Interrupted,
-): Promise<string[]> {
-  const jobs = await market.query<{
-    id: string;
-    status: string;
-    error: unknown;
-    body: Buffer | null;
-    listing_id: string | null;
-    updates: string | null;
-  }>('select id, status, error, body, listing_id, updates from registration_jobs where wallet = $1', [
-    wallet,
-  ]);
-  const listings = await market.query<{
-    id: string;
-    status: string;
-    version_id: string;
-    approved_version_id: string | null;
-    description: string;
-    metadata_uri: string;
-    versions: bigint;
-    runs: boolean;
-    blocks: bigint;
-    reached: boolean | null;
-  }>(
-    `select listings.id, listings.status, version_id, approved_version_id, listings.description, listings.metadata_uri,
+export async function wrongOf(market: FaultMarket, { wallet, listingId, jobId, isPublished }: Interrupted) {
+  type Job = Record<'id' | 'status', string> & Record<'error' | 'body' | 'listing_id' | 'updates', unknown>;
+  const jobs = await market.query<Job>(
+    'select id, status, error, body, listing_id, updates from registration_jobs where wallet = $1',
+    [wallet],
+  );
+  type Listing = Record<'id' | 'status' | 'description', string> &
+    Record<'versions' | 'blocks', bigint> &
+    Record<'is_approved' | 'runs' | 'reached', boolean | null>;
+  const listings = await market.query<Listing>(
+    `select listings.id, listings.status, listings.description, approved_version_id = version_id as is_approved,
       (select count(*) from agent_versions where listing_id = listings.id) as versions,
       exists (select from agent_versions where id = version_id and listing_id = listings.id and private_part is not null) as runs,
       (select count(*) from content_blocks where listings.metadata_uri like '%' || cid || '%') as blocks,
@@ -83,11 +70,11 @@ export async function wrongOf(
       wrong.push(`${updates} updates made ${listing.versions} versions`);
     const status = isPublished ? 'active' : 'draft';
     if (listing.status !== status) wrong.push(`its status is ${listing.status}, not ${status}`);
-    if (!listing.runs) wrong.push('its version cannot run');
-    if (listing.approved_version_id !== listing.version_id) wrong.push('its version is not approved');
+    if (listing.runs !== true) wrong.push('its version cannot run');
+    if (listing.is_approved !== true) wrong.push('its version is not approved');
     if (Number(listing.blocks) !== 1) wrong.push('its public part is not stored');
     if (listing.reached !== true) wrong.push('its probe has not reached the agent');
-    const isChanged = listing.description === 'Answers better.';
+    const isChanged = listing.description === CHANGED;
     if (isChanged !== updates > 0)
       wrong.push(`${updates} updates, with the description "${listing.description}"`);
     if (!completed.some(({ listing_id: id }) => id === listing.id)) wrong.push('no job has made it');

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import {
   decodePerQueryBalance,
@@ -17,10 +17,8 @@ const WORKERS = 3;
 /** Finds a command in the documentation's section about backups, by its program. */
 export function command(program: 'pg_dump' | 'pg_restore' | 'npm run reconcile'): string {
   const [, section = ''] = readFileSync(OPERATIONS, 'utf8').split('## Backup and restore\n');
-  const blocks = [...(section.split('\n## ')[0] ?? '').matchAll(/```sh\n([^]*?)```/g)].map(
-    ([, code = '']) => code,
-  );
-  const found = blocks.find((code) => code.startsWith(program));
+  const blocks = (section.split('\n## ')[0] ?? '').matchAll(/```sh\n([^]*?)```/g);
+  const found = [...blocks].map(([, code = '']) => code).find((code) => code.startsWith(program));
   if (found === undefined) throw new Error(`docs/operations.md has no block that starts with ${program}.`);
   return found;
 }
@@ -29,21 +27,13 @@ const balanceAddressOf = ({ publicKey }: Keypair, listingId: string) =>
   findPerQueryBalanceAddress(publicKey, findListingAddress(listingId).address).address;
 
 /** Reads a balance in lamports. */
-export async function lamportsOnChain(
-  connection: Connection,
-  wallet: Keypair,
-  listingId: string,
-): Promise<number> {
+export async function lamportsOnChain(connection: Connection, wallet: Keypair, listingId: string) {
   const account = await connection.getAccountInfo(balanceAddressOf(wallet, listingId), 'confirmed');
   return Number(decodePerQueryBalance(account?.data ?? Buffer.alloc(0)).balanceLamports);
 }
 
 /** The runs that the chain has charged to a balance, one entry per charge. */
-export async function chargedOnChain(
-  connection: Connection,
-  wallet: Keypair,
-  listingId: string,
-): Promise<string[]> {
+export async function chargedOnChain(connection: Connection, wallet: Keypair, listingId: string) {
   const landed = await landedCharges({ connection }, balanceAddressOf(wallet, listingId));
   return landed.map(({ runId }) => runId);
 }
@@ -55,10 +45,8 @@ export function startLoad(clientOf: (replica: number) => RentalClient, listingId
   const failed: unknown[] = [];
   const worker = async (index: number) => {
     for (let round = index; !state.isOver; round += 1) {
-      const run = clientOf(round).execute(
-        { agent_id: listingId, task: `answer ${name} ${index} ${round}` },
-        { idempotencyKey: `${name}-${index}-${round}` },
-      );
+      const request = { agent_id: listingId, task: `answer ${name} ${index} ${round}` };
+      const run = clientOf(round).execute(request, { idempotencyKey: `${name}-${index}-${round}` });
       await run.then(
         ({ status, run_id }) => (status === 'completed' ? answered.push(run_id) : failed.push(status)),
         (error: unknown) => state.isKilled || failed.push(error),
@@ -71,7 +59,7 @@ export function startLoad(clientOf: (replica: number) => RentalClient, listingId
     /** Waits for this many further answers. */
     async more(count: number) {
       const target = answered.length + count;
-      await until(async () => (answered.length >= target || failed.length > 0 ? true : undefined), 60_000);
+      await until(async () => answered.length >= target || failed.length > 0);
       expect(failed).toEqual([]);
     },
     killed: () => (state.isKilled = true),
@@ -84,11 +72,4 @@ export function startLoad(clientOf: (replica: number) => RentalClient, listingId
 }
 
 /** Whether a program is on this machine. */
-export function hasProgram(name: string): boolean {
-  try {
-    execFileSync(name, ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const hasProgram = (name: string) => spawnSync(name, ['--version']).status === 0;

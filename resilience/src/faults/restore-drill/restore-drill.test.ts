@@ -56,12 +56,10 @@ beforeAll(async () => {
     rpcUrl: chain.chain.rpcUrl,
     authorityFile: chain.authorityFile,
   });
-  replicas = [];
-  for (let index = 0; index < 2; index += 1) {
-    const stateDir = await newStateDir();
-    stateDirs.push(stateDir);
-    replicas.push(new Servers({ agentOrigin: agent.origin, env: { ...environment, STATE_DIR: stateDir } }));
-  }
+  stateDirs.push(await newStateDir(), await newStateDir());
+  replicas = stateDirs.map(
+    (stateDir) => new Servers({ agentOrigin: agent.origin, env: { ...environment, STATE_DIR: stateDir } }),
+  );
   await startAll();
 }, 120_000);
 afterAll(async () => {
@@ -78,23 +76,18 @@ async function startAll(): Promise<void> {
 /** Runs commands in a shell like an operator's, with the servers' environment. */
 function shell(script: string): Promise<{ code: number; stdout: string; stderr: string }> {
   const env = { PATH: process.env['PATH'] ?? '', HOME: folder, ...environment };
+  const options = { cwd: folder, env, maxBuffer: 1e8 };
   return new Promise((resolve) =>
-    execFile(
-      'bash',
-      ['-euo', 'pipefail', '-c', script],
-      { cwd: folder, env, maxBuffer: 1e8 },
-      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    execFile('bash', ['-euo', 'pipefail', '-c', script], options, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
     ),
   );
 }
 
 /** Runs the documented comparison with the chain, on the existing build. @returns its exit code and open differences. */
 async function reconcile() {
-  const script = command('npm run reconcile').replace(
-    'npm run reconcile',
-    `'${process.execPath}' '${RECONCILE}' --json`,
-  );
-  const { code, stdout } = await shell(script);
+  const program = `'${process.execPath}' '${RECONCILE}' --json`;
+  const { code, stdout } = await shell(command('npm run reconcile').replace('npm run reconcile', program));
   const { open } = JSON.parse(stdout) as { open: { kind: string; run_id?: string }[] };
   return { code, open };
 }
@@ -102,8 +95,6 @@ async function reconcile() {
 const at = (index: number) => (servers[index % servers.length] as FaultServer).baseUrl;
 const clientOf = (wallet: Keypair, index: number) =>
   createClient({ baseUrl: at(index), signer: keypairSigner(wallet), retries: 0 });
-/** A wallet's clients, by replica. */
-const clientsOf = (wallet: Keypair) => (replica: number) => clientOf(wallet, replica);
 const newWallet = async () =>
   (await newRenter({ dev: { base_url: at(0), rpc_url: chain.chain.rpcUrl } })).wallet;
 
@@ -133,10 +124,9 @@ test.runIf(canBackUp && !IS_QUICK)(
   'the commands of docs/operations.md restore an hour-old backup: newer chain data is indexed or listed, no run is charged twice [OPS-80]',
   async () => {
     const [creator, renter, late] = [await newWallet(), await newWallet(), await newWallet()];
-    const [byTask, once] = [
-      await publishAgent(creator, 'per_query'),
-      await publishAgent(creator, 'one_time'),
-    ];
+    const byTask = await publishAgent(creator, 'per_query');
+    const once = await publishAgent(creator, 'one_time');
+    const renterAt = (replica: number) => clientOf(renter, replica);
     const signer = keypairSigner(renter);
     await rent(clientOf(renter, 0), signer, byTask, { deposit_lamports: DEPOSIT });
     await rent(clientOf(renter, 1), signer, once, { max_price_lamports: PRICE });
@@ -147,7 +137,7 @@ test.runIf(canBackUp && !IS_QUICK)(
     const first = await runFirst(clientOf(renter, 0));
 
     // The backup, under load. One run waits for its batch of the run log.
-    const load = startLoad(clientsOf(renter), byTask, 'before');
+    const load = startLoad(renterAt, byTask, 'before');
     await load.more(10);
     const inBackup = [...load.answered];
     const waiting = await clientOf(renter, 0).execute({ agent_id: once, task: 'answer once' });
@@ -157,10 +147,9 @@ test.runIf(canBackUp && !IS_QUICK)(
     const firstLog = await logged(clientOf(renter, 1), waiting.run_id);
 
     // An hour passes, and the market continues.
-    await askChain(chain.chain, 'localchain_warp', {
-      unixTimestamp: Math.floor(Date.now() / 1_000) + HOUR_SECONDS,
-    });
-    const laterLoad = startLoad(clientsOf(renter), byTask, 'later');
+    const unixTimestamp = Math.floor(Date.now() / 1_000) + HOUR_SECONDS;
+    await askChain(chain.chain, 'localchain_warp', { unixTimestamp });
+    const laterLoad = startLoad(renterAt, byTask, 'later');
     await topUp(clientOf(renter, 0), signer, byTask, { amount_lamports: 10 * PRICE });
     await rent(clientOf(late, 1), keypairSigner(late), byTask, { deposit_lamports: DEPOSIT });
     const lateRun = await clientOf(late, 0).execute({ agent_id: byTask, task: 'answer late' });
@@ -185,13 +174,13 @@ test.runIf(canBackUp && !IS_QUICK)(
       [late, DEPOSIT],
     ] as const;
     for (const [wallet, paid] of balances) {
-      const left = await lamportsOnChain(chain.connection, wallet, byTask);
-      expect(left).toBe(paid - (await chargedOnChain(chain.connection, wallet, byTask)).length * PRICE);
-      for (const index of [0, 1])
-        expect(await clientOf(wallet, index).verifyCredential(byTask)).toMatchObject({
-          valid: true,
-          balance_lamports: left,
-        });
+      const balance_lamports = await lamportsOnChain(chain.connection, wallet, byTask);
+      const charges = await chargedOnChain(chain.connection, wallet, byTask);
+      expect(balance_lamports).toBe(paid - charges.length * PRICE);
+      for (const index of [0, 1]) {
+        const credential = await clientOf(wallet, index).verifyCredential(byTask);
+        expect(credential).toMatchObject({ valid: true, balance_lamports });
+      }
     }
 
     // All wallets continue: a renter with an old key, a renter with a rental newer than the backup, and the creator.
@@ -200,26 +189,22 @@ test.runIf(canBackUp && !IS_QUICK)(
     const again = createClient({ baseUrl: at(1), apiKey: kept.key, retries: 0 });
     expect(await runFirst(again)).toEqual(first);
     expect(await charged()).toBe(before);
-    const nextLoad = startLoad(clientsOf(renter), byTask, 'after');
+    const nextLoad = startLoad(renterAt, byTask, 'after');
     await nextLoad.more(6);
     await nextLoad.end();
-    expect(await clientOf(late, 1).execute({ agent_id: byTask, task: 'answer late again' })).toMatchObject({
-      status: 'completed',
-      cost_lamports: PRICE,
-    });
+    const lateAgain = await clientOf(late, 1).execute({ agent_id: byTask, task: 'answer late again' });
+    expect(lateAgain).toMatchObject({ status: 'completed', cost_lamports: PRICE });
     const anew = await publishAgent(creator, 'per_query');
     await rent(clientOf(renter, 1), signer, anew, { deposit_lamports: 2 * PRICE });
-    expect(await clientOf(renter, 0).execute({ agent_id: anew, task: 'answer anew' })).toMatchObject({
-      status: 'completed',
-    });
+    const runAnew = await clientOf(renter, 0).execute({ agent_id: anew, task: 'answer anew' });
+    expect(runAnew).toMatchObject({ status: 'completed' });
 
     // Runs, listings and keys that are newer than the backup are unknown. Their charges remain.
     for (const runId of [laterLoad.answered[0] ?? '', newRun.run_id])
       await expect(again.getRun(runId)).rejects.toMatchObject({ code: 'not_found' });
     await expect(again.getListing(newListing)).rejects.toMatchObject({ code: 'listing_not_found' });
-    await expect(
-      createClient({ baseUrl: at(0), apiKey: lost.key, retries: 0 }).listCredentials(),
-    ).rejects.toMatchObject({ code: 'invalid_api_key' });
+    const byLostKey = createClient({ baseUrl: at(0), apiKey: lost.key, retries: 0 });
+    await expect(byLostKey.listCredentials()).rejects.toMatchObject({ code: 'invalid_api_key' });
 
     // Open charges end. The comparison lists each charge and listing that is on the chain alone.
     await until(
@@ -227,14 +212,13 @@ test.runIf(canBackUp && !IS_QUICK)(
         await finalizeChain(chain.chain);
         await rows(`update charges set next_attempt_at = now() where next_attempt_at > now()`);
         const states = await rows<{ state: string }>('select distinct state from charges');
-        return states.every(({ state }) => state === 'finalized' || state === 'credited') ? true : undefined;
+        return states.every(({ state }) => state === 'finalized' || state === 'credited');
       },
       60_000,
       1_000,
     );
-    const known = new Set(
-      (await rows<{ run_id: string }>('select run_id from charges')).map(({ run_id }) => run_id),
-    );
+    const charges = await rows<{ run_id: string }>('select run_id from charges');
+    const known = new Set(charges.map(({ run_id }) => run_id));
     const all = [
       ...(await chargedOnChain(chain.connection, renter, byTask)),
       ...(await chargedOnChain(chain.connection, late, byTask)),
@@ -250,13 +234,11 @@ test.runIf(canBackUp && !IS_QUICK)(
       return kinds.has('unknown_listing') && open.length > unknown.length ? { code, open } : undefined;
     }, 90_000);
     expect(listed.code).toBe(1);
-    expect(new Set(listed.open.map(({ kind }) => kind))).toEqual(
-      new Set(['unknown_charge', 'unknown_listing']),
-    );
-    const listedRuns = listed.open.flatMap(({ kind, run_id }) =>
-      kind === 'unknown_charge' ? [run_id ?? ''] : [],
-    );
-    expect(listedRuns.toSorted().filter((runId) => all.includes(runId))).toEqual(unknown);
+    const kinds = new Set(listed.open.map(({ kind }) => kind));
+    expect(kinds).toEqual(new Set(['unknown_charge', 'unknown_listing']));
+    const listedCharges = listed.open.filter(({ kind }) => kind === 'unknown_charge');
+    const listedRuns = listedCharges.map(({ run_id = '' }) => run_id).toSorted();
+    expect(listedRuns.filter((runId) => all.includes(runId))).toEqual(unknown);
 
     // The run log continues after the batch that is missing in the backup.
     const nextLog = await logged(clientOf(renter, 0), waiting.run_id);

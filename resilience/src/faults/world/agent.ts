@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { listenNode } from '@agent-rental/stand-in';
 
 /** How the agent works on a task. It is the first word of the task. */
@@ -14,26 +15,18 @@ export interface FaultAgent {
   close(): Promise<void>;
 }
 
-/** The answer to every task. */
 const ANSWER = 'the answer, in two parts';
 
 /** Starts the agent. While `isDown`, `linger` never answers, and `refuse` answers like a gateway without its agent. */
 export async function startFaultAgent(): Promise<FaultAgent> {
-  const arrivals = new Map<string, { promise: Promise<void>; resolve: () => void }>();
-  const arrival = (task: string) => {
-    let entry = arrivals.get(task);
-    if (!entry) {
-      let resolve: () => void = () => undefined;
-      const promise = new Promise<void>((done) => (resolve = done));
-      arrivals.set(task, (entry = { promise, resolve }));
-    }
-    return entry;
-  };
+  const arrived = new EventEmitter();
+  const tasks = new Set<string>();
   const { baseUrl: origin, close } = await listenNode(async (request) => {
     const { task } = (await request.json()) as { task?: string };
     // A probe of the service has no task.
     if (task === undefined) return new Response();
-    arrival(task).resolve();
+    tasks.add(task);
+    arrived.emit(task);
     const [way] = task.split(' ');
     if (way === 'refuse' && agent.isDown) return new Response(null, { status: 503 });
     if (way === 'linger' && agent.isDown) return new Promise(() => undefined);
@@ -47,7 +40,9 @@ export async function startFaultAgent(): Promise<FaultAgent> {
     origin,
     url: `${origin}/agent`,
     isDown: true,
-    received: (task) => arrival(task).promise,
+    received: async (task) => {
+      if (!tasks.has(task)) await once(arrived, task);
+    },
     close,
   };
   return agent;

@@ -1,6 +1,5 @@
 import type { Fate, Step, StepObserver } from '../proxies/step.js';
 
-/** A step of a run. */
 export interface StepOfRun {
   readonly at: Step['at'];
   readonly name: string;
@@ -8,7 +7,6 @@ export interface StepOfRun {
   readonly occurrence: number;
 }
 
-/** A planned fault at one step of one run. */
 export interface PlannedFault {
   readonly step: StepOfRun;
   /** `hold_next`: the step and its answer pass, and all later steps of the run are held. */
@@ -21,7 +19,7 @@ export interface PlannedFault {
  */
 export class Lane {
   readonly #tokens: Buffer[];
-  readonly #learns: (step: Step) => readonly string[];
+  readonly learns: (step: Step) => readonly string[];
   readonly #seen = new Map<string, number>();
   readonly steps: StepOfRun[] = [];
   #fault: PlannedFault | undefined;
@@ -33,19 +31,15 @@ export class Lane {
   isReached = false;
 
   /** @param learns finds further tokens in a step of this lane */
-  constructor(
-    tokens: readonly string[],
-    fault?: PlannedFault,
-    learns: (step: Step) => readonly string[] = () => [],
-  ) {
-    this.#learns = learns;
+  constructor(tokens: readonly string[], fault?: PlannedFault, learns: Lane['learns'] = () => []) {
+    this.learns = learns;
     this.#tokens = tokens.map((token) => Buffer.from(token));
     this.#fault = fault;
     this.reached = new Promise((resolve) => (this.#resolveReached = resolve));
   }
 
   learn(step: Step): void {
-    for (const text of this.#learns(step)) this.#tokens.push(Buffer.from(text));
+    for (const text of this.learns(step)) this.#tokens.push(Buffer.from(text));
   }
 
   owns(step: Step): boolean {
@@ -71,21 +65,11 @@ export class Lane {
     if (!fault || fault.step.at !== step.at || fault.step.name !== name) return 'pass';
     if (fault.step.occurrence !== occurrence) return 'pass';
     this.#fault = undefined;
-    switch (fault.fate) {
-      case 'hold_next':
-        this.#isFrozen = true;
-        return 'pass';
-      case 'hold_answer':
-      case 'cut_answer':
-        return fault.fate;
-      case 'hold':
-      case 'cut':
-      case 'refuse':
-        this.reach();
-        return fault.fate;
-      default:
-        return fault.fate satisfies never;
-    }
+    this.#isFrozen = fault.fate === 'hold_next';
+    if (fault.fate === 'hold_next') return 'pass';
+    // The step of the other faults is carried out first.
+    if (fault.fate !== 'hold_answer' && fault.fate !== 'cut_answer') this.reach();
+    return fault.fate;
   }
 
   reach(): void {
@@ -104,7 +88,6 @@ export class Lane {
     if (this.#isFrozen) this.reach();
   }
 
-  /** Notes that a step was carried out. */
   done(fate: Fate): void {
     if (fate === 'hold_answer' || fate === 'cut_answer') this.reach();
     if (this.#isFrozen && this.#isAnswered) this.reach();
@@ -123,6 +106,15 @@ function followStarted(lane: Lane, { name, parameters }: Step): void {
   for (const runId of runIds) lane.follow(runId);
 }
 
+/** Holds the server's background work: the indexer and the checks of open charges. */
+export function holdBackground({ at, name }: Step): Fate | undefined {
+  const isBackground =
+    at === 'chain'
+      ? name === 'getSignaturesForAddress'
+      : name.startsWith('update "charges" set "next_attempt_at" = now() +');
+  return isBackground ? 'hold' : undefined;
+}
+
 /** Finds each step's lane, and passes steps without a lane. */
 export class Lanes implements StepObserver {
   #lanes: Lane[] = [];
@@ -130,11 +122,20 @@ export class Lanes implements StepObserver {
   readonly #transactions = new WeakMap<object, { lane: Lane; first: string }>();
   /** Decides the fate of a step before its lane does. undefined: the lane decides. */
   always: (step: Step) => Fate | undefined = () => undefined;
-  /** Called for each notice of the database. */
   onNotice: NonNullable<StepObserver['onNotice']> = () => undefined;
 
   use(lanes: readonly Lane[]): void {
     this.#lanes = [...lanes];
+  }
+
+  /** Does work with these lanes, while background work is held. */
+  async during<T>(lanes: readonly Lane[], work: () => Promise<T>): Promise<T> {
+    this.use(lanes);
+    this.always = holdBackground;
+    const result = await work();
+    this.use([]);
+    this.always = () => undefined;
+    return result;
   }
 
   onStep(step: Step): Fate {

@@ -13,13 +13,10 @@ import type { PublicKey } from '@solana/web3.js';
 import type { Rental as PaidRental, SoldListing } from '@agent-rental/test/support/agents/market-agents';
 import { RUN_PRICE, type FaultMarket } from './market.js';
 
-/** An audited rental. */
 type AuditedRental = PaidRental<Pick<SoldListing, 'id' | 'address'>> & { readonly apiKey?: string };
 
-/** The chain and the database of an audit. */
 type Books = Pick<FaultMarket, 'connection' | 'query'>;
 
-/** A landed charge, read from its transaction. */
 interface LandedCharge {
   readonly runId: string;
   readonly priceLamports: bigint;
@@ -48,16 +45,12 @@ export interface Account {
 }
 
 /** Decodes every landed charge of a balance from the chain's transactions. */
-export async function landedCharges(
-  { connection }: Pick<Books, 'connection'>,
-  balance: PublicKey,
-): Promise<LandedCharge[]> {
+export async function landedCharges({ connection }: Pick<Books, 'connection'>, balance: PublicKey) {
   const found = await connection.getSignaturesForAddress(balance, {}, 'confirmed');
   const signatures = found.filter(({ err }) => err === null).map(({ signature }) => signature);
+  const how = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
   const transactions = await Promise.all(
-    signatures.map((signature) =>
-      connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 }),
-    ),
+    signatures.map((signature) => connection.getTransaction(signature, how)),
   );
   return transactions.flatMap((transaction) => {
     if (!transaction) throw new Error('A transaction of the balance cannot be read.');
@@ -74,13 +67,11 @@ export async function landedCharges(
   });
 }
 
-function uuidOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes)
+const uuidOf = (bytes: Uint8Array) =>
+  Buffer.from(bytes)
     .toString('hex')
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-}
 
-/** Reads the debits of a rental. */
 export async function accountOf(market: Books, rental: AuditedRental): Promise<Account> {
   const [landed, runs, info] = await Promise.all([
     landedCharges(market, rental.balanceAddress),
@@ -123,9 +114,7 @@ export async function auditRental(market: Books, rental: AuditedRental): Promise
   if (sum !== debitedLamports)
     wrong.push(`${debitedLamports} lamports were debited, the runs explain ${sum}`);
   if (rental.apiKey !== undefined) {
-    const counted = await market.query<{ id: string }>('select id from api_key_spends where id = any ($1)', [
-      [...charged],
-    ]);
+    const counted = await market.query('select from api_key_spends where id = any ($1)', [[...charged]]);
     if (counted.length < charged.size)
       wrong.push(`${charged.size - counted.length} charges do not count for their key`);
   }
@@ -137,10 +126,11 @@ export async function auditRental(market: Books, rental: AuditedRental): Promise
   return [...wrong, ...open.map(({ what }) => `a ${what} is left`)];
 }
 
+export const isPaid = ({ state }: RecordedRun) => state === 'finalized' || state === 'credited';
+
 /** Whether a run was charged, not delivered and not credited, because its wallet and listing have no daily credits left. */
 export function isUncredited(run: RecordedRun): boolean {
-  const isPaid = run.state === 'finalized' || run.state === 'credited';
-  return isPaid && run.status === 'undelivered' && !run.output_left && run.is_beyond_bound;
+  return isPaid(run) && run.status === 'undelivered' && !run.output_left && run.is_beyond_bound;
 }
 
 /**
@@ -149,19 +139,17 @@ export function isUncredited(run: RecordedRun): boolean {
  */
 function explained({ runs }: Account): bigint {
   return runs.reduce((sum, run) => {
-    const isPaid = run.state === 'finalized' || run.state === 'credited';
     if (run.status !== 'undelivered')
       return sum + run.cost_lamports - (run.state === 'lost' ? RUN_PRICE : 0n);
-    return run.is_credited || isUncredited(run) || (isPaid && run.output_left) ? sum + RUN_PRICE : sum;
+    return run.is_credited || isUncredited(run) || (isPaid(run) && run.output_left) ? sum + RUN_PRICE : sum;
   }, 0n);
 }
 
 function auditRun(run: RecordedRun, hasLanded: boolean): string[] {
   const { id, status, cost_lamports: cost, state } = run;
   const wrong: string[] = [];
-  const isPaid = state === 'finalized' || state === 'credited';
   if (status === 'running') wrong.push(`run ${id} is still on record as running`);
-  if (isPaid !== hasLanded)
+  if (isPaid(run) !== hasLanded)
     wrong.push(`the charge of run ${id} is ${state ?? 'absent'}, on-chain ${hasLanded}`);
   const isFree = cost === 0n;
   if (status === 'completed' && isFree && !run.uses_credit) wrong.push(`run ${id} was delivered unpaid`);
@@ -174,7 +162,8 @@ function auditRun(run: RecordedRun, hasLanded: boolean): string[] {
   if (status === 'undelivered' && hasLanded && !run.is_credited && !run.output_left && !run.is_beyond_bound) {
     wrong.push(`run ${id} was charged, not delivered and not credited`);
   }
-  if ((state === 'credited') !== run.is_credited && isPaid) wrong.push(`the charge of run ${id} is ${state}`);
+  if ((state === 'credited') !== run.is_credited && isPaid(run))
+    wrong.push(`the charge of run ${id} is ${state}`);
   return wrong;
 }
 

@@ -5,10 +5,7 @@ import { Client } from 'pg';
  *
  * @param statements makes the statements for the database's name
  */
-export async function inMaintenance(
-  databaseUrl: string,
-  statements: (name: string) => readonly string[],
-): Promise<void> {
+export async function inMaintenance(databaseUrl: string, statements: (name: string) => readonly string[]) {
   const url = new URL(databaseUrl);
   const name = url.pathname.slice(1);
   url.pathname = '/postgres';

@@ -15,27 +15,26 @@ import { newParticipant } from '@agent-rental/test/support/participant';
 import { PublicKey, type Connection } from '@solana/web3.js';
 import { startFaultAgent, type FaultAgent } from './agent.js';
 import { serverEnvironment } from './environment.js';
-import { finalizeChain, openChain } from '@agent-rental/test/support/replicas/market-chain';
+import { askChain, finalizeChain, openChain } from '@agent-rental/test/support/replicas/market-chain';
 import { Lanes } from './lanes.js';
-import { startPostgresProxy, type PostgresProxy } from '../proxies/postgres-proxy.js';
-import { startRpcProxy, type RpcProxy } from '../proxies/rpc-proxy.js';
-import { Servers, type FaultServer, type StartingServer } from './servers.js';
+import { startPostgresProxy } from '../proxies/postgres-proxy.js';
+import { startRpcProxy } from '../proxies/rpc-proxy.js';
+import { Servers, type FaultServer } from './servers.js';
 
-/** Price of a run, in lamports. */
 export const RUN_PRICE = 250_000n;
-/** Runs that a renter pays for in advance. */
 const DEPOSIT_RUNS = 6n;
 
-/** A listing and its agent's version. */
 export interface Listing extends SoldListing {
   readonly versionId: string;
 }
 
-/** A wallet that has rented one listing. */
 export interface Rental extends PaidRental<Listing> {
   /** A key of the wallet that has a daily limit. */
   apiKey?: string;
 }
+
+type Chain = 'chain' | 'connection' | 'treasury' | 'rpc';
+type MarketParts = Pick<FaultMarket, Chain | 'database' | 'postgres' | 'agent' | 'lanes'>;
 
 /**
  * A marketplace whose server can be killed and disturbed at every step. PostgreSQL and the chain run for the whole battery, and
@@ -47,25 +46,17 @@ export class FaultMarket {
   declare readonly database: TemporaryDatabase;
   declare readonly agent: FaultAgent;
   declare readonly lanes: Lanes;
-  declare readonly postgres: PostgresProxy;
-  declare readonly rpc: RpcProxy;
+  declare readonly postgres: Awaited<ReturnType<typeof startPostgresProxy>>;
+  declare readonly rpc: Awaited<ReturnType<typeof startRpcProxy>>;
   declare readonly treasury: PublicKey;
   /** All rentals, for the audit of the listings and the treasury. */
   readonly rentals: Rental[] = [];
   readonly #servers: Servers;
-  readonly #stateDir: string;
   #server: FaultServer | undefined;
 
-  private constructor(
-    parts: Pick<
-      FaultMarket,
-      'chain' | 'connection' | 'database' | 'agent' | 'lanes' | 'postgres' | 'rpc' | 'treasury'
-    >,
-    { servers, stateDir }: { servers: Servers; stateDir: string },
-  ) {
+  private constructor(parts: MarketParts, servers: Servers) {
     Object.assign(this, parts);
     this.#servers = servers;
-    this.#stateDir = stateDir;
   }
 
   /**
@@ -98,12 +89,15 @@ export class FaultMarket {
       },
     });
     const parts = { chain, connection, database, agent, lanes, postgres, rpc, treasury };
-    const market = new FaultMarket(parts, { servers, stateDir });
+    const market = new FaultMarket(parts, servers);
     try {
       await market.start();
       return await work(market);
     } finally {
-      await market.#close();
+      await servers.close();
+      await Promise.all([postgres.close(), rpc.close(), agent.close(), chain.close()]);
+      await database.close();
+      await removeStateDir(stateDir);
     }
   }
 
@@ -122,7 +116,7 @@ export class FaultMarket {
   }
 
   /** Starts a server that a fault may kill during its start. */
-  starting(): StartingServer {
+  starting() {
     return this.#servers.start();
   }
 
@@ -150,7 +144,12 @@ export class FaultMarket {
     return finalizeChain(this.chain);
   }
 
-  /** Publishes Per-Task listings of one creator. */
+  /** Drops transactions by a fork. @returns the number of dropped ones */
+  async fork(dropSignatures: readonly string[]): Promise<number> {
+    const asked = askChain<{ dropped: string[] }>(this.chain, 'localchain_fork', { dropSignatures });
+    return (await asked).dropped.length;
+  }
+
   async publish(count: number): Promise<Listing[]> {
     const creator = await newParticipant(this.served);
     return Promise.all(
@@ -158,16 +157,13 @@ export class FaultMarket {
         const name = `fault-agent-${index}`;
         const listing = { price_lamports: Number(RUN_PRICE) };
         const sold = await sellAgent(creator, 'connected', this.agent.url, { name, listing });
-        const [version] = await this.query<{ id: string }>(
-          'select id from agent_versions where listing_id = $1',
-          [sold.id],
-        );
+        const versions = 'select id from agent_versions where listing_id = $1';
+        const [version] = await this.query<{ id: string }>(versions, [sold.id]);
         return { ...sold, versionId: version?.id ?? '' };
       }),
     );
   }
 
-  /** Makes a wallet, rents a listing, and pays a deposit. */
   async rent(listing: Listing, runs: bigint = DEPOSIT_RUNS): Promise<Rental> {
     const terms = { deposit_lamports: Number(runs * RUN_PRICE) };
     const rental = await rentListing(await newParticipant(this.served), listing, terms);
@@ -183,9 +179,8 @@ export class FaultMarket {
     rental.apiKey = (await createApiKey(client, signer, 'limited', { policy })).key;
   }
 
-  /** Rents each listing with a new wallet. */
   rentAll(listings: readonly Listing[], runs?: bigint): Promise<Rental[]> {
-    return inParallel(listings, RENTING_AT_ONCE, (listing) => this.rent(listing, runs));
+    return inParallel(listings, 6, (listing) => this.rent(listing, runs));
   }
 
   /** The texts that identify steps of this rental's runs. */
@@ -193,16 +188,19 @@ export class FaultMarket {
     const credential = findAccessCredentialAddress(new PublicKey(wallet), listing.address).address;
     return [wallet, balanceAddress.toBase58(), credential.toBase58(), listing.id, listing.versionId];
   }
-
-  async #close(): Promise<void> {
-    await this.#servers.close();
-    await Promise.all([this.postgres.close(), this.rpc.close(), this.agent.close(), this.chain.close()]);
-    await this.database.close();
-    await removeStateDir(this.#stateDir);
-  }
 }
 
-const RENTING_AT_ONCE = 6;
+/** A registration of a connected agent of this market. */
+export const draftOf = ({ agent }: FaultMarket, name: string) => ({
+  name,
+  category: 'research' as const,
+  description: 'Answers at once.',
+  model: { provider: 'self_hosted' as const, model: 'stand-in', endpoint_url: agent.url },
+  entrypoint_url: agent.url,
+  input_schema: {},
+  output_schema: { type: 'string' },
+  listing: { rental_model: 'one_time' as const, price_lamports: 1_000_000, sample_output: ['A sample.'] },
+});
 
 /** Lets the leases of a dead server expire, and ages its runs. */
 export async function passLeases(query: (statement: string) => Promise<unknown>): Promise<void> {

@@ -9,16 +9,12 @@ export function reconcile(parts: {
   chain: { rpcUrl: string };
 }): Promise<unknown[]> {
   const env = { ...process.env, DATABASE_URL: parts.database.url, SOLANA_RPC_URLS: parts.chain.rpcUrl };
+  const args = [RECONCILE, '--every-transaction', '--json'];
   return new Promise((resolve, reject) => {
-    execFile(
-      process.execPath,
-      [RECONCILE, '--every-transaction', '--json'],
-      { env },
-      (error, stdout, stderr) => {
-        if (stdout === '') return reject(error ?? new Error(stderr));
-        const { repaired, open } = JSON.parse(stdout) as { repaired: unknown[]; open: unknown[] };
-        resolve([...repaired, ...open]);
-      },
-    );
+    execFile(process.execPath, args, { env }, (error, stdout, stderr) => {
+      if (stdout === '') return reject(error ?? new Error(stderr));
+      const { repaired, open } = JSON.parse(stdout) as { repaired: unknown[]; open: unknown[] };
+      resolve([...repaired, ...open]);
+    });
   });
 }

@@ -1,9 +1,8 @@
 import { until } from '@agent-rental/test/support/timing/until';
 import { Lane, type StepOfRun } from './lanes.js';
 import type { FaultMarket, Listing } from './market.js';
-import { earnCredits, holdBackground, newRequest, prepare, send, type Scenario } from './scenarios.js';
+import { earnCredits, newRequest, prepare, send, type Scenario } from './scenarios.js';
 
-/** The steps of a run, in order. */
 export interface Recording {
   readonly scenario: Scenario;
   /** The steps of every recording. */
@@ -13,36 +12,29 @@ export interface Recording {
 }
 
 /** Records the steps of a scenario's run on each of these listings, from its request to its last write. */
-export async function record(
-  market: FaultMarket,
-  scenario: Scenario,
-  listings: readonly Listing[],
-): Promise<Recording> {
+export async function record(market: FaultMarket, scenario: Scenario, listings: readonly Listing[]) {
   const rentals = await market.rentAll(listings);
   const requests = rentals.map((rental) => newRequest(scenario, rental));
   if (scenario.usesCredit) await earnCredits(market, rentals);
   for (const request of requests) await prepare(market, request);
   const lanes = rentals.map((rental) => new Lane(market.tokensOf(rental)));
-  market.lanes.use(lanes);
-  market.lanes.always = holdBackground;
-  // One after another: runs that end together share statements, and a shared statement has no lane.
-  for (const request of requests) {
-    await send(market, request);
-    await until(() => isAtRest(market, request.rental.wallet), 20_000, 20);
-  }
-  market.lanes.use([]);
-  market.lanes.always = () => undefined;
-  const recordings = lanes.map(({ steps }) => steps);
-  requireWhole(scenario, recordings);
-  return stepsOfAll(scenario, recordings);
+  await market.lanes.during(lanes, async () => {
+    // One after another: runs that end together share statements, and a shared statement has no lane.
+    for (const request of requests) {
+      await send(market, request);
+      await until(() => isAtRest(market, request.rental.wallet), 20_000, 20);
+    }
+  });
+  requireWhole(scenario, lanes);
+  return stepsOfAll(scenario, lanes);
 }
 
 /** A run's first write, and its last write. Only the run's id identifies the last one. */
 const LANDMARKS = [/\bstart_runs\(/, /\bfree_seat\(/];
 
 /** @throws Error for a recording without a step that every run has, because the matrix plays only recorded steps. */
-function requireWhole({ name }: Scenario, recordings: readonly (readonly StepOfRun[])[]): void {
-  for (const steps of recordings) {
+function requireWhole({ name }: Scenario, lanes: readonly Lane[]): void {
+  for (const { steps } of lanes) {
     for (const landmark of LANDMARKS) {
       if (steps.some((step) => landmark.test(step.name))) continue;
       throw new Error(`A recording of the scenario '${name}' has no step ${landmark.source}`);
@@ -51,10 +43,12 @@ function requireWhole({ name }: Scenario, recordings: readonly (readonly StepOfR
 }
 
 /** Separates the steps of all recordings from the steps of some. */
-export function stepsOfAll(scenario: Scenario, recordings: readonly (readonly StepOfRun[])[]): Recording {
-  const [first = [], ...others] = recordings;
-  const keys = others.map((steps) => new Set(steps.map(keyOf)));
-  const steps = first.filter((step) => !isRefresh(step) && keys.every((seen) => seen.has(keyOf(step))));
+export function stepsOfAll(scenario: Scenario, lanes: readonly Lane[]): Recording {
+  const recordings = lanes.map(({ steps }) => steps);
+  const keys = recordings.map((steps) => new Set(steps.map(keyOf)));
+  const steps = (recordings[0] ?? []).filter(
+    (step) => !isRefresh(step) && keys.every((seen) => seen.has(keyOf(step))),
+  );
   const shared = new Set(steps.map(keyOf));
   const sometimes = new Map(
     recordings.flat().flatMap((step) => (shared.has(keyOf(step)) ? [] : [[keyOf(step), step] as const])),

@@ -1,42 +1,29 @@
 import { until } from '@agent-rental/test/support/timing/until';
-import { Lane, type PlannedFault, type StepOfRun } from './lanes.js';
+import { holdBackground, Lane, type PlannedFault, type StepOfRun } from './lanes.js';
 import type { FaultMarket, Listing } from './market.js';
+import type { Log } from '../../run-battery.js';
 import { record, writingSteps, type Recording } from './record.js';
-import {
-  earnCredits,
-  holdBackground,
-  newRequest,
-  prepare,
-  SCENARIOS,
-  send,
-  type Got,
-  type RunRequest,
-  type Scenario,
-} from './scenarios.js';
+import { earnCredits, newRequest, prepare, SCENARIOS, send, type Scenario } from './scenarios.js';
 import { verify, type Played, type Verified } from './verify.js';
 
-/** Chooses some of the rows. */
 export type PickRows = <T>(rows: readonly T[]) => readonly T[];
 
 export const pickAll: PickRows = (rows) => rows;
 
-/** The options of a matrix. */
 export interface MatrixOptions {
   /** Runs that each fault interrupts, each on its own listing. */
   lanes: number;
   /** Chooses the rows of a scenario to play. Default: all of them. */
   pick?: PickRows | undefined;
-  log(line: string): void;
+  log: Log;
 }
 
-/** One fault in one kind of run. */
 export interface Row {
   readonly name: string;
   readonly scenario: Scenario;
   readonly fault: PlannedFault;
 }
 
-/** The result of a matrix. */
 export interface MatrixReport extends Verified {
   /** The number of rows of each scenario, played or not. */
   rows: Record<string, number>;
@@ -44,12 +31,10 @@ export interface MatrixReport extends Verified {
   sometimes: string[];
 }
 
-/** The interruption of a matrix's runs. */
 interface MatrixPlay {
   rowsOf(recording: Recording, writes: (step: StepOfRun) => boolean): Row[];
   /** Called when all runs of a batch are at their steps, before their answers. */
   interrupt?(): Promise<unknown>;
-  /** Called after the answers of a batch. */
   restart?(): Promise<unknown>;
 }
 
@@ -58,7 +43,6 @@ const MOST_TRIES = 3;
 /** The time for a run's writes after its answer. */
 const AFTER_ANSWER_MS = 1_500;
 
-/** The name of a row. */
 export const rowName = (scenario: string, how: string, { at, name, occurrence }: StepOfRun): string =>
   `${scenario}: ${how} ${at} ${name.slice(0, 90)} (${occurrence})`;
 
@@ -97,12 +81,7 @@ export async function playMatrix(
   await market.kill();
   await market.start();
   const verified = await verify(market, played, treasuryBefore);
-  return {
-    rows: counts,
-    sometimes: [...sometimes],
-    ...verified,
-    broken: [...unreached, ...verified.broken],
-  };
+  return { rows: counts, sometimes: [...sometimes], ...verified, broken: [...unreached, ...verified.broken] };
 }
 
 /**
@@ -114,7 +93,7 @@ export async function playMatrix(
 export async function playRows<Played extends { readonly name: string }>(
   rows: readonly Played[],
   atOnce: number,
-  log: (line: string) => void,
+  log: Log,
   play: (batch: readonly Played[], isRetry: boolean) => Promise<readonly boolean[]>,
 ): Promise<string[]> {
   const unreached: string[] = [];
@@ -125,10 +104,8 @@ export async function playRows<Played extends { readonly name: string }>(
     const batch = alone ? [alone] : waiting.slice(0, atOnce);
     waiting = waiting.filter((each) => !batch.includes(each));
     const isRetry = batch.some(({ tries }) => tries > 0);
-    const reached = await play(
-      batch.map(({ row }) => row),
-      isRetry,
-    );
+    const played = batch.map(({ row }) => row);
+    const reached = await play(played, isRetry);
     for (const [index, { row, tries }] of batch.entries()) {
       if (reached[index] === true) continue;
       if (tries + 1 < MOST_TRIES) waiting.push({ row, tries: tries + 1 });
@@ -147,10 +124,8 @@ async function playBatch(
   { interrupt, restart }: MatrixPlay,
 ): Promise<(Played & { isReached: boolean })[]> {
   const rentals = await market.rentAll(listings.slice(0, batch.length));
-  await earnCredits(
-    market,
-    rentals.filter((_, index) => batch[index]?.scenario.usesCredit),
-  );
+  const earning = rentals.filter((_, index) => batch[index]?.scenario.usesCredit);
+  await earnCredits(market, earning);
   const runs = rentals.map((rental, index) => {
     const { name, scenario, fault } = batch[index] as Row;
     const lane = new Lane(market.tokensOf(rental), fault);
@@ -160,7 +135,11 @@ async function playBatch(
   market.lanes.use(runs.map(({ lane }) => lane));
   // Background work must not advance the runs past their steps, and must not wait for their locks.
   market.lanes.always = holdBackground;
-  const answers = runs.map((run) => answerOf(market, run));
+  const answers = runs.map(async ({ lane, request }) => {
+    const got = await send(market, request);
+    if (got.status !== undefined) lane.answered();
+    return got;
+  });
   await Promise.all(
     runs.map(({ lane }, index) =>
       // A run may reach its step after its answer.
@@ -172,23 +151,11 @@ async function playBatch(
   const firsts = await Promise.all(answers);
   market.lanes.use([]);
   await restart?.();
-  return runs.map(({ name, lane, request }, index) => ({
-    name,
-    request,
-    first: firsts[index] ?? { hasOutput: false },
-    isReached: lane.isReached,
-  }));
+  return runs.map(({ name, lane, request }, index) => {
+    const first = firsts[index] ?? { hasOutput: false };
+    return { name, request, first, isReached: lane.isReached };
+  });
 }
 
-async function answerOf(
-  market: FaultMarket,
-  { lane, request }: { lane: Lane; request: RunRequest },
-): Promise<Got> {
-  const got = await send(market, request);
-  if (got.status !== undefined) lane.answered();
-  return got;
-}
-
-async function afterAnswer(lane: Lane): Promise<void> {
-  await until(async () => lane.isReached, AFTER_ANSWER_MS, 10).catch(() => lane.waited());
-}
+const afterAnswer = (lane: Lane) =>
+  until(async () => lane.isReached, AFTER_ANSWER_MS, 10).catch(() => lane.waited());

@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { until } from '@agent-rental/test/support/timing/until';
 import { call, type Answer } from '@agent-rental/test/support/http';
+import { jsonOf } from '../../run-answers.js';
 import type { WayToWork } from './agent.js';
 import type { FaultMarket, Rental } from './market.js';
-import type { Fate, Step } from '../proxies/step.js';
 
-/** A kind of run. */
 export interface Scenario {
   readonly name: string;
   readonly work: WayToWork;
   readonly isStream: boolean;
   /** Whether its agent was reached recently, so that the server signs the charge at the run's start. */
   readonly isHot: boolean;
-  /** Whether a credit pays for it. */
   readonly usesCredit: boolean;
   /** Whether its caller has an API key with a daily limit. */
   readonly hasPolicy?: boolean;
@@ -25,7 +23,6 @@ const plain = { work: 'answer', isStream: false, isHot: true, usesCredit: false 
 export const PLAIN_RUN: Scenario = { ...plain, name: 'charged as it starts' };
 export const STREAMED_RUN: Scenario = { ...plain, name: 'streamed', work: 'stream', isStream: true };
 
-/** The runs of the matrix. */
 export const SCENARIOS: readonly Scenario[] = [
   PLAIN_RUN,
   { ...plain, name: 'asked for with a limited API key', hasPolicy: true },
@@ -37,7 +34,6 @@ export const SCENARIOS: readonly Scenario[] = [
   { ...plain, name: 'left by its caller', work: 'linger', ends: 'leave' },
 ];
 
-/** A repeatable request for a run. */
 export interface RunRequest {
   readonly scenario: Scenario;
   readonly rental: Rental;
@@ -46,19 +42,14 @@ export interface RunRequest {
 }
 
 export function newRequest(scenario: Scenario, rental: Rental): RunRequest {
-  return {
-    scenario,
-    rental,
-    key: randomUUID(),
-    body: { agent_id: rental.listing.id, task: `${scenario.work} ${randomUUID()}` },
-  };
+  const body = { agent_id: rental.listing.id, task: `${scenario.work} ${randomUUID()}` };
+  return { scenario, rental, key: randomUUID(), body };
 }
 
 /** A caller's answer. Without `status`: the connection broke. */
 export interface Got {
   readonly status?: number;
   readonly body?: Answer['body'];
-  /** Whether a part of the output came. */
   readonly hasOutput: boolean;
 }
 
@@ -88,15 +79,6 @@ export async function earnCredits(market: FaultMarket, rentals: readonly Rental[
   }
 }
 
-/** Holds the server's background work: the indexer and the checks of open charges. */
-export function holdBackground({ at, name }: Step): Fate | undefined {
-  const isBackground =
-    at === 'chain'
-      ? name === 'getSignaturesForAddress'
-      : name.startsWith('update "charges" set "next_attempt_at" = now() +');
-  return isBackground ? 'hold' : undefined;
-}
-
 const tokenOf = ({ scenario, rental }: RunRequest): string =>
   (scenario.hasPolicy === true ? rental.apiKey : undefined) ?? rental.renter.token;
 
@@ -106,52 +88,38 @@ export async function send(market: FaultMarket, request: RunRequest): Promise<Go
   const { served, agent } = market;
   const token = tokenOf(request);
   const leaves = new AbortController();
-  /** Retries while the service fails: without a cancellation the agent works for a minute. */
-  const cancel = async () => {
+  const end = async () => {
+    await agent.received(body.task);
+    if (scenario.ends === 'leave') return leaves.abort();
+    // Retries while the service fails: without a cancellation the agent works for a minute.
     for (let left = MOST_REPEATS; left > 0; left -= 1) {
       const asked = { token, body: { idempotency_key: key } };
       const answer = await call(served, 'POST', '/v1/runs/cancel', asked).catch(() => undefined);
       if (answer === undefined || answer.status < 500) return;
     }
   };
-  const end = async () => {
-    await agent.received(body.task);
-    if (scenario.ends === 'leave') leaves.abort();
-    else await cancel();
-  };
   if (scenario.ends !== undefined) void end();
   let text = '';
   let status: number | undefined;
   try {
-    const response = await fetch(
-      served.dev.base_url + (scenario.isStream ? '/v1/execute/stream' : '/v1/execute'),
-      {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${token}`,
-          'content-type': 'application/json',
-          'idempotency-key': key,
-        },
-        body: JSON.stringify(body),
-        signal: leaves.signal,
-      },
-    );
+    const path = scenario.isStream ? '/v1/execute/stream' : '/v1/execute';
+    const headers = { authorization: `Bearer ${token}`, 'idempotency-key': key };
+    const response = await fetch(served.dev.base_url + path, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: leaves.signal,
+    });
     status = response.status;
     const decoder = new TextDecoder();
     for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true });
   } catch {
     return { hasOutput: text.includes('event: output') };
   }
-  if (scenario.isStream && status === 200) {
-    const done = /event: done\ndata: (.*)\n/.exec(text)?.[1];
-    return {
-      status,
-      ...(done === undefined ? {} : { body: JSON.parse(done) as Answer['body'] }),
-      hasOutput: text.includes('event: output'),
-    };
-  }
-  const json = JSON.parse(text) as Answer['body'];
-  return { status, body: json, hasOutput: json['status'] === 'completed' };
+  const json = jsonOf(text) as Answer['body'] | undefined;
+  if (scenario.isStream && status === 200)
+    return { status, ...(json && { body: json }), hasOutput: text.includes('event: output') };
+  return { status, ...(json && { body: json }), hasOutput: json?.['status'] === 'completed' };
 }
 
 /** Repeats the request with the same key, without a stream, until the answer is not 503. */
@@ -159,14 +127,10 @@ export async function repeat(market: FaultMarket, request: RunRequest): Promise<
   const { key, body } = request;
   const token = tokenOf(request);
   for (let left = MOST_REPEATS; ; left -= 1) {
-    const answer = await call(market.served, 'POST', '/v1/execute', {
-      token,
-      body,
-      headers: { 'idempotency-key': key },
-    });
-    if (answer.status !== 503 || left === 0) {
-      return { status: answer.status, body: answer.body, hasOutput: answer.body['status'] === 'completed' };
-    }
+    const asked = { token, body, headers: { 'idempotency-key': key } };
+    const { status, body: told } = await call(market.served, 'POST', '/v1/execute', asked);
+    if (status !== 503 || left === 0)
+      return { status, body: told, hasOutput: told['status'] === 'completed' };
   }
 }
 

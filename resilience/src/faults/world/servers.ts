@@ -1,16 +1,8 @@
 import { loadServer, type LoadedServer } from '@agent-rental/test/support/replicas/replica';
 import type { StartMessage } from '@agent-rental/test/support/replicas/server-process';
 
-/** A server in a separate process. */
 export interface FaultServer {
   readonly baseUrl: string;
-  /** Kills it, like a crash. */
-  kill(): Promise<unknown>;
-}
-
-/** A server during its start, which may never end. */
-export interface StartingServer {
-  readonly ready: Promise<FaultServer>;
   kill(): Promise<unknown>;
 }
 
@@ -23,11 +15,12 @@ export class Servers {
     this.#message = message;
   }
 
-  start(): StartingServer {
+  /** Starts a server. The start may never end. */
+  start() {
     const server = this.#all.at(-1) as LoadedServer;
     this.#all.push(loadServer());
     const kill = () => server.end('SIGKILL');
-    const started = async () => ({ baseUrl: await server.start(this.#message), kill });
+    const started = async (): Promise<FaultServer> => ({ baseUrl: await server.start(this.#message), kill });
     return { ready: started(), kill };
   }
 

@@ -19,18 +19,12 @@ export async function callInClient(
   cases: readonly Case[],
 ): Promise<ClientVerdict> {
   const home = await mkdtemp(join(tmpdir(), 'agent-rental-schemas-'));
-  // Different tasks for all clients, so that each input has one call.
-  const taskOf = (index: number) => `${client.name}: ${index}`;
   const path = join(home, 'cases.json');
-  const calls = cases.map((each, index): Call => ({ ...each, task: taskOf(index) }));
+  // Different tasks for all clients, so that each input has one call.
+  const calls = cases.map((each, index): Call => ({ ...each, task: `${client.name}: ${index}` }));
   try {
     await writeFile(path, JSON.stringify(groupsOf(market.mcpUrl, calls)));
-    const env = {
-      PATH: process.env['PATH'] ?? '',
-      HOME: home,
-      TOKEN: market.token,
-      GROUPS: path,
-    };
+    const env = { PATH: process.env['PATH'] ?? '', HOME: home, TOKEN: market.token, GROUPS: path };
     const said = await linesOf(file, args, home, env);
     return { client: client.name, ...judgeCalls(calls, market.arrived, said) };
   } finally {
@@ -42,30 +36,18 @@ export async function callInClient(
 function groupsOf(mcpUrl: string, calls: readonly Call[]): { url: string; calls: object[] }[] {
   const ids = [...new Set(calls.map(({ agentId }) => agentId))];
   return Array.from({ length: Math.ceil(ids.length / GROUP_SIZE) }, (_, group) => {
-    const named = new Set(ids.slice(group * GROUP_SIZE, (group + 1) * GROUP_SIZE));
-    return {
-      url: `${mcpUrl}?tools=${[...named].join(',')}`,
-      calls: calls.flatMap(({ agentId, task, value }, index) =>
-        named.has(agentId)
-          ? [{ index, tool: toolOf(agentId), args: { agent_id: agentId, task, input: value } }]
-          : [],
-      ),
-    };
+    const named = ids.slice(group * GROUP_SIZE, (group + 1) * GROUP_SIZE);
+    const asked = calls.map(({ agentId, task, value }, index) => {
+      const args = { agent_id: agentId, task, input: value };
+      return { index, tool: agentId.replaceAll('-', '_'), args };
+    });
+    const url = `${mcpUrl}?tools=${named.join(',')}`;
+    return { url, calls: asked.filter(({ args }) => named.includes(args.agent_id)) };
   });
 }
 
-/** The name of a listing's tool. */
-function toolOf(agentId: string): string {
-  return agentId.replaceAll('-', '_');
-}
-
 /** Runs a client's program. @returns its text for each call. It prints one line of JSON per call, among other lines. */
-async function linesOf(
-  file: string,
-  args: readonly string[],
-  cwd: string,
-  env: Record<string, string>,
-): Promise<Map<number, string>> {
+async function linesOf(file: string, args: readonly string[], cwd: string, env: Record<string, string>) {
   const child = spawn(file, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: MOST_MS });
   let printed = '';
   let errors = '';

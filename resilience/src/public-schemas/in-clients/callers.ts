@@ -15,7 +15,6 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   '@openai/agents 0.20.0': 'openai-agents.mjs',
 };
 
-/** The clients with such a program. */
 export const CALLERS: readonly Client[] = CLIENTS.flatMap((client) => {
   const program = PROGRAMS[client.name];
   return program === undefined ? [] : [{ ...client, program }];

@@ -11,33 +11,15 @@ import { ECHO_MARK } from './judge-calls.js';
 const LISTINGS_EACH = 25;
 const PRICE_LAMPORTS = 100_000;
 
-/** A tool that the service did not publish, with its error. */
-export interface Unpublished {
-  readonly tool: string;
-  readonly error: string;
-}
-
-/** A published tool. */
-interface EchoListing {
-  readonly agentId: string;
-  readonly tool: PublicTool;
-}
-
-type Published = EchoListing | Unpublished;
+/** A published tool, or a tool that the service did not publish. */
+type Published = { agentId: string; tool: PublicTool } | { tool: string; error: string };
 
 /** A marketplace whose agents return their input, and a renter that has rented all of them. */
-export interface EchoMarket {
-  readonly mcpUrl: string;
-  readonly token: string;
-  readonly listings: readonly EchoListing[];
-  readonly unpublished: readonly Unpublished[];
-  /** The input that arrived with a task. */
-  readonly arrived: ReadonlyMap<string, unknown>;
-  stop(): Promise<void>;
-}
+export type EchoMarket = Awaited<ReturnType<typeof openEchoMarket>>;
 
 /** Starts a marketplace like `npm start`, and publishes each tool as a listing with its unchanged schema. */
-export async function openEchoMarket(tools: readonly PublicTool[]): Promise<EchoMarket> {
+export async function openEchoMarket(tools: readonly PublicTool[]) {
+  /** The input that arrived with a task. */
   const arrived = new Map<string, unknown>();
   const agent = await listenNode(async (request) => {
     const { task, input } = (await request.json()) as { task: string; input?: unknown };
@@ -59,23 +41,20 @@ export async function openEchoMarket(tools: readonly PublicTool[]): Promise<Echo
     const groups = Array.from({ length: Math.ceil(tools.length / LISTINGS_EACH) }, (_, group) =>
       tools.slice(group * LISTINGS_EACH, (group + 1) * LISTINGS_EACH),
     );
-    const published = await Promise.all(
-      groups.map(async (group) => {
-        const creator = await newParticipant(marketplace);
-        return inParallel(group, 1, async (tool): Promise<Published> => {
-          try {
-            const agentId = await publishEcho(creator, tool, origin);
-            await rent(renter.client, renter.signer, agentId, { max_price_lamports: PRICE_LAMPORTS });
-            return { agentId, tool };
-          } catch (error) {
-            return { tool: tool.name, error: String(error) };
-          }
-        });
-      }),
-    );
-    const all = published.flat();
-    const listings = all.filter((one) => 'agentId' in one);
-    const unpublished = all.filter((one) => 'error' in one);
+    const published = await inParallel(groups, groups.length, async (group) => {
+      const creator = await newParticipant(marketplace);
+      return inParallel(group, 1, async (tool): Promise<Published> => {
+        try {
+          const agentId = await publishEcho(creator, tool, origin);
+          await rent(renter.client, renter.signer, agentId, { max_price_lamports: PRICE_LAMPORTS });
+          return { agentId, tool };
+        } catch (error) {
+          return { tool: tool.name, error: String(error) };
+        }
+      });
+    });
+    const listings = published.flat().filter((one) => 'agentId' in one);
+    const unpublished = published.flat().filter((one) => 'error' in one);
     const mcpUrl = `${marketplace.dev.base_url}/mcp`;
     return { mcpUrl, token: renter.token, listings, unpublished, arrived, stop };
   } catch (error) {

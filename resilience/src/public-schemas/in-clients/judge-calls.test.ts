@@ -1,32 +1,21 @@
 import { expect, it } from 'vitest';
 import { judgeCalls, type Call } from './judge-calls.js';
 
-const call = (task: string, value: unknown): Call => ({
-  agentId: 'echo-aaaaaa',
-  tool: 'create',
-  task,
-  value,
-});
+const call = (task: string, value: unknown): Call => {
+  return { agentId: 'echo-aaaaaa', tool: 'create', task, value };
+};
 const ANSWER = '{"echo_of":"..."}';
 
 it('finds refused calls and changed inputs', () => {
-  const calls = [
-    call('same', { a: 1 }),
-    call('refused', { a: 2 }),
-    call('changed', { a: 3 }),
-    call('unread', {}),
-  ];
+  const values = { same: { a: 1 }, refused: { a: 2 }, changed: { a: 3 }, unread: {} };
+  const calls = Object.entries(values).map(([task, value]) => call(task, value));
   const arrived = new Map<string, unknown>([
     ['same', { a: 1 }],
     ['changed', { a: '3' }],
     ['unread', {}],
   ]);
-  const said = new Map([
-    [0, ANSWER],
-    [1, 'not a valid argument'],
-    [2, ANSWER],
-    [3, 'the output does not match'],
-  ]);
+  const texts = [ANSWER, 'not a valid argument', ANSWER, 'the output does not match'];
+  const said = new Map(texts.entries());
   expect(judgeCalls(calls, arrived, said)).toEqual({
     calls: 4,
     refused: [

@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** A property of every echo's output. */
 export const ECHO_MARK = 'echo_of';
 
-/** A value for a listing's input. */
 export interface Case {
   readonly agentId: string;
   readonly tool: string;
@@ -15,7 +13,6 @@ export interface Call extends Case {
   readonly task: string;
 }
 
-/** A refused or changed call. */
 interface Miss {
   readonly tool: string;
   readonly value: unknown;
@@ -23,15 +20,7 @@ interface Miss {
   readonly got: unknown;
 }
 
-/** The result of one client. */
-export interface ClientVerdict {
-  readonly client: string;
-  readonly calls: number;
-  /** Calls that did not reach the agent, or had no answer of the agent. */
-  readonly refused: readonly Miss[];
-  /** Calls with a changed input at the agent. */
-  readonly changed: readonly Miss[];
-}
+export type ClientVerdict = { readonly client: string } & ReturnType<typeof judgeCalls>;
 
 const MAX_SAID = 400;
 
@@ -45,7 +34,8 @@ export function judgeCalls(
   calls: readonly Call[],
   arrived: ReadonlyMap<string, unknown>,
   said: ReadonlyMap<number, string>,
-): Omit<ClientVerdict, 'client'> {
+) {
+  /** Calls that did not reach the agent, or had no answer of the agent. */
   const refused: Miss[] = [];
   const changed: Miss[] = [];
   for (const [index, { tool, task, value }] of calls.entries()) {

@@ -17,13 +17,6 @@ await runBattery(
   },
   async (values, log) => {
     requireRedis(hasRedis);
-    return runRollingUpdate({
-      replicas: values.replicas,
-      requests: values.requests,
-      wallets: 12,
-      concurrency: 24,
-      seed: seedOr(values.seed),
-      log,
-    });
+    return runRollingUpdate({ ...values, wallets: 12, concurrency: 24, seed: seedOr(values.seed), log });
   },
 );

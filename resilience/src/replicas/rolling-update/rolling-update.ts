@@ -1,53 +1,23 @@
 import { Random } from '@agent-rental/test/support/random';
 import { startBalancer } from '@agent-rental/test/support/replicas/balancer';
-import type { Replica } from '@agent-rental/test/support/replicas/replica';
-import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
 import { ReplicaMarket } from '@agent-rental/test/support/replicas/replica-market';
 import { setTimeout as delay } from 'node:timers/promises';
-import { newCaller, type AskedRun, type Caller } from '../caller.js';
+import { newCallers, type AskedRun, type Caller } from '../caller.js';
 import { Client } from '../client.js';
-import { compareMoney, compareRecords, rest } from '../records.js';
-import { KINDS, make } from '../requests.js';
+import { compareMoney, compareRecords, rest, told } from '../records.js';
+import { KINDS, make, type MixedOptions } from '../requests.js';
 import type { Context } from '../runs.js';
-
-export interface RollingUpdateOptions {
-  readonly replicas: number;
-  readonly requests: number;
-  readonly wallets: number;
-  readonly concurrency: number;
-  readonly seed: number;
-  log(line: string): void;
-}
-
-export interface RollingUpdateReport {
-  readonly seed: number;
-  readonly seconds: number;
-  readonly requests: number;
-  readonly statuses: Record<number, number>;
-  /** Answers of each replica, by name. */
-  readonly answered: Record<string, number>;
-  /** Requests that the balancer sent to another replica, because the first one drained. */
-  readonly sent_again: number;
-  readonly replaced: string[];
-  readonly runs: { asked: number; on_record: number };
-  readonly broken: string[];
-}
 
 /** Failures. 0: the connection broke. 429 and 503 are failures, because no caller reaches a limit. */
 const FAILURES = [0, 429, 500, 502, 503];
-/** Limits that no caller reaches. */
 const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '1000000', EXECUTIONS_PER_MINUTE: '1000000' };
 /** The pause between the start of a new replica and the drain of an old one, so that both serve. */
 const TOGETHER_MS = 1_500;
 
 /** Replaces replicas one by one, under load behind a load balancer. */
-export async function runRollingUpdate(options: RollingUpdateOptions): Promise<RollingUpdateReport> {
+export async function runRollingUpdate(options: MixedOptions & { readonly replicas: number }) {
   const balancer = await startBalancer();
-  const market = await ReplicaMarket.open({
-    replicas: options.replicas,
-    front: balancer,
-    env: UNLIMITED,
-  });
+  const market = await ReplicaMarket.open({ replicas: options.replicas, front: balancer, env: UNLIMITED });
   try {
     for (const replica of market.replicas) await balancer.add(replica);
     return await rollingUpdate(market, balancer, options);
@@ -60,8 +30,8 @@ export async function runRollingUpdate(options: RollingUpdateOptions): Promise<R
 async function rollingUpdate(
   market: ReplicaMarket,
   balancer: Awaited<ReturnType<typeof startBalancer>>,
-  { requests, wallets, concurrency, seed, log }: RollingUpdateOptions,
-): Promise<RollingUpdateReport> {
+  { requests, wallets, concurrency, seed, log }: MixedOptions,
+) {
   const random = new Random(seed);
   const broken: string[] = [];
   const listings = await market.publish([
@@ -69,18 +39,9 @@ async function rollingUpdate(
     { name: 'for-good', model: 'one_time' },
     { name: 'for-a-month', model: 'subscription' },
   ]);
-  const runsOfWallet = Math.ceil(requests / wallets) + 60;
-  const callers = await inParallel(Array(wallets), 6, () => newCaller(market, listings, runsOfWallet));
+  const callers = await newCallers(market, listings, { requests, wallets });
   const treasuryBefore = await market.connection.getBalance(market.treasury);
-  const front: Replica = {
-    name: 'the load balancer',
-    dev: balancer.dev,
-    pid: process.pid,
-    isUp: true,
-    kill: () => Promise.resolve(),
-    drain: () => Promise.resolve(0),
-    output: () => '',
-  };
+  const front = { name: 'the load balancer', dev: balancer.dev, isUp: true };
   const client = new Client({ random, replicas: () => [front], broken });
   const runs: AskedRun[] = [];
   const context: Context = { client, random, runs };
@@ -124,8 +85,7 @@ async function rollingUpdate(
     const count = client.statuses[status] ?? 0;
     if (count > 0) broken.push(`${count} requests failed with ${status || 'a broken connection'}`);
   }
-  const left = await rest(market);
-  for (const [what, count] of Object.entries(left)) if (count > 0) broken.push(`${count} ${what} are left`);
+  broken.push(...(await rest(market)));
   const records = await compareRecords(market, runs);
   if (records.madeGood > 0) broken.push(`runs were cut off: ${records.reasons.join('; ')}`);
   broken.push(...records.wrong, ...(await compareMoney(market, treasuryBefore)));
@@ -138,8 +98,6 @@ async function rollingUpdate(
     sent_again: balancer.sentAgain,
     replaced,
     runs: { asked: runs.length, on_record: records.onRecord },
-    broken: [...new Set(broken)].slice(0, MOST_TOLD),
+    broken: told(broken),
   };
 }
-
-const MOST_TOLD = 50;

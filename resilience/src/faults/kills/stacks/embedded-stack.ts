@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { findRunningPostgres } from '@agent-rental/server/testing';
 import { newStateDir, readKeypair, removeStateDir } from '@agent-rental/test/support/marketplace';
 import { descendants } from '@agent-rental/test/support/processes/processes';
+import { until } from '@agent-rental/test/support/timing/until';
 import { Connection } from '@solana/web3.js';
 import { queryOf, type Part, type Stack } from './stack.js';
 import { SupervisedServer } from './supervised-server.js';
@@ -20,7 +21,6 @@ const COMMANDS: Readonly<Partial<Record<Part, RegExp>>> = {
   postgres: /\/postgres -D /,
 };
 
-/** Starts the same parts as `npm start`. */
 export async function openEmbeddedStack(env: Readonly<Record<string, string>>): Promise<Stack> {
   const [stateDir, tempDir] = [await newStateDir(), await newStateDir()];
   const [port, chainPort] = [await freePorts(1), await freePorts(2)];
@@ -68,14 +68,9 @@ function patientConnection(rpcUrl: string): Connection {
   return new Connection(rpcUrl, {
     commitment: 'confirmed',
     fetch: async (...asked: Parameters<typeof fetch>) => {
-      for (let left = 50; ; left -= 1) {
-        try {
-          return await fetch(...asked);
-        } catch (error) {
-          if (left === 0) throw error;
-          await delay(100);
-        }
-      }
+      // The last attempt reports the failure.
+      const answer = await until(() => fetch(...asked).catch(() => undefined), 5_000).catch(() => undefined);
+      return answer ?? fetch(...asked);
     },
   });
 }

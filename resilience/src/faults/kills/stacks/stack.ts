@@ -1,7 +1,7 @@
 import type { Connection, PublicKey } from '@solana/web3.js';
 import { Client } from 'pg';
+import type { SupervisedServer } from './supervised-server.js';
 
-/** The parts that can be killed. */
 export const PARTS = ['server', 'chain', 'postgres', 'redis'] as const;
 export type Part = (typeof PARTS)[number];
 
@@ -22,15 +22,8 @@ export interface Stack {
   readonly dev: { readonly base_url: string; readonly rpc_url: string };
   readonly connection: Connection;
   readonly treasury: PublicKey;
-  /** Folders that must contain no leftovers of runs. */
   readonly folders: readonly string[];
-  readonly server: {
-    readonly pid: number;
-    readonly exits: number;
-    killAtStep(order: { step: string; after: number; delayMs: number; pid: number }): Promise<void>;
-    output(): string;
-  };
-  /** The present process of a part. */
+  readonly server: SupervisedServer;
   pidOf(part: Part): Promise<number>;
   query<T extends object>(text: string, values?: unknown[]): Promise<T[]>;
   /** Advances the chain until its confirmed transactions are final. */

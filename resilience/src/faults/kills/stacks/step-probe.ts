@@ -5,7 +5,6 @@
 import { isMainThread } from 'node:worker_threads';
 import { INVALID_SPAN_CONTEXT, trace, type Span, type Tracer } from '@opentelemetry/api';
 
-/** The parent's order to kill a process. */
 export interface KillOrder {
   readonly type: 'kill-at-step';
   readonly step: string;
@@ -14,11 +13,6 @@ export interface KillOrder {
   /** From the start of the step to the kill. 0: before any of its work. */
   readonly delayMs: number;
   readonly pid: number;
-}
-
-/** The report to the parent, unless the server killed itself. */
-export interface Killed {
-  readonly type: 'killed';
 }
 
 let order: KillOrder | undefined;
@@ -32,7 +26,8 @@ function noteSpan(name: string): void {
   order = undefined;
   const kill = () => {
     process.kill(pid, 'SIGKILL');
-    process.send?.({ type: 'killed' } satisfies Killed);
+    // Not sent when the server killed itself.
+    process.send?.({ type: 'killed' });
   };
   if (delayMs === 0) kill();
   else setTimeout(kill, delayMs);

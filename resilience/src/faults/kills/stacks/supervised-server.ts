@@ -10,8 +10,7 @@ const PROBE = fileURLToPath(new URL('../../../../dist/faults/kills/stacks/step-p
 const RESTART_DELAY_MS = 100;
 const MOST_OUTPUT = 20_000;
 
-/** A server program. */
-export interface ServerProgram {
+interface ServerProgram {
   /** Absolute path of the compiled entry. */
   readonly entry: string;
   readonly env: Readonly<Record<string, string>>;
@@ -37,16 +36,12 @@ export class SupervisedServer {
   }
 
   /** @param beforeRestart runs between an end and the next start */
-  static async start(
-    program: ServerProgram,
-    beforeRestart: () => Promise<void> = async () => undefined,
-  ): Promise<SupervisedServer> {
+  static async start(program: ServerProgram, beforeRestart: () => Promise<void> = async () => undefined) {
     const server = new SupervisedServer(program, beforeRestart);
     await server.#ready;
     return server;
   }
 
-  /** The id of the present process. */
   get pid(): number {
     return this.#child.pid ?? 0;
   }
@@ -104,7 +99,6 @@ export class SupervisedServer {
     await killed;
   }
 
-  /** Stops the server with SIGTERM. */
   async close(): Promise<void> {
     this.#isClosing = true;
     const child = this.#child;
