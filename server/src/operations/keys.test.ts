@@ -343,7 +343,7 @@ it('the master key is replaced under load. Replicas change over one by one, no s
   const both = deriveKeys(world.keys.masterKey, { others: [next] });
   await replaceAll(both);
   await expect(operate(['rotate-master-key', 'propose'], deriveKeys(next), [next])).rejects.toThrow(
-    'is not the key',
+    'is the wrong key',
   );
   await operate(['rotate-master-key', 'propose'], both, [next]);
   const changing = deriveKeys(next, { others: [world.keys.masterKey] });
@@ -353,7 +353,7 @@ it('the master key is replaced under load. Replicas change over one by one, no s
   await vi.waitUntil(async () => (await operate(['reseal'], changing)).startsWith('0 sealed anew; all'), {
     timeout: 30_000,
   });
-  await expect(accept(last)).rejects.toThrow('is not the key');
+  await expect(accept(last)).rejects.toThrow('is the wrong key');
   await accept(changing);
   await replaceAll(deriveKeys(next));
   await load.end();
