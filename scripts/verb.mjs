@@ -26,13 +26,14 @@ const { status, signal } = spawnSync(process.execPath, await commandOf(subjects[
 });
 process.exitCode = status ?? (signal === 'SIGINT' ? 130 : 1);
 
-async function commandOf({ main, tests, project, summary, options, toArguments }) {
+async function commandOf({ main, tests, sampled, project, summary, options, toArguments }) {
   if (tests)
     return [
       join(root, 'node_modules/vitest/vitest.mjs'),
       'run',
       ...(project ? ['--project', project] : []),
       ...tests,
+      ...(sampled ? filesWith(sampled) : []),
       ...rest,
     ];
   if (!options) return [join(root, main), ...rest];
@@ -40,4 +41,12 @@ async function commandOf({ main, tests, project, summary, options, toArguments }
   process.argv.splice(2, 2);
   const { values } = readCommandLine({ command: `npm run ${verb} -- ${subject}`, summary, options });
   return [join(root, main), ...toArguments(values)];
+}
+
+/** Test files whose text matches the pattern, without resilience. */
+function filesWith(pattern) {
+  const args = ['grep', '-lE', pattern, '--', '*.test.ts', ':!resilience'];
+  const { stdout, stderr } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+  if (stdout) return stdout.trim().split('\n');
+  throw new Error(`git grep found no test file. ${stderr ?? ''}`);
 }

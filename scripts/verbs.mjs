@@ -34,7 +34,7 @@ export const VERBS = {
         summary: 'transfers on the local chain, its memory, and a restart (Linux)',
         main: 'packages/local-chain/dist/soak.js',
         options: {
-          transactions: { kind: 'number', text: 'how many transfers', default: 100_000, least: 10 },
+          transactions: { kind: 'number', text: 'how many transfers', default: 100_000, least: 20_000 },
         },
         toArguments: ({ transactions }) => [`${transactions}`],
       },
@@ -44,8 +44,10 @@ export const VERBS = {
     summary: 'Runs a long check of a whole marketplace.',
     subjects: {
       tests: {
-        summary: 'all tests in their full form, of which CI plays a sample (Linux; add a file for a part)',
+        summary: 'the test files of which CI plays a sample, with every row (Linux, git)',
         tests: [],
+        /** Pattern of the files (git grep -E). Files of resilience have other subjects. */
+        sampled: String.raw`sampleOf\(|'full'|\[FORM\]|describe-conformance`,
         env: { CI: 'true', TEST_FORM: 'full' },
       },
       abort: {

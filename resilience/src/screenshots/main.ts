@@ -4,11 +4,18 @@ import { createClient } from '@agent-rental/sdk';
 import { createApiKey, keypairSigner, rent } from '@agent-rental/sdk/solana';
 import { openBrowser, LOOKS } from '@agent-rental/test/support/browser/browser';
 import { addTestWallet } from '@agent-rental/test/support/browser/test-wallet';
+import { readCommandLine } from '@agent-rental/test/support/command-line/options';
 import { newStateDir, removeStateDir, startMarketplace } from '@agent-rental/test/support/marketplace';
 import { call, errorOf } from '@agent-rental/test/support/http';
 import { newTestApp } from '@agent-rental/test/support/oauth/app';
 import type { Keypair } from '@solana/web3.js';
 import type { BrowserContextOptions } from 'playwright-core';
+
+readCommandLine({
+  command: 'npm run battery -- screenshots',
+  summary: 'Takes pictures of each page for people on a new marketplace, and replaces those in docs/pages.',
+  options: {},
+});
 
 const FOLDER = fileURLToPath(new URL('../../../docs/pages/', import.meta.url));
 /** Low, because a picture only shows the look of a page. */

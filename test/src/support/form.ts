@@ -5,7 +5,7 @@ import { Random } from './random.js';
  *
  * - `quick`: `npm test`. Leaves out resilience tests, installed clients, and runs that outlive a client.
  * - `sample`: CI. Plays all tests; matrices play a random sample of their rows.
- * - `full`: `npm run battery -- tests`. Plays every row.
+ * - `full`: `npm run battery -- tests`. Plays every row of the files of which CI plays a sample.
  */
 export type Form = 'quick' | 'sample' | 'full';
 

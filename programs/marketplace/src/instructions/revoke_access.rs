@@ -33,7 +33,7 @@ pub fn process(input: &Input) -> Outcome {
         return Err(Error::Unauthorized.into());
     }
     // A Per-Task credential is revoked together with its balance, so that no money is trapped.
-    if accounts.access_credential.rental_model == RentalModel::PER_QUERY {
+    if !matches!(accounts.access_credential.rental_model, RentalModel::ONE_TIME | RentalModel::SUBSCRIPTION) {
         return Err(Error::InvalidAccessType.into());
     }
     accounts.access_credential.valid = Flag::new(false);

@@ -53,6 +53,8 @@ fn has_access(accounts: &Accounts) -> Outcome<bool> {
                 .is_some_and(|balance| balance.balance_lamports >= price && balance.max_price_lamports >= price))
         }
         RentalModel::SUBSCRIPTION => Ok(!credential.is_expired(runtime::now()?)),
-        _ => Ok(true),
+        RentalModel::ONE_TIME => Ok(true),
+        // A further model gives no access before it is named here.
+        _ => Ok(false),
     }
 }

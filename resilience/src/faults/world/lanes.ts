@@ -13,6 +13,15 @@ export interface PlannedFault {
   readonly fate: Exclude<Fate, 'pass'> | 'hold_next';
 }
 
+/** When the step of a fault counts as reached: as it comes, or after it was carried out. */
+const REACHED: Record<Exclude<Fate, 'pass'>, 'as_it_comes' | 'when_done'> = {
+  hold: 'as_it_comes',
+  cut: 'as_it_comes',
+  refuse: 'as_it_comes',
+  hold_answer: 'when_done',
+  cut_answer: 'when_done',
+};
+
 /**
  * One active run of one listing. A step belongs to it if it contains one of its tokens: the wallet, the listing, their addresses
  * or the run's id.
@@ -67,8 +76,7 @@ export class Lane {
     this.#fault = undefined;
     this.#isFrozen = fault.fate === 'hold_next';
     if (fault.fate === 'hold_next') return 'pass';
-    // The step of the other faults is carried out first.
-    if (fault.fate !== 'hold_answer' && fault.fate !== 'cut_answer') this.reach();
+    if (REACHED[fault.fate] === 'as_it_comes') this.reach();
     return fault.fate;
   }
 
@@ -89,7 +97,7 @@ export class Lane {
   }
 
   done(fate: Fate): void {
-    if (fate === 'hold_answer' || fate === 'cut_answer') this.reach();
+    if (fate !== 'pass' && REACHED[fate] === 'when_done') this.reach();
     if (this.#isFrozen && this.#isAnswered) this.reach();
   }
 }

@@ -43,14 +43,22 @@ function hasAccess(call: Call): boolean {
     balance?.type === 'per_query_balance' &&
     balance.balance >= listing.price &&
     balance.maxPrice >= listing.price;
-  return credential.model !== MODEL.perQuery || isPrepaid;
+  const hasAccess: Readonly<Record<number, boolean>> = {
+    [MODEL.oneTime]: true,
+    [MODEL.subscription]: true,
+    [MODEL.perQuery]: isPrepaid,
+  };
+  return hasAccess[credential.model] ?? false;
 }
 
 /** The rules about revocations, reclaims and the verification of access. */
 export const ACCESS_RULES: Rules<'revoke_access' | 'revoke_per_query_access' | 'verify_access'> = {
   revoke_access: (call) =>
     when(call.id('admin') !== call.protocol.admin, 'Unauthorized') ??
-    when(call.credential.model === MODEL.perQuery, 'InvalidAccessType') ??
+    when(
+      ![MODEL.oneTime, MODEL.subscription].some((model) => model === call.credential.model),
+      'InvalidAccessType',
+    ) ??
     call.change('access_credential', { valid: false }),
 
   revoke_per_query_access(call) {
