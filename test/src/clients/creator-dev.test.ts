@@ -142,7 +142,7 @@ const STEPS = [
 ];
 
 describe.skipIf(IS_QUICK)('agent-rental dev in a terminal', () => {
-  it.each(sampleOf(STEPS, 2))(
+  it.each(sampleOf(STEPS, 1))(
     'is ended by Ctrl-C at "%s", and leaves no process and no file [REG-64]',
     async (step) => {
       const { folder, agent } = await newAgent('typescript');

@@ -136,8 +136,8 @@ async function interrupt(
 /** More requests than any command makes. */
 const MOST_REQUESTS = 40;
 
-/** CI interrupts at every third request, from a random one of the first three on. */
-const SAMPLE = FORM === 'full' ? { first: 0, step: 1 } : { first: SEED % 3, step: 3 };
+/** CI interrupts at every fourth request, from a random one of the first four on. */
+const SAMPLE = FORM === 'full' ? { first: 0, step: 1 } : { first: SEED % 4, step: 4 };
 
 /**
  * Interrupts a command while it waits for the answer to a request. Then it runs the command again up to a later request,

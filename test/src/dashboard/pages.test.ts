@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { PRICE, publishAgent, textAgent } from '../support/agents/agents.js';
 import { accessibilityViolations, browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
+import { sampleOf, SEED } from '../support/form.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant } from '../support/participant.js';
 
@@ -22,6 +23,9 @@ const HOSTILE = {
     sample_output: [SCRIPT, '</bdi></pre><form action="https://thief.example"><button>Rent</button></form>'],
   },
 };
+
+/** Pages that CI opens in each look. */
+const PAGES_OF_LOOK = 4;
 
 let marketplace: Marketplace;
 let hostile: string;
@@ -126,10 +130,10 @@ describe.runIf(browserPath !== undefined)('in a browser, the public pages', () =
     await context.close();
   }
 
-  test.each(Object.keys(LOOKS) as (keyof typeof LOOKS)[])(
-    'have no violation that axe knows of, and fit, in %s [SVC-17]',
-    async (look) => {
-      for (const path of pages()) {
+  test.each([...(Object.keys(LOOKS) as (keyof typeof LOOKS)[]).entries()])(
+    'a sample of them has no violation that axe knows of, and fits, in look %i, %s [SVC-17]',
+    async (index, look) => {
+      for (const path of sampleOf(pages(), PAGES_OF_LOOK, SEED + index)) {
         await open(look, async (page) => {
           await page.goto(addressOf(path));
           const folder = process.env['SCREENSHOTS'];

@@ -7,7 +7,7 @@ import { runHostileStatements } from './statements.js';
 
 const log = () => undefined;
 /** Rows per scenario in CI. `npm run battery -- hostile-database` plays all. */
-const ROWS = 4;
+const ROWS = 2;
 const RESTARTS = 1;
 
 test.skipIf(IS_QUICK)(
