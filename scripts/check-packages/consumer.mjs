@@ -36,10 +36,7 @@ export function createProject(folder, tarballs) {
   execFileSync(
     'npm',
     ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'],
-    {
-      cwd: folder,
-      stdio: ['ignore', 'inherit', 'inherit'],
-    },
+    { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] },
   );
   const entries = tarballs.flatMap(({ manifest: { name, exports } }) =>
     Object.keys(exports).map((path) => name + path.slice(1)),
@@ -76,23 +73,32 @@ function readmeExamples(path) {
   return [...readFileSync(path, 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code);
 }
 
-/** What goes wrong when a Node version imports, uses and type-checks the packages. */
-export function nodeProblems(folder, node) {
-  const problems = [];
-  const run = (what, args) => {
-    const { status, stdout, stderr, error } = spawnSync(node, args, {
-      cwd: folder,
-      encoding: 'utf8',
-      timeout: 300_000,
-    });
+/** Runs programs of a Node version in the project, and keeps the output of each failed one as a problem. */
+function runner(folder, node, problems) {
+  return (what, args) => {
+    const options = { cwd: folder, encoding: 'utf8', timeout: 300_000 };
+    const { status, stdout, stderr, error } = spawnSync(node, args, options);
     if (status !== 0) problems.push(`${what}: ${error?.message ?? ''}${stdout}${stderr}`.trim());
     return stdout;
   };
+}
+
+/** The problems of a Node version that imports and uses the packages. */
+export function nodeProblems(folder, node) {
+  const problems = [];
+  const run = runner(folder, node, problems);
   run('imports', ['imports.mjs']);
   run('a chain and a sandbox', ['smoke.mjs']);
   const bin = join(folder, 'node_modules/@agent-rental/mcp-server/dist/bin.js');
   if (!/^\d+\.\d+\.\d+\n$/.test(run('agent-rental-mcp', [bin, '--version'])))
     problems.push('agent-rental-mcp: no version');
+  return problems;
+}
+
+/** The problems of both versions of TypeScript with the types of the packages. */
+export function typeProblems(folder) {
+  const problems = [];
+  const run = runner(folder, process.execPath, problems);
   for (const kind of ['nodenext', 'bundler']) {
     run(`TypeScript 5.9, ${kind}`, ['node_modules/typescript/bin/tsc', '-p', `tsconfig.${kind}.json`]);
     run(`TypeScript 7, ${kind}`, [

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build, root } from '../build.mjs';
 import { bundleProblems, registryProblems } from './bundle.mjs';
-import { browserProblems, createProject, nodeProblems } from './consumer.mjs';
+import { browserProblems, createProject, nodeProblems, typeProblems } from './consumer.mjs';
 import { packages } from './packages.mjs';
 import { tarballProblems } from './tarball.mjs';
 
@@ -39,6 +39,7 @@ try {
     const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
     report(`all of them installed, on Node ${version}`, nodeProblems(project, node));
   }
+  report('their types', typeProblems(project));
   for (const [index, { browser = [] }] of packages.entries()) {
     for (const path of browser) {
       const entry = tarballs[index].manifest.name + path.slice(1);

@@ -6,7 +6,7 @@ import { IS_QUICK } from '../support/form.js';
 const CHECK = fileURLToPath(new URL('../../../scripts/check-packages/main.mjs', import.meta.url));
 
 test.skipIf(IS_QUICK)(
-  'the packed packages hold all their files, install together, import, run and type-check on Node 20 and 22 [SVC-11, SVC-13]',
+  'the packed packages hold all their files, install together, type-check, import and run on Node 20 and 22 [SVC-11, SVC-13]',
   { timeout: 900_000 },
   async () => {
     const child = spawn(process.execPath, [CHECK], { stdio: ['ignore', 'pipe', 'pipe'] });
