@@ -33,6 +33,7 @@ export {
   isolationLevels,
   type Sandbox,
   type SandboxBound,
+  type LocalDriverName,
   type SandboxCapabilities,
   type SandboxCapacity,
   type SandboxDriver,

@@ -2,7 +2,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@agent-rental/sdk';
 import { createApiKey, keypairSigner, rent } from '@agent-rental/sdk/solana';
-import { openBrowser, LOOKS } from '@agent-rental/test/support/browser/browser';
+import { closeSharedBrowser, openBrowser, LOOKS } from '@agent-rental/test/support/browser/browser';
 import { addTestWallet } from '@agent-rental/test/support/browser/test-wallet';
 import { readCommandLine } from '@agent-rental/test/support/command-line/options';
 import { newStateDir, removeStateDir, startMarketplace } from '@agent-rental/test/support/marketplace';
@@ -104,6 +104,7 @@ try {
   }
 } finally {
   await browser.close();
+  await closeSharedBrowser();
   await marketplace.stop();
   await removeStateDir(stateDir);
 }

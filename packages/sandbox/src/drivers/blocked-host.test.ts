@@ -2,17 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createBubblewrapDriver } from './bubblewrap/bubblewrap-driver.js';
-import { createDenoDriver } from './deno/deno-driver.js';
-import { onHardenedMachine } from './bubblewrap/hardened-machine.test-support.js';
+import { LOCAL_DRIVERS } from './local-drivers.test-support.js';
 import { descendants, recordedPids, runningOf } from './process/process-tree.test-support.js';
 import { nextLine, startCode } from '../conformance/conformance-case.js';
 import type { SandboxDriver, SandboxLimits } from '../sandbox.js';
-
-const drivers = [
-  { name: 'Deno', runs: process.platform === 'linux', create: createDenoDriver },
-  { name: 'bubblewrap', runs: onHardenedMachine, create: createBubblewrapDriver },
-];
 
 /** Far longer than each test takes. Only a broken limit takes so long. */
 const DEADLINE_MS = 100_000;
@@ -24,7 +17,7 @@ function blockUntil(done: () => boolean): void {
   while (!done() && Date.now() < deadline) Atomics.wait(sleeper, 0, 0, 20);
 }
 
-for (const { name, runs, create } of drivers) {
+for (const { name, runs, create } of LOCAL_DRIVERS) {
   describe.runIf(runs)(`while the host's event loop is blocked, with ${name}`, { timeout: 120_000 }, () => {
     let stateDir: string;
     let driver: SandboxDriver;

@@ -5,12 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ModelCompleteResult } from '@agent-rental/agent-runner';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createBubblewrapDriver } from './bubblewrap/bubblewrap-driver.js';
-import { createDenoDriver } from './deno/deno-driver.js';
 import { driveRun } from '../protocol/drive-run.js';
 import type { RunOutcome } from '../protocol/run-options.js';
 import { evaluateInSandbox } from '../protocol/evaluate-in-sandbox.js';
-import { onHardenedMachine } from './bubblewrap/hardened-machine.test-support.js';
+import { LOCAL_DRIVERS } from './local-drivers.test-support.js';
 import { descendants } from './process/process-tree.test-support.js';
 import type { SandboxDriver } from '../sandbox.js';
 
@@ -102,16 +100,9 @@ async function beginRun(does: 'think' | 'loop', signal: AbortSignal): Promise<Be
 
 const ABORTED = { status: 'failed', failure: { cause: 'aborted' } };
 
-const DRIVERS = {
-  deno: createDenoDriver,
-  bubblewrap: createBubblewrapDriver,
-};
-
-const HERE = onHardenedMachine ? (['deno', 'bubblewrap'] as const) : (['deno'] as const);
-
-describe.runIf(process.platform === 'linux').each(HERE)('the processes of a run, %s', (name) => {
+describe.each(LOCAL_DRIVERS.filter(({ runs }) => runs))('the processes of a run, $name', ({ create }) => {
   beforeEach(async () => {
-    driver = await DRIVERS[name]({ stateDir });
+    driver = await create({ stateDir });
   });
 
   /** The present ones: at least one of each sandbox. */

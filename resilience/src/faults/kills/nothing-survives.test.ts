@@ -1,3 +1,4 @@
+import type { LocalDriverName } from '@agent-rental/sandbox';
 import { rentListing, sellAgent, type AgentKind } from '@agent-rental/test/support/agents/market-agents';
 import { call } from '@agent-rental/test/support/http';
 import { until } from '@agent-rental/test/support/timing/until';
@@ -76,13 +77,16 @@ async function rentAgent(
     );
 }
 
-test.skipIf(IS_QUICK).each([
-  { driver: 'bubblewrap', kinds: [...JAVASCRIPT, ...PYTHON] },
-  { driver: 'deno', kinds: JAVASCRIPT },
-])(
-  'no process of a server with busy runs in $driver is left 2 s after a kill [OPS-6]',
+/** Hostile code for each driver of this machine. */
+const KINDS_OF: Readonly<Record<LocalDriverName, readonly RunCode[]>> = {
+  bubblewrap: [...JAVASCRIPT, ...PYTHON],
+  deno: JAVASCRIPT,
+};
+
+test.skipIf(IS_QUICK).each(Object.entries(KINDS_OF))(
+  'no process of a server with busy runs in %s is left 2 s after a kill [OPS-6]',
   { timeout: 240_000 },
-  async ({ driver, kinds }) => {
+  async (driver, kinds) => {
     market = await startMarketplace(stateDir, {
       SANDBOX_DRIVER: driver,
       MODEL_BASE_URL: model.url,

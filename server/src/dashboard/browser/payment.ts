@@ -1,4 +1,5 @@
 import {
+  formatSol,
   lamportsFromSol,
   rentalModel,
   SUBSCRIPTION_DURATIONS_SECONDS,
@@ -41,7 +42,7 @@ export function readPayment(
   const least = Number(minDeposit);
   const depositLamports = deposit === undefined ? 0 : lamportsOf(deposit);
   if (deposit !== undefined && depositLamports < least) {
-    throw new Error(`The deposit is at least ${least / 1e9} SOL.`);
+    throw new Error(`The deposit is at least ${formatSol(least)}.`);
   }
   return {
     listingId: listing,

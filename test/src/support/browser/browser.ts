@@ -27,6 +27,11 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.connect((await shared).wsEndpoint());
 }
 
+/** Ends the shared browser, for programs. The process of a test file ends it with itself. */
+export async function closeSharedBrowser(): Promise<void> {
+  await (await shared)?.close();
+}
+
 /** Makes a page of the local network claim to be on devnet, where there is no development wallet. */
 export async function sayDevnet(page: Page): Promise<void> {
   await page.route(/\/dashboard(\/(?!assets|test-funds)|$)/, async (route) => {

@@ -6,11 +6,9 @@ import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EvaluateMessage, PROTOCOL_VERSION } from '@agent-rental/agent-runner';
 import { describe, expect, test } from 'vitest';
-import { createBubblewrapDriver } from '../bubblewrap/bubblewrap-driver.js';
-import { createDenoDriver } from '../deno/deno-driver.js';
 import { FakeSandbox } from '../../protocol/fake-sandbox.test-support.js';
 import { yieldToOthers } from './low-priority.js';
-import { onHardenedMachine } from '../bubblewrap/hardened-machine.test-support.js';
+import { LOCAL_DRIVERS } from '../local-drivers.test-support.js';
 import { descendants, recordedPids } from './process-tree.test-support.js';
 import type { Sandbox, SandboxDriver } from '../../sandbox.js';
 
@@ -18,12 +16,12 @@ import type { Sandbox, SandboxDriver } from '../../sandbox.js';
 type Use = (sandbox: Sandbox, processes: () => number[]) => Promise<void>;
 
 async function withSandbox(
-  create: (stateDir: string) => Promise<SandboxDriver>,
+  create: (options: { stateDir: string }) => Promise<SandboxDriver>,
   entry: 'runner' | 'evaluator',
   use: Use,
 ): Promise<void> {
   const stateDir = await mkdtemp(join(tmpdir(), 'sandbox state '));
-  const driver = await create(stateDir);
+  const driver = await create({ stateDir });
   try {
     const sandbox = await driver.start({ entry });
     const pids = await recordedPids(stateDir);
@@ -52,10 +50,7 @@ function effectivePriorities(pids: readonly number[]): number[] {
 
 const BUSY: EvaluateMessage = { type: 'evaluate', protocol: PROTOCOL_VERSION, code: 'for (;;);', task: '' };
 
-describe.each([
-  ['Deno', (stateDir: string) => createDenoDriver({ stateDir }), true],
-  ['bubblewrap', (stateDir: string) => createBubblewrapDriver({ stateDir }), onHardenedMachine],
-] as const)('on %s', (_name, create, isHere) => {
+describe.each(LOCAL_DRIVERS)('on $name', ({ create, runs: isHere }) => {
   test.runIf(isHere)('code of a model yields to the server, an agent does not', async () => {
     const own = getPriority();
     // No priority is below the lowest one, which this process may have.

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { onHardenedMachine } from '../../bubblewrap/hardened-machine.test-support.js';
+import { LOCAL_DRIVERS } from '../../local-drivers.test-support.js';
 import { giveDescriptor } from './inherited-descriptors.js';
 import { BUILT, descendants, openFilesOf, startHost } from '../process-tree.test-support.js';
 
@@ -11,12 +11,7 @@ const SECRET = fileURLToPath(import.meta.url);
 /** Descriptors as a shell or a service manager leaves them: the first free one, a low one, and a high one. */
 const INHERITED = [3, 7, 200];
 
-const hosts = [
-  { name: 'Deno', runs: process.platform === 'linux', driver: 'createDenoDriver' },
-  { name: 'bubblewrap', runs: onHardenedMachine, driver: 'createBubblewrapDriver' },
-];
-
-for (const { name, runs, driver } of hosts) {
+for (const { name, runs, create } of LOCAL_DRIVERS) {
   test.runIf(runs)(
     `a host's inherited file descriptors do not reach its sandboxes, with ${name}`,
     async () => {
@@ -25,8 +20,8 @@ for (const { name, runs, driver } of hosts) {
       const stdio: (number | 'pipe' | 'ignore' | 'inherit')[] = ['pipe', 'pipe', 'inherit'];
       for (const descriptor of INHERITED) giveDescriptor(stdio, descriptor, secret.fd);
       const code = `
-      import { ${driver} } from ${BUILT};
-      const driver = await ${driver}({ stateDir: process.argv[1] });
+      import { ${create.name} } from ${BUILT};
+      const driver = await ${create.name}({ stateDir: process.argv[1] });
       await driver.start({ entry: 'evaluator' });
       console.log('started');`;
       onTestFinished(async () => {
