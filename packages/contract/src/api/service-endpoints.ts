@@ -73,7 +73,7 @@ export const jwks = z
   })
   .meta({ id: 'JwkSet' });
 
-/** An endpoint of the service itself, outside `/v1`. It takes no parameters and has no rate limit. */
+/** An endpoint of the service itself, outside `/v1`. It takes no parameters. */
 export interface ServiceEndpoint {
   readonly path: string;
   readonly summary: string;
