@@ -1,4 +1,10 @@
-import { manifest, MANIFEST_MAX_BYTES, registerAgentBody, listingTerms } from '@agent-rental/contract';
+import {
+  manifest,
+  MANIFEST_MAX_BYTES,
+  registerAgentBody,
+  listingTerms,
+  RENTAL_MODELS,
+} from '@agent-rental/contract';
 import { describe, expect, it } from 'vitest';
 import { programIn, runProgram } from '../testing/run-program.js';
 import { exampleAgents, sampleInput, type ExampleAgent } from './index.js';
@@ -9,9 +15,9 @@ const manifestOf = (agent: ExampleAgent) =>
   agent.mode === 'declarative' ? agent.manifest(model) : agent.manifest('http://127.0.0.1:9/');
 
 describe('the example agents', () => {
-  it('cover both packaging modes and all three rental models', () => {
+  it('cover both packaging modes and every rental model', () => {
     expect(new Set(exampleAgents.map((agent) => agent.mode))).toEqual(new Set(['declarative', 'connected']));
-    expect(new Set(exampleAgents.map((agent) => agent.terms.rental_model)).size).toBe(3);
+    expect(new Set(exampleAgents.map((agent) => agent.terms.rental_model))).toEqual(new Set(RENTAL_MODELS));
   });
 
   describe.each(exampleAgents.map((agent) => [agent.name, agent] as const))('%s', (name, agent) => {

@@ -3,7 +3,7 @@ import type { ExampleAgent } from './example-agent.js';
 import { expenseReconciler } from './expense-reconciler/agent.js';
 import { sourceReviewer } from './source-reviewer/agent.js';
 
-/** The example agents: both packaging modes and all three rental models. */
+/** The example agents: both packaging modes and every rental model. */
 export const exampleAgents: readonly ExampleAgent[] = [expenseReconciler, sourceReviewer, contractDates];
 
 export { contractDates, serveContractDates } from './contract-dates/agent.js';

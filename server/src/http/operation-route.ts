@@ -87,10 +87,6 @@ function parse(schema: z.ZodType | undefined, value: unknown, where: string): un
       next: 'Send it with Content-Type: application/json.',
     });
   }
-  if (where !== 'body' && Object.values(value ?? {}).some((text) => String(text).includes('\0'))) {
-    // PostgreSQL keeps no such text.
-    throw new ApiError('invalid_request', `The ${where} is not valid: it contains a null character.`);
-  }
   if (value instanceof CheckedBody) return value.value;
   const checked = checkBySchema(schema, value);
   if ('problem' in checked) throw new ApiError('invalid_request', `The ${where} ${checked.problem}.`);

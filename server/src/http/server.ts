@@ -166,6 +166,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       });
     }
     await authenticateAndCount(request, options, failedChecks);
+    // PostgreSQL keeps no such text.
+    if (request.url.includes('%00'))
+      throw new ApiError('invalid_request', 'The path or the query contains a null character.');
     if (options.hasRoom?.() === false) requireNoWrite(request);
   });
   app.addHook('onSend', (request, reply, payload, done) => {

@@ -30,6 +30,7 @@ const HOSTILE_QUERIES = [
   ),
   '__proto__[isAdmin]=1&constructor.prototype.x=1&q[]=1&q=1&q=2',
   'max_total_lamports=-1e9&offset=999999999999&limit=0&job=%00',
+  'q=a%00b',
   `q=${'%F0%9F%92%A3'.repeat(400)}`,
 ];
 

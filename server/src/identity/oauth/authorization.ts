@@ -149,8 +149,8 @@ function parseRequest(query: Readonly<Record<string, unknown>>): AuthorizationRe
     .filter((name) => Object.hasOwn(query, name) && query[name] !== '')
     .map((name) => [name, query[name]]);
   const parsed = authorizationRequest.safeParse(Object.fromEntries(named));
-  if (parsed.success && !Object.values(parsed.data).some((text) => text?.includes('\0'))) return parsed.data;
-  const [issue] = parsed.error?.issues ?? [];
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
   throw new ApiError(
     'invalid_request',
     `This is no request to connect an app: ${issue?.path.join('.') ?? ''} is missing, is given twice, or is too long.`,
