@@ -1,5 +1,6 @@
 /**
- * Breaks each check of the on-chain program on purpose, in a copy of the crate, and looks whether the fuzzer notices.
+ * Breaks each check of the on-chain program on purpose, in a copy of the crate. A mutant is killed by the fuzzer, or else by a unit
+ * test of the crate.
  *
  *   node scripts/mutate-program.mjs [--only REGEXP] [--part 1/2] [--instructions N] [--out FILE]
  *
@@ -65,6 +66,18 @@ function fuzz() {
   return run.status === 0 ? null : (violation ?? error ?? 'no outcome');
 }
 
+/** The first unit test of the crate that fails, or null. */
+function unitTest() {
+  const env = { ...process.env, CARGO_TARGET_DIR: join(work, 'host') };
+  const args = ['test', '--locked', '--quiet', '--features', 'idl'];
+  const { status, stdout } = spawnSync(join(homedir(), '.cargo/bin/cargo'), args, {
+    cwd: copy,
+    encoding: 'utf8',
+    env,
+  });
+  return status === 0 ? null : (/^ {4}(\S+)$/m.exec(stdout)?.[1] ?? 'the unit tests');
+}
+
 /** How a mutant ends, and what noticed it. */
 function tryMutant(mutant) {
   const path = join(copy, 'src', mutant.file);
@@ -75,7 +88,7 @@ function tryMutant(mutant) {
     if (refused !== null) {
       return ['unbuildable', refused.slice(0, 400)];
     }
-    const violation = fuzz();
+    const violation = fuzz() ?? unitTest();
     return violation === null
       ? [mutant.equivalent === undefined ? 'survived' : 'equivalent', mutant.equivalent ?? '']
       : ['killed', violation];

@@ -108,12 +108,11 @@ async function publishAgent(wallet: Keypair, rental_model: 'per_query' | 'one_ti
 
 const rows = async <T extends object>(statement: string) => (await database.pool.query<T>(statement)).rows;
 
-/** Waits until a run is in a batch of the run log. Skips the minute between two batches and the time to finality. */
+/** Waits until a run is in a batch of the run log. Skips the minute between two batches. */
 const logged = (client: RentalClient, runId: string) =>
   until(
     async () => {
       await rows(`update run_log_batches set created_at = created_at - interval '1 minute'`);
-      await finalizeChain(chain.chain);
       const { log } = await client.getReceipt(runId);
       return log.status === 'logged' ? log : undefined;
     },
