@@ -13,7 +13,7 @@ export interface PlannedFault {
   readonly fate: Exclude<Fate, 'pass'> | 'hold_next';
 }
 
-/** When the step of a fault counts as reached: as it comes, or after it was carried out. */
+/** The moment at which a lane counts as reached, for each fate of its step. */
 const REACHED: Record<Exclude<Fate, 'pass'>, 'as_it_comes' | 'when_done'> = {
   hold: 'as_it_comes',
   cut: 'as_it_comes',
