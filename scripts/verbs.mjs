@@ -47,7 +47,7 @@ export const VERBS = {
         summary: 'the test files of which CI plays a sample, with every row (Linux, git)',
         tests: [],
         /** Pattern of the files (git grep -E). Files of resilience have other subjects. */
-        sampled: String.raw`sampleOf\(|'full'|\[FORM\]|describe-conformance`,
+        sampled: String.raw`sampleOf\(|'full'|\[FORM\]|isPlayed\(|describe-conformance`,
         env: { CI: 'true', TEST_FORM: 'full' },
       },
       abort: {

@@ -1,11 +1,11 @@
-import { IS_QUICK } from '@agent-rental/test/support/form';
+import { isPlayed } from '../harness/sampled-suites.js';
 import { expect, test } from 'vitest';
 import { measureGrowth } from '../growth.js';
 import { Sheet } from '../report.js';
 import { SIZES } from './sizes.js';
 
 // Only the command judges the targets. This test checks the suite's rows.
-test.skipIf(IS_QUICK)(
+test.runIf(isPlayed('growth'))(
   'the growth suite measures pages, runs, rounds, charges and starts with a short and a long history',
   { timeout: 600_000 },
   async () => {

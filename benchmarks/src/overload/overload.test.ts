@@ -1,10 +1,10 @@
-import { IS_QUICK } from '@agent-rental/test/support/form';
+import { isPlayed } from '../harness/sampled-suites.js';
 import { expect, test } from 'vitest';
 import { measureOverload } from '../overload.js';
 import { Sheet } from '../report.js';
 
 // Only the command judges the targets. This test checks the suite's rows.
-test.skipIf(IS_QUICK)(
+test.runIf(isPlayed('overload'))(
   'the overload suite measures good answers at capacity and at ten times the callers, with tokens and keys',
   { timeout: 300_000 },
   async () => {

@@ -1,11 +1,11 @@
 import { hasRedis } from '@agent-rental/test/support/processes/redis';
-import { IS_QUICK } from '@agent-rental/test/support/form';
+import { isPlayed } from '../harness/sampled-suites.js';
 import { expect, test } from 'vitest';
 import { measureReplicas } from '../replicas.js';
 import { Sheet } from '../report.js';
 
 // Only the command judges the targets. This test checks the suite's rows.
-test.runIf(!IS_QUICK && hasRedis)(
+test.runIf(isPlayed('replicas') && hasRedis)(
   'the replicas suite measures reads and runs of one, two and four replicas in turns',
   { timeout: 300_000 },
   async () => {

@@ -1,10 +1,10 @@
-import { IS_QUICK } from '@agent-rental/test/support/form';
+import { isPlayed } from '../harness/sampled-suites.js';
 import { expect, test } from 'vitest';
 import { Sheet } from '../report.js';
 import { measureRuns } from '../runs.js';
 
 // Only the command judges the targets. This test checks the suite's rows.
-test.skipIf(IS_QUICK)(
+test.runIf(isPlayed('runs'))(
   'the runs suite measures charged and uncharged runs over HTTP and MCP, bare libraries and bare statements',
   { timeout: 300_000 },
   async () => {

@@ -3,12 +3,21 @@ import { describe, expect, test } from 'vitest';
 import { readText } from './repository.js';
 
 const PAGE = readText('docs/operations.md');
+const variables = [...readText('server/src/config.ts').matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(
+  ([, name = '']) => name,
+);
+
+describe('docs/keys.md', () => {
+  test('names every secret key and token of the environment', () => {
+    const secrets = variables.filter((name) => /_(KEYS?|TOKEN)$/.test(name) && !name.includes('PUBLIC'));
+    const page = readText('docs/keys.md');
+    expect(secrets.length).toBeGreaterThan(5);
+    expect(secrets.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+});
 
 describe('docs/operations.md', () => {
   test('names every variable of the environment', () => {
-    const variables = [...readText('server/src/config.ts').matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(
-      ([, name = '']) => name,
-    );
     expect(variables.length).toBeGreaterThan(30);
     expect(variables.filter((name) => !PAGE.includes(`\`${name}\``) && !PAGE.includes(`${name}=`))).toEqual(
       [],

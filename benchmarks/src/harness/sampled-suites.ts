@@ -1,0 +1,7 @@
+import { IS_QUICK, sampleOf } from '@agent-rental/test/support/form';
+
+const TESTED = ['growth', 'overload', 'replicas', 'runs'] as const;
+const PLAYED = sampleOf(TESTED, 2);
+
+/** Whether this run of the tests plays a suite in its small size: CI plays a sample of two, the full form all. */
+export const isPlayed = (suite: (typeof TESTED)[number]): boolean => !IS_QUICK && PLAYED.includes(suite);
