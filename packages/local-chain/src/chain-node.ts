@@ -13,6 +13,7 @@ import { clusterMethods } from './rpc/methods/cluster-methods.js';
 import { Dispatcher } from './rpc/dispatcher.js';
 import { historyMethods } from './rpc/methods/history-methods.js';
 import { limitServer, rpcRequestListener } from './rpc/http-handler.js';
+import { refuseConfirmed } from './rpc/params.js';
 import { closeServer, listenOnPortPair } from './rpc/port-pair.js';
 import { testHookMethods } from './rpc/methods/test-hook-methods.js';
 import { transactionMethods } from './rpc/methods/transaction-methods.js';
@@ -32,7 +33,9 @@ export async function startChainNode(
   const lock = await lockState(config.stateDir);
   const ledger = new Ledger({ ...config, ...report, programs: readPrograms(config) });
   const settled = (): Promise<void> => ledger.settled();
+  const checkParams = config.knowsConfirmed ? () => undefined : refuseConfirmed;
   const dispatcher = new Dispatcher({
+    checkParams,
     methods: {
       ...accountMethods(ledger),
       ...transactionMethods(ledger),
@@ -49,6 +52,7 @@ export async function startChainNode(
   ledger.listen(subscriptions);
   const websockets = new WebsocketServer({
     subscriptions,
+    checkParams,
     settled,
     onInternalError: (error) => report.onLog('error', 'websocket failed', { error: stackOf(error) }),
   });
@@ -77,13 +81,20 @@ export async function startChainNode(
   };
 }
 
-function readPrograms({ programs }: ChainConfig): DeployedProgram[] {
+/** ELF-64, `e_flags`: the version of sBPF. */
+const ELF_FLAGS_OFFSET = 48;
+
+function readPrograms({ programs, requiresSbpfV3 }: ChainConfig): DeployedProgram[] {
   return programs.map(({ programId, soPath, upgradeAuthority }) => {
     let elf: Buffer;
     try {
       elf = readFileSync(soPath);
     } catch (error) {
       throw new LocalChainError('program_unusable', `cannot read program ${programId}: ${String(error)}`);
+    }
+    const isV3 = elf.length >= ELF_FLAGS_OFFSET + 4 && elf.readUInt32LE(ELF_FLAGS_OFFSET) === 3;
+    if (requiresSbpfV3 && !isV3) {
+      throw new LocalChainError('program_unusable', `program ${programId} is not sBPF v3 (SIMD-0500)`);
     }
     return { programId: bs58.decode(programId), elf, upgradeAuthority: bs58.decode(upgradeAuthority) };
   });

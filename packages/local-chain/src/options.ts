@@ -1,6 +1,7 @@
 import bs58 from 'bs58';
 import * as z from 'zod';
 import { LocalChainError } from './errors.js';
+import { CONSENSUS, type Consensus } from './ledger/consensus.js';
 
 /** A log entry of the chain or its supervisor. */
 export interface LogEntry {
@@ -27,10 +28,16 @@ export interface LocalChainOptions {
   /** By default only this machine can reach the chain; `0.0.0.0` is for a container, whose network decides who does. */
   host?: '127.0.0.1' | '0.0.0.0';
   programs: ProgramOption[];
-  /** Length of a slot in milliseconds. Default 400. */
+  /** How the chain comes to finality. Default `tower`. */
+  consensus?: Consensus;
+  /** Length of a slot in milliseconds. Default 200 with `alpenglow`, 400 with `tower`. */
   slotTimeMs?: number;
-  /** How many newer slots make a slot finalized. Default 32. */
+  /** How many newer slots make a slot finalized. Default 2 with `alpenglow`, 32 with `tower`. */
   finalizedSlots?: number;
+  /** False: requests that name the commitment `confirmed` are refused, as announced for clusters. Default true. */
+  knowsConfirmed?: boolean;
+  /** Refuses programs that are not sBPF v3, as clusters refuse their deployment (SIMD-0500). Default false. */
+  requiresSbpfV3?: boolean;
   /** Adds the RPC methods `localchain_warp`, `localchain_fork` and `localchain_memory`. Default false. */
   testHooks?: boolean;
   /** A snapshot is written whenever the journal has grown by so many bytes. Default 32 MiB. */
@@ -43,21 +50,30 @@ const MAX_RPC_PORT = 65_534;
 const addressText = z.string().refine(isAddress, 'not a base58 address of 32 bytes');
 
 /** The configuration of the child process: the options with their defaults. */
-export const chainConfigSchema = z.object({
-  stateDir: z.string().min(1),
-  rpcPort: z.int().min(0).max(MAX_RPC_PORT).default(8899),
-  host: z.enum(['127.0.0.1', '0.0.0.0']).default('127.0.0.1'),
-  programs: z
-    .array(z.object({ programId: addressText, soPath: z.string().min(1), upgradeAuthority: addressText }))
-    .max(100),
-  slotTimeMs: z.int().min(1).max(60_000).default(400),
-  finalizedSlots: z.int().min(1).max(1_000).default(32),
-  testHooks: z.boolean().default(false),
-  snapshotIntervalBytes: z
-    .int()
-    .min(1)
-    .default(32 * 1024 * 1024),
-});
+export const chainConfigSchema = z
+  .object({
+    stateDir: z.string().min(1),
+    rpcPort: z.int().min(0).max(MAX_RPC_PORT).default(8899),
+    host: z.enum(['127.0.0.1', '0.0.0.0']).default('127.0.0.1'),
+    programs: z
+      .array(z.object({ programId: addressText, soPath: z.string().min(1), upgradeAuthority: addressText }))
+      .max(100),
+    consensus: z.enum(['alpenglow', 'tower']).default('tower'),
+    slotTimeMs: z.int().min(1).max(60_000).optional(),
+    finalizedSlots: z.int().min(1).max(1_000).optional(),
+    knowsConfirmed: z.boolean().default(true),
+    requiresSbpfV3: z.boolean().default(false),
+    testHooks: z.boolean().default(false),
+    snapshotIntervalBytes: z
+      .int()
+      .min(1)
+      .default(32 * 1024 * 1024),
+  })
+  .transform(({ slotTimeMs, finalizedSlots, ...config }) => ({
+    ...config,
+    slotTimeMs: slotTimeMs ?? CONSENSUS[config.consensus].slotTimeMs,
+    finalizedSlots: finalizedSlots ?? CONSENSUS[config.consensus].finalizedSlots,
+  }));
 
 export type ChainConfig = z.output<typeof chainConfigSchema>;
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startLocalChain } from '@agent-rental/local-chain';
+import { startLocalChain, type LocalChainOptions } from '@agent-rental/local-chain';
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
 import { Connection, Keypair } from '@solana/web3.js';
@@ -21,18 +21,28 @@ export interface TestMarket extends ChargingMarket {
   expire(): Promise<void>;
   /** A fork drops transactions that are not final. */
   drop(...signatures: string[]): Promise<void>;
+  /** The chain moves from tower to Alpenglow. */
+  migrate(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts it; `close` leaves nothing behind. */
-export async function startTestMarket({ db }: TemporaryDatabase): Promise<TestMarket> {
+/**
+ * Starts it; `close` leaves nothing behind.
+ *
+ * @param consensus of the chain; with slots that pass by themselves where `slotTimeMs` is given
+ */
+export async function startTestMarket(
+  { db }: TemporaryDatabase,
+  { consensus = 'tower', slotTimeMs = 60_000 }: Pick<LocalChainOptions, 'consensus' | 'slotTimeMs'> = {},
+): Promise<TestMarket> {
   const stateDir = await mkdtemp(join(tmpdir(), 'settlement-'));
   const upgradeAuthority = Keypair.generate();
   const node = await startLocalChain({
     stateDir,
     rpcPort: 0,
     testHooks: true,
-    slotTimeMs: 60_000,
+    consensus,
+    slotTimeMs,
     programs: [
       {
         programId: MARKETPLACE_PROGRAM_ID.toBase58(),
@@ -51,8 +61,8 @@ export async function startTestMarket({ db }: TemporaryDatabase): Promise<TestMa
     },
     db,
   );
-  async function hook(method: string, params: object): Promise<void> {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [params] });
+  async function hook(method: string, ...params: object[]): Promise<void> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
     const headers = { 'content-type': 'application/json' };
     const answer = (await (await fetch(node.rpcUrl, { method: 'POST', headers, body })).json()) as object;
     if ('error' in answer) throw new Error(JSON.stringify(answer.error));
@@ -67,6 +77,7 @@ export async function startTestMarket({ db }: TemporaryDatabase): Promise<TestMa
     finalize: () => warp(FINALIZED_AFTER_SLOTS),
     expire: () => warp(EXPIRED_AFTER_SLOTS),
     drop: (...dropSignatures) => hook('localchain_fork', { dropSignatures }),
+    migrate: () => hook('localchain_migrate'),
     close: async () => {
       await node.close();
       await rm(stateDir, { recursive: true, force: true });

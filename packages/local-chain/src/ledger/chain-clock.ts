@@ -1,15 +1,19 @@
 import type { SlotAnchor } from '../storage/genesis.js';
+import { CONSENSUS, type Consensus } from './consensus.js';
 
 /** The time on the chain. Block height equals slot: no slot is ever skipped. */
 export interface ChainMoment {
   slot: number;
   /** The newest finalized slot. */
   rootSlot: number;
+  /** The newest confirmed slot. */
+  confirmedSlot: number;
   unixMs: number;
 }
 
 interface ChainClockOptions {
   anchor: SlotAnchor;
+  consensus: Consensus;
   /** A slot is finalized when this many newer ones exist. */
   finalizedSlots: number;
   /** The latest chain time known from before: the clock does not go behind it. */
@@ -26,14 +30,16 @@ interface ChainClockOptions {
  */
 export class ChainClock {
   readonly #anchor: SlotAnchor;
-  readonly #finalizedSlots: number;
   readonly #wallMs: () => number;
+  #consensus: Consensus;
+  #finalizedSlots: number;
   #unixMs: number;
   #offsetMs: number;
   #lastWallMs: number;
 
   constructor(options: ChainClockOptions) {
     this.#anchor = options.anchor;
+    this.#consensus = options.consensus;
     this.#finalizedSlots = options.finalizedSlots;
     this.#wallMs = options.wallMs ?? Date.now;
     this.#lastWallMs = this.#wallMs();
@@ -45,12 +51,24 @@ export class ChainClock {
     return this.#offsetMs;
   }
 
+  get consensus(): Consensus {
+    return this.#consensus;
+  }
+
+  /** Moves the chain from tower to Alpenglow. The length of a slot stays. */
+  migrate(): void {
+    this.#consensus = 'alpenglow';
+    this.#finalizedSlots = Math.min(this.#finalizedSlots, CONSENSUS.alpenglow.finalizedSlots);
+  }
+
   now(): ChainMoment {
     const wallMs = this.#wallMs();
     this.#unixMs += Math.max(0, wallMs - this.#lastWallMs);
     this.#lastWallMs = wallMs;
     const slot = slotAt(this.#anchor, this.#unixMs);
-    return { slot, rootSlot: Math.max(0, slot - this.#finalizedSlots), unixMs: this.#unixMs };
+    const rootSlot = Math.max(0, slot - this.#finalizedSlots);
+    const confirmedSlot = this.#consensus === 'alpenglow' ? rootSlot : slot;
+    return { slot, rootSlot, confirmedSlot, unixMs: this.#unixMs };
   }
 
   /**

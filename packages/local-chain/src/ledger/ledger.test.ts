@@ -59,6 +59,7 @@ describe('Ledger', () => {
       stateDir,
       programs: [],
       slotTimeMs: SLOT_TIME_MS,
+      consensus: 'tower',
       finalizedSlots: 32,
       snapshotIntervalBytes: 1024 ** 3,
       onLog: () => undefined,

@@ -8,6 +8,7 @@ import type { AccountState, AddressedAccount } from './account-state.js';
 import { Bank, SLOTS_PER_EPOCH } from './bank.js';
 import { Blockhashes } from './transactions/blockhashes.js';
 import { ChainClock, slotAt, type ChainMoment } from './chain-clock.js';
+import type { Consensus } from './consensus.js';
 import { Faucet } from './faucet.js';
 import { feeOf } from './transactions/fees.js';
 import { resolveAccounts, type ResolvedAccounts } from './transactions/resolved-accounts.js';
@@ -25,6 +26,7 @@ import { parseWireTransaction, type WireTransaction } from './transactions/wire-
 export interface LedgerOptions {
   stateDir: string;
   programs: readonly DeployedProgram[];
+  consensus: Consensus;
   slotTimeMs: number;
   finalizedSlots: number;
   snapshotIntervalBytes: number;
@@ -170,6 +172,17 @@ export class Ledger {
     this.#listener?.slotChanged(moment);
     if (finalized.length > 0) this.#listener?.finalized(finalized);
     return moment;
+  }
+
+  get consensus(): Consensus {
+    return this.#clock.consensus;
+  }
+
+  /** Moves the chain from tower to Alpenglow, as a cluster does while it runs. */
+  migrate(): ChainMoment {
+    this.#clock.migrate();
+    this.#slot = -1;
+    return this.now();
   }
 
   /** Chain time in milliseconds at which a slot began. */
@@ -402,12 +415,12 @@ function wasExecuted(err: TransactionErrorJson | null): boolean {
 
 /** A changed slot time begins where the chain is: slots before keep the numbers that they had. */
 function startClock(options: LedgerOptions, genesis: Genesis, unixMs: number, offsetMs: number): ChainClock {
-  const { slotTimeMs, finalizedSlots, wallMs = Date.now } = options;
+  const { consensus, slotTimeMs, finalizedSlots, wallMs = Date.now } = options;
   let { anchor } = genesis;
   if (anchor.slotTimeMs !== slotTimeMs) {
     const startMs = Math.max(unixMs, anchor.unixMs, wallMs() + offsetMs);
     anchor = { slot: slotAt(anchor, startMs), unixMs: startMs, slotTimeMs };
     writeGenesis(options.stateDir, { seed: genesis.seed, anchor });
   }
-  return new ChainClock({ anchor, finalizedSlots, unixMs, offsetMs, wallMs });
+  return new ChainClock({ anchor, consensus, finalizedSlots, unixMs, offsetMs, wallMs });
 }

@@ -5,7 +5,7 @@ import type { Ledger, LedgerListener } from '../ledger/ledger.js';
 import { addressesOf, type LandedTransaction } from '../ledger/transactions/transaction-history.js';
 import { accountJson } from '../rpc/views/account-view.js';
 import type { Json } from '../rpc/json.js';
-import { withContext } from '../rpc/params.js';
+import { withContext, type Commitment } from '../rpc/params.js';
 import { matchesFilters } from '../rpc/views/program-filters.js';
 import { EVERYTHING, type Topic, type TopicKind } from './topics.js';
 
@@ -72,13 +72,13 @@ export class Subscriptions implements LedgerListener {
     const { slot, outcome } = landed;
     for (const subscription of this.#of('signature', addressKey(landed.signature))) {
       const { topic } = subscription;
-      if (topic.kind === 'signature' && topic.finalized === finalized)
+      if (topic.kind === 'signature' && this.#isAtRoot(topic) === finalized)
         this.#tellSignature(subscription, landed);
     }
     const logs: Json = { signature: bs58.encode(landed.signature), err: outcome.err, logs: outcome.logs };
     for (const key of this.#logKeys(landed)) {
       for (const { topic, notify } of this.#of('logs', key)) {
-        if (topic.kind === 'logs' && topic.finalized === finalized)
+        if (topic.kind === 'logs' && this.#isAtRoot(topic) === finalized)
           notify(withContext({ slot }, logs), false);
       }
     }
@@ -88,15 +88,22 @@ export class Subscriptions implements LedgerListener {
   #tellAccount({ address, account }: AddressedAccount, slot: number, finalized: boolean): void {
     const state = account ?? ABSENT_ACCOUNT;
     for (const { topic, notify } of this.#of('account', addressKey(address))) {
-      if (topic.kind !== 'account' || topic.finalized !== finalized) continue;
+      if (topic.kind !== 'account' || this.#isAtRoot(topic) !== finalized) continue;
       notify(withContext({ slot }, accountJson(state, topic.view)), false);
     }
     for (const { topic, notify } of this.#of('program', addressKey(state.owner))) {
-      if (topic.kind !== 'program' || topic.finalized !== finalized) continue;
+      if (topic.kind !== 'program' || this.#isAtRoot(topic) !== finalized) continue;
       if (!matchesFilters(state, topic.filters)) continue;
       const value = { pubkey: bs58.encode(address), account: accountJson(state, topic.view) };
       notify(withContext({ slot }, value), false);
     }
+  }
+
+  /** Whether a topic's changes are told once they are final. */
+  #isAtRoot({ commitment }: { commitment: Commitment }): boolean {
+    return (
+      commitment === 'finalized' || (commitment === 'confirmed' && this.#ledger.consensus === 'alpenglow')
+    );
   }
 
   /** The transaction may have been confirmed before anyone subscribed to it. */
@@ -104,7 +111,7 @@ export class Subscriptions implements LedgerListener {
     const landed = this.#ledger.history.find(topic.signature);
     if (landed === null) return;
     const { rootSlot } = this.#ledger.now();
-    if (!topic.finalized || landed.slot <= rootSlot) this.#tellSignature(subscription, landed);
+    if (!this.#isAtRoot(topic) || landed.slot <= rootSlot) this.#tellSignature(subscription, landed);
   }
 
   #tellSignature(subscription: Subscription, { slot, outcome }: LandedTransaction): void {

@@ -1,15 +1,27 @@
 import * as z from 'zod';
 import { addressKey } from '../ledger/account-state.js';
 import type { AccountView } from '../rpc/views/account-view.js';
-import { accountViewFields, addressParam, contextFields, signatureParam } from '../rpc/params.js';
+import {
+  accountViewFields,
+  addressParam,
+  contextFields,
+  signatureParam,
+  type Commitment,
+} from '../rpc/params.js';
 import { filtersParam, type ProgramFilter } from '../rpc/views/program-filters.js';
 
-/** The topic of a client's subscription. `finalized`: notify only of changes that can no longer be taken back. */
+/** The topic of a client's subscription, with the commitment of its notifications. */
 export type Topic =
-  | { kind: 'account'; key: string; view: AccountView; finalized: boolean }
-  | { kind: 'program'; key: string; view: AccountView; filters: readonly ProgramFilter[]; finalized: boolean }
-  | { kind: 'logs'; key: string; finalized: boolean }
-  | { kind: 'signature'; key: string; signature: Uint8Array; finalized: boolean; received: boolean }
+  | { kind: 'account'; key: string; view: AccountView; commitment: Commitment }
+  | {
+      kind: 'program';
+      key: string;
+      view: AccountView;
+      filters: readonly ProgramFilter[];
+      commitment: Commitment;
+    }
+  | { kind: 'logs'; key: string; commitment: Commitment }
+  | { kind: 'signature'; key: string; signature: Uint8Array; commitment: Commitment; received: boolean }
   | { kind: 'slot'; key: string }
   | { kind: 'root'; key: string };
 
@@ -36,25 +48,25 @@ const PARAMS: Record<TopicKind, z.ZodType<Topic>> = {
     kind: 'account' as const,
     key: addressKey(address),
     view: viewOf(config),
-    finalized: isFinalized(config),
+    commitment: commitmentOf(config),
   })),
   program: z.tuple([addressParam, programConfig]).transform(([programId, config]) => ({
     kind: 'program' as const,
     key: addressKey(programId),
     view: viewOf(config),
     filters: config?.filters ?? [],
-    finalized: isFinalized(config),
+    commitment: commitmentOf(config),
   })),
   logs: z.tuple([logsFilter, z.object(contextFields).nullish()]).transform(([key, config]) => ({
     kind: 'logs' as const,
     key,
-    finalized: isFinalized(config),
+    commitment: commitmentOf(config),
   })),
   signature: z.tuple([signatureParam, signatureConfig]).transform(([signature, config]) => ({
     kind: 'signature' as const,
     key: addressKey(signature),
     signature,
-    finalized: isFinalized(config),
+    commitment: commitmentOf(config),
     received: config?.enableReceivedNotification === true,
   })),
   slot: z.tuple([]).transform(() => ({ kind: 'slot' as const, key: EVERYTHING })),
@@ -71,8 +83,8 @@ export function parseTopic(kind: TopicKind, params: unknown): z.ZodSafeParseResu
   return PARAMS[kind].safeParse(params ?? []);
 }
 
-function isFinalized(config: { commitment?: string | null | undefined } | null | undefined): boolean {
-  return (config?.commitment ?? 'finalized') === 'finalized';
+function commitmentOf(config: { commitment?: Commitment | null | undefined } | null | undefined): Commitment {
+  return config?.commitment ?? 'finalized';
 }
 
 function viewOf(config: AccountView | null | undefined): AccountView {

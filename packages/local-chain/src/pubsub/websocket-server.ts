@@ -26,6 +26,8 @@ interface Connection {
 
 interface WebsocketOptions {
   subscriptions: Subscriptions;
+  /** Throws an {@link RpcError} for params that no method takes. */
+  checkParams: (params: unknown) => void;
   /** Awaited before every answer, so that a crash cannot take back an answered change. */
   settled: () => Promise<void>;
   onInternalError: (error: unknown) => void;
@@ -120,6 +122,7 @@ export class WebsocketServer {
   #subscribe({ client, open }: Connection, id: RpcId, kind: TopicKind, params: unknown): void {
     // The connection may have closed while its request waited: the subscription would never be removed.
     if (client.readyState !== client.OPEN) return;
+    this.#options.checkParams(params);
     const topic = parseTopic(kind, params);
     if (!topic.success) throw invalidParams(`Invalid params: ${topic.error.issues[0]?.message ?? ''}`);
     if (open.size >= MAX_SUBSCRIPTIONS_PER_CONNECTION) {

@@ -35,6 +35,8 @@ export function rpcMethod<S extends z.ZodType>(schema: S, handle: (params: z.out
 
 interface DispatcherOptions {
   methods: RpcMethods;
+  /** Throws an {@link RpcError} for params that no method takes. */
+  checkParams: (params: unknown) => void;
   /** Awaited before every answer: a crash cannot take back an answered change. */
   settled: () => Promise<void>;
   onInternalError: (method: string, error: unknown) => void;
@@ -97,6 +99,7 @@ export class Dispatcher {
   #call(name: string, params: unknown): Json {
     const method = Object.hasOwn(this.#options.methods, name) ? this.#options.methods[name] : undefined;
     if (method === undefined) throw new RpcError('methodNotFound', 'Method not found');
+    this.#options.checkParams(params);
     return method(params);
   }
 }

@@ -31,6 +31,8 @@ export const countParam = z.int().nonnegative();
 
 const commitmentParam = z.enum(['processed', 'confirmed', 'finalized']);
 
+export type Commitment = z.output<typeof commitmentParam>;
+
 /** Options of nearly every method: the commitment of the answer, and its minimum slot. */
 export const contextFields = {
   commitment: commitmentParam.nullish(),
@@ -75,16 +77,38 @@ interface ReadContext {
 /** The version of the RPC interface that answers claim. */
 export const API_VERSION = '4.3.0';
 
-/** The slot that a commitment means now: `processed` and `confirmed` are the same on this chain. */
+/** The slot that a commitment means now. `confirmed` is `processed` with tower, and `finalized` with Alpenglow. */
 export function readContext(moment: ChainMoment, config: ContextConfig | null | undefined): ReadContext {
-  const finalized = (config?.commitment ?? 'finalized') === 'finalized';
-  const slot = finalized ? moment.rootSlot : moment.slot;
+  const slot = slotOf(moment, config?.commitment ?? 'finalized');
+  const finalized = slot === moment.rootSlot;
   if (config?.minContextSlot != null && slot < config.minContextSlot) {
     throw new RpcError('minContextSlotNotReached', 'Minimum context slot has not been reached', {
       contextSlot: slot,
     });
   }
   return { slot, finalized };
+}
+
+function slotOf(moment: ChainMoment, commitment: Commitment): number {
+  switch (commitment) {
+    case 'processed':
+      return moment.slot;
+    case 'confirmed':
+      return moment.confirmedSlot;
+    case 'finalized':
+      return moment.rootSlot;
+  }
+}
+
+/** Refuses params that name the commitment `confirmed`, which is planned for removal. */
+export function refuseConfirmed(params: unknown): void {
+  const named = (value: unknown): boolean =>
+    typeof value === 'object' &&
+    value !== null &&
+    [Reflect.get(value, 'commitment'), Reflect.get(value, 'preflightCommitment')].includes('confirmed');
+  if (Array.isArray(params) && params.some(named)) {
+    throw new RpcError('invalidParams', 'Invalid params: unknown commitment `confirmed`');
+  }
 }
 
 /** History has no commitment `processed`. */

@@ -62,6 +62,13 @@ export function clusterMethods(ledger: Ledger): RpcMethods {
 
     getGenesisHash: rpcMethod(noParams, () => bs58.encode(ledger.genesisHash)),
 
+    // Agave 4.3: null on a cluster that has not moved to Alpenglow.
+    getAgGenesisCert: rpcMethod(noParams, () =>
+      ledger.consensus === 'alpenglow'
+        ? { migrated: { slot: 0, blockId: bs58.encode(ledger.genesisHash) } }
+        : null,
+    ),
+
     getIdentity: rpcMethod(noParams, () => ({ identity })),
 
     getSlotLeader: rpcMethod(z.tuple([contextConfig]), () => identity),

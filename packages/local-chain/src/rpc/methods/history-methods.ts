@@ -17,6 +17,7 @@ import {
   TRANSACTION_DEFAULTS,
   transactionFields,
   withContext,
+  type Commitment,
 } from '../params.js';
 import { memoOf, statusJson, transactionJson } from '../views/transaction-view.js';
 
@@ -112,7 +113,10 @@ function signatureStatus(landed: LandedTransaction, moment: ChainMoment): Json {
   };
 }
 
-/** There is one validator: a processed transaction (on the disk) is confirmed. */
-function confirmationStatus(landed: LandedTransaction, { rootSlot }: ChainMoment): 'confirmed' | 'finalized' {
-  return landed.slot <= rootSlot ? 'finalized' : 'confirmed';
+function confirmationStatus(
+  { slot }: LandedTransaction,
+  { rootSlot, confirmedSlot }: ChainMoment,
+): Commitment {
+  if (slot <= rootSlot) return 'finalized';
+  return slot <= confirmedSlot ? 'confirmed' : 'processed';
 }

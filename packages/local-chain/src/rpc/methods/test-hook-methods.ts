@@ -55,6 +55,9 @@ export function testHookMethods(ledger: Ledger): RpcMethods {
       },
     ),
 
+    /** Moves the chain from tower to Alpenglow. A start of the chain has its option again. */
+    localchain_migrate: rpcMethod(z.tuple([]), () => ({ slot: ledger.migrate().slot })),
+
     /** Bytes in use after a garbage collection: without it, the number depends on the last collection. */
     localchain_memory: rpcMethod(z.tuple([]), () => {
       setFlagsFromString('--expose-gc');
