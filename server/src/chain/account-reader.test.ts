@@ -24,7 +24,9 @@ describe('reads of accounts', () => {
     const [shared, ...others] = newAddresses(3) as [PublicKey, PublicKey, PublicKey];
     const wanted = others.map((other) => [shared, other]);
     const found = await Promise.all(wanted.map(read));
-    expect(found).toEqual(wanted.map((addresses) => ({ slot: 1n, accounts: addresses.map(accountOf) })));
+    expect(found).toEqual(
+      wanted.map((addresses) => ({ slot: 1n, isFinal: false, accounts: addresses.map(accountOf) })),
+    );
     expect(calls).toEqual([[shared, ...others]]);
   });
 

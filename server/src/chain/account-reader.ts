@@ -4,6 +4,8 @@ import type { AccountInfo, PublicKey } from '@solana/web3.js';
 export interface AccountsAtSlot {
   slot: bigint;
   accounts: (AccountInfo<Buffer> | null)[];
+  /** Whether no fork can take them back. Absent counts as false. */
+  isFinal?: boolean;
   /** The same accounts as a second endpoint has them, at the same slot or an older one, where two were asked. */
   second?: { slot: bigint; accounts: (AccountInfo<Buffer> | null)[] };
 }
@@ -48,8 +50,9 @@ export function createAccountReader(
     const { readings, places, addresses } = nextTogether();
     try {
       const { second, ...first } = await read(addresses);
-      const partOf = ({ slot, accounts }: typeof first, wanted: PublicKey[]) => ({
+      const partOf = ({ slot, accounts, isFinal = false }: typeof first, wanted: PublicKey[]) => ({
         slot,
+        isFinal,
         accounts: wanted.map((address) => accounts[places.get(address.toBase58()) ?? -1] ?? null),
       });
       for (const reading of readings) {

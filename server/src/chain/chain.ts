@@ -14,9 +14,9 @@ import { createConfirmations } from './confirmations.js';
 import { accountsOfCalls } from './program-calls.js';
 import { createCrossCheckedSource } from './endpoints/cross-checked.js';
 import { createOnlySource } from './endpoints/only-endpoint.js';
-import type { ChainSource } from './endpoints/source.js';
+import type { ChainSource, ReadCommitment } from './endpoints/source.js';
 
-/** A blockhash lives about a minute; a cached one this old still leaves time to land. */
+/** A blockhash lives 30 seconds or longer; a cached one this old still leaves time to land. */
 const BLOCKHASH_CACHE_MS = 5_000;
 const POLL_MS = 150;
 
@@ -43,9 +43,9 @@ interface ListedMemo {
 /** The chain, as the server uses it. Every method throws ApiError `service_unavailable` when it is out of reach. */
 export interface Chain {
   readonly programId: PublicKey;
-  getAccounts(addresses: PublicKey[], commitment?: 'confirmed' | 'finalized'): Promise<AccountsAtSlot>;
+  getAccounts(addresses: PublicKey[], commitment?: ReadCommitment): Promise<AccountsAtSlot>;
   /**
-   * Confirmed accounts, where there are several endpoints as two of them have them, for decisions on access.
+   * Current accounts, where there are several endpoints as two of them have them, for decisions on access.
    *
    * @param atLeast the slot that both must have reached
    */
@@ -64,7 +64,7 @@ export interface Chain {
    */
   statuses(signatures: string[], searchHistory?: boolean): Promise<(SignatureStatus | null)[]>;
   /** The height of the chain; at `finalized`, of several endpoints the one that two have passed, and 0 while only one answers. */
-  blockHeight(commitment: 'confirmed' | 'finalized'): Promise<bigint>;
+  blockHeight(commitment: ReadCommitment): Promise<bigint>;
   minimumBalance(bytes: number): Promise<bigint>;
   /** Waits until a transaction is confirmed or has failed; null when its blockhash expired or time ran out. */
   waitForConfirmation(
@@ -122,9 +122,15 @@ export function openSource(
 export function createChainOn(source: ChainSource, programId: PublicKey): Chain {
   let cached: { at: number; value: Promise<{ blockhash: string; lastValidBlockHeight: number }> } | undefined;
 
+  /** A call at the commitment at which the service decides. */
+  const atLevel = <T>(call: (level: Finality) => Promise<T>): Promise<T> =>
+    reach(async () => call(await source.finality.level()));
+
   const latestBlockhash = (fresh = false) => {
     if (fresh || !cached || Date.now() - cached.at > BLOCKHASH_CACHE_MS) {
-      const value = reach(() => source.first(({ connection }) => connection.getLatestBlockhash('confirmed')));
+      const value = atLevel((level) =>
+        source.first(({ connection }) => connection.getLatestBlockhash(level)),
+      );
       cached = { at: Date.now(), value };
       value.catch(() => (cached = undefined));
     }
@@ -133,42 +139,40 @@ export function createChainOn(source: ChainSource, programId: PublicKey): Chain 
   const statuses = (signatures: string[], searchHistory = false) =>
     reach(() => source.statuses(signatures, searchHistory));
 
-  const confirmedHeight = () =>
-    reach(() => source.first(({ connection }) => connection.getBlockHeight('confirmed')));
-  const waitForConfirmation = createConfirmations({ statuses, blockHeight: confirmedHeight }, POLL_MS);
+  const currentHeight = () =>
+    atLevel((level) => source.first(({ connection }) => connection.getBlockHeight(level)));
+  const waitForConfirmation = createConfirmations({ statuses, blockHeight: currentHeight }, POLL_MS);
   /** An endpoint that does not know the transaction yet is asked together with the next one. */
-  const findTransaction = (signature: string, commitment: Finality) =>
-    reach(() =>
+  const findTransaction = (signature: string, commitment: ReadCommitment) =>
+    atLevel((level) =>
       source.first(
         ({ connection }) =>
           connection.getTransaction(signature, {
-            commitment,
+            commitment: commitment === 'current' ? level : commitment,
             maxSupportedTransactionVersion: 0,
           }),
         (transaction) => transaction !== null,
       ),
     );
-  const readTogether = createAccountReader((addresses) =>
-    reach(() => source.accounts(addresses, 'confirmed')),
-  );
+  const readTogether = createAccountReader((addresses) => reach(() => source.accounts(addresses, 'current')));
   const readOfTwo = createAccountReader((addresses) => reach(() => source.accountsOfTwo(addresses)));
 
   return {
     programId,
     latestBlockhash,
     statuses,
-    getAccounts: (addresses, commitment = 'confirmed') =>
-      commitment === 'confirmed'
+    getAccounts: (addresses, commitment = 'current') =>
+      commitment === 'current'
         ? readTogether(addresses)
         : reach(() => source.accounts(addresses, commitment)),
     getAccountsOfTwo: (addresses, atLeast) =>
       atLeast === undefined ? readOfTwo(addresses) : reach(() => source.accountsOfTwo(addresses, atLeast)),
     async simulate(message) {
       const bytes = new VersionedTransaction(message).serialize();
-      const { err, logs } = await reach(() =>
+      const { err, logs } = await atLevel((level) =>
         // A refusal of one endpoint is asked for again at another.
         source.first(
-          ({ rpc }) => rpc.simulateTransaction(bytes),
+          ({ rpc }) => rpc.simulateTransaction(bytes, level),
           (simulated) => simulated.err === null,
         ),
       );
@@ -176,9 +180,10 @@ export function createChainOn(source: ChainSource, programId: PublicKey): Chain 
     },
     async preflight(signedBytes) {
       const transaction = VersionedTransaction.deserialize(signedBytes);
-      const { value } = await reach(() =>
+      const { value } = await atLevel((level) =>
         source.first(
-          ({ connection }) => connection.simulateTransaction(transaction, { sigVerify: true }),
+          ({ connection }) =>
+            connection.simulateTransaction(transaction, { sigVerify: true, commitment: level }),
           (simulated) => simulated.value.err === null,
         ),
       );
@@ -199,7 +204,7 @@ export function createChainOn(source: ChainSource, programId: PublicKey): Chain 
     },
     async blockHeight(commitment) {
       return BigInt(
-        commitment === 'confirmed' ? await confirmedHeight() : await reach(() => source.finalizedHeight()),
+        commitment === 'current' ? await currentHeight() : await reach(() => source.finalizedHeight()),
       );
     },
     async minimumBalance(bytes) {
@@ -211,16 +216,16 @@ export function createChainOn(source: ChainSource, programId: PublicKey): Chain 
     },
     waitForConfirmation,
     async logsOf(signature) {
-      const transaction = await findTransaction(signature, 'confirmed');
+      const transaction = await findTransaction(signature, 'current');
       return transaction?.meta?.logMessages ?? [];
     },
     async signaturesAfter(until, before) {
-      const found = await reach(() =>
+      const found = await atLevel((level) =>
         source.first(({ connection }) =>
           connection.getSignaturesForAddress(
             programId,
             { ...(until ? { until } : {}), ...(before ? { before } : {}), limit: 1000 },
-            'confirmed',
+            level,
           ),
         ),
       );
@@ -252,7 +257,7 @@ export function createChainOn(source: ChainSource, programId: PublicKey): Chain 
       );
     },
     async changedAccounts(signature) {
-      const transaction = await findTransaction(signature, 'confirmed');
+      const transaction = await findTransaction(signature, 'current');
       return transaction && accountsOfCalls(transaction, programId);
     },
     requireOneCluster: () => source.requireOneCluster(),

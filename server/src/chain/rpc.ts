@@ -39,6 +39,12 @@ const simulation = inContext(
   z.object({ err: transactionError.nullable(), logs: z.array(z.string()).nullable() }),
 );
 
+/** JSON-RPC 2.0. */
+const METHOD_NOT_FOUND = -32_601;
+
+// Null on a cluster that has not moved.
+const genesisCert = z.object({ migrated: z.unknown() }).nullable();
+
 const statuses = inContext(
   z.array(
     z
@@ -64,8 +70,13 @@ export interface Rpc {
     /** The endpoint answers with an error while it has not reached this slot. */
     minContextSlot?: bigint,
   ): Promise<{ slot: number; accounts: (AccountInfo<Buffer> | null)[] }>;
+  /** Whether the cluster has moved to Alpenglow (`getAgGenesisCert`, Agave 4.3). Older nodes do not know the call. */
+  hasFastFinality(): Promise<boolean>;
   /** Runs a transaction without checking its signatures, on a recent blockhash. */
-  simulateTransaction(wire: Uint8Array): Promise<{ err: TransactionError | null; logs: string[] | null }>;
+  simulateTransaction(
+    wire: Uint8Array,
+    commitment: 'confirmed' | 'finalized',
+  ): Promise<{ err: TransactionError | null; logs: string[] | null }>;
   getSignatureStatuses(
     signatures: readonly string[],
     searchHistory: boolean,
@@ -75,6 +86,15 @@ export interface Rpc {
 /** An endpoint's well-formed answer that a call failed. */
 export class RpcAnswerError extends Error {
   override readonly name = 'RpcAnswerError';
+  /** Of JSON-RPC; undefined where the error has none. */
+  readonly code: number | undefined;
+
+  constructor(method: string, error: unknown) {
+    super(`${method}: ${JSON.stringify(error)}`);
+    const code: unknown =
+      typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+    this.code = typeof code === 'number' ? code : undefined;
+  }
 }
 
 /** Makes those calls without web3.js, whose reading of the answers takes longer than the calls. */
@@ -89,7 +109,7 @@ export function createRpc(exchange: Exchange): Rpc {
     const body = JSON.stringify({ jsonrpc: '2.0', id: calls, method, params });
     const { text } = await exchange(body);
     const answer = JSON.parse(text) as { result?: unknown; error?: unknown };
-    if (answer.error != null) throw new RpcAnswerError(`${method}: ${JSON.stringify(answer.error)}`);
+    if (answer.error != null) throw new RpcAnswerError(method, answer.error);
     return result.parse(answer.result);
   }
   return {
@@ -107,10 +127,18 @@ export function createRpc(exchange: Exchange): Rpc {
       });
       return { slot: context.slot, accounts: found };
     },
-    async simulateTransaction(wire) {
+    async hasFastFinality() {
+      try {
+        return (await call('getAgGenesisCert', [], genesisCert)) !== null;
+      } catch (error) {
+        if (error instanceof RpcAnswerError && error.code === METHOD_NOT_FOUND) return false;
+        throw error;
+      }
+    },
+    async simulateTransaction(wire, commitment) {
       const options = {
         encoding: 'base64',
-        commitment: 'confirmed',
+        commitment,
         sigVerify: false,
         replaceRecentBlockhash: true,
       };

@@ -54,7 +54,7 @@ export function addOperations(
         database: () => counts.requireAnswer(),
         migrations: () => requireMigrated(db),
         ...(diskSpace ? { disk: () => requireRoom(diskSpace) } : {}),
-        chain: async () => void (await chain.blockHeight('confirmed')),
+        chain: async () => void (await chain.blockHeight('current')),
         protocol: protocol.requireAuthority,
         sandboxes: () => {
           const { idle, active } = sandboxes.stats();

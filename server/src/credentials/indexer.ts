@@ -68,17 +68,22 @@ export function createIndexer(
   /** Gives the slot that the accounts were read at, of several the oldest. */
   const indexAccounts = async (
     addresses: PublicKey[],
-    commitment: 'confirmed' | 'finalized' = 'confirmed',
+    commitment: 'current' | 'finalized' = 'current',
     alongside?: (tx: Tx) => Promise<void>,
   ): Promise<bigint | undefined> => {
     let oldest: bigint | undefined;
     for (let start = 0; start < addresses.length; start += ACCOUNTS_PER_READ) {
       const batch = addresses.slice(start, start + ACCOUNTS_PER_READ);
-      const { slot, accounts } = await chain.getAccounts(batch, commitment);
+      const { slot, accounts, isFinal = false } = await chain.getAccounts(batch, commitment);
       const found = batch
         .map((address, index) => readIndexedAccount(address, accounts[index], chain.programId))
         .filter((account) => account !== null);
-      await repository.apply(found, slot, commitment === 'finalized', start === 0 ? alongside : undefined);
+      await repository.apply(
+        found,
+        slot,
+        isFinal || commitment === 'finalized',
+        start === 0 ? alongside : undefined,
+      );
       if (oldest === undefined || slot < oldest) oldest = slot;
     }
     return oldest;
@@ -204,7 +209,7 @@ export function createIndexer(
     catchUp,
     ageSeconds: () => (levelAt === undefined ? undefined : (performance.now() - levelAt) / 1000),
     async indexAccounts(addresses, alongside) {
-      await indexAccounts(addresses, 'confirmed', alongside);
+      await indexAccounts(addresses, 'current', alongside);
     },
     async indexTransaction(signature) {
       await indexAccounts((await chain.changedAccounts(signature)) ?? []);

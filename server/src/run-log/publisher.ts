@@ -87,7 +87,7 @@ export function createRunLogPublisher(deps: {
     if (signatures.length === 0) return { is: 'over' };
     // The heights first: a transaction that lands after them is seen in the statuses, or is not over by them.
     const heights = {
-      confirmed: await chain.blockHeight('confirmed'),
+      confirmed: await chain.blockHeight('current'),
       finalized: await chain.blockHeight('finalized'),
     };
     const statuses = await chain.statuses(

@@ -374,7 +374,7 @@ describe('a charge', () => {
     const own = replica();
     const stateNow = async () => (await charges.find(charge.run_id))?.state;
     await states.sign([charge.run_id], newSignature());
-    const failing = own.confirmAlongside([charge.run_id], (confirm) =>
+    const failing = own.confirmAlongside([charge.run_id], false, (confirm) =>
       database.db.transaction().execute(async (tx) => {
         await confirm(tx);
         throw new Error('the balance cannot be stored');
@@ -383,7 +383,7 @@ describe('a charge', () => {
     await expect(failing).rejects.toThrow('the balance cannot be stored');
     expect(await stateNow()).toBe('signed');
     expect(moved).toEqual([]);
-    const released = await own.confirmAlongside([charge.run_id], (confirm) =>
+    const released = await own.confirmAlongside([charge.run_id], false, (confirm) =>
       database.db.transaction().execute(confirm),
     );
     expect([...released]).toEqual([charge.run_id]);
@@ -393,7 +393,7 @@ describe('a charge', () => {
 
   it('is confirmed by itself where its balance is not to be indexed', async () => {
     await states.sign([charge.run_id], newSignature());
-    const released = await states.confirmAlongside([charge.run_id], async () => undefined);
+    const released = await states.confirmAlongside([charge.run_id], false, async () => undefined);
     expect([...released]).toEqual([charge.run_id]);
     expect((await charges.find(charge.run_id))?.state).toBe('confirmed');
   });

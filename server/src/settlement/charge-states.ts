@@ -30,11 +30,13 @@ export interface ChargeStates {
    * Confirms charges that landed together, inside a transaction with other work. If that transaction ends without the
    * call, another transaction confirms the charges. Gives the runs whose output may leave now.
    *
+   * @param isFinal no fork can take the transaction back
    * @param transaction calls its argument in its transaction
    * @throws the errors of `transaction`
    */
   confirmAlongside(
     runIds: readonly string[],
+    isFinal: boolean,
     transaction: (confirm: (tx: Tx) => Promise<void>) => Promise<void>,
   ): Promise<ReadonlySet<string>>;
   /** Marks a charge that no fork can take back, and does the work that follows from it. */
@@ -126,12 +128,12 @@ export function createChargeStates(
       return rows.map(({ run_id: id }) => id);
     },
     confirm: (runId, isFinal = false) => confirmTogether(isFinal ? FINAL : '', runId),
-    async confirmAlongside(runIds, transaction) {
+    async confirmAlongside(runIds, isFinal, transaction) {
       const confirmed: { rows?: ConfirmedRow[] } = {};
       await transaction(async (tx) => {
-        confirmed.rows = await confirmIn(tx, runIds, false);
+        confirmed.rows = await confirmIn(tx, runIds, isFinal);
       });
-      return releasedOf(confirmed.rows ?? (await confirmIn(db, runIds, false)));
+      return releasedOf(confirmed.rows ?? (await confirmIn(db, runIds, isFinal)));
     },
     finalize: (runId) => finalizeTogether('', runId),
 

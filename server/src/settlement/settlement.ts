@@ -19,7 +19,8 @@ import { createFinalityWait } from './charge-transactions/finality.js';
 const CONFIRM_TIMEOUT_MS = CHARGE_WAIT_SECONDS * 1_000;
 /** `RunAlreadyConsumed` of the program. */
 const RUN_ALREADY_CONSUMED = 6100;
-/** States of a charge that has taken the money. */
+/** Before the listing, in the key of charges that no fork can take back. */
+const FINAL = 'final ';
 
 /** Resolves with null once the signal aborts. */
 function whenAborted(signal: AbortSignal): Promise<null> {
@@ -121,18 +122,19 @@ export function createSettlement(deps: {
    * Confirms the charges of a listing that landed together, and indexes their balances, with one call of the chain and one
    * transaction of the database. Tells for each charge whether its output may leave.
    */
-  const confirmTogether = batchByKey<Charge, boolean>(async (_, landed) => {
+  const confirmTogether = batchByKey<Charge, boolean>(async (key, landed) => {
+    const isFinal = key.startsWith(FINAL);
     const runIds = landed.map(({ run_id: runId }) => runId);
     const addresses = new Set(landed.map((charge) => charge.balance_address));
     const balances = [...addresses].map((address) => new PublicKey(address));
     try {
-      const released = await states.confirmAlongside(runIds, (confirm) =>
+      const released = await states.confirmAlongside(runIds, isFinal, (confirm) =>
         indexer.indexAccounts(balances, confirm),
       );
       return runIds.map((runId) => ({ value: released.has(runId) }));
     } catch (err) {
       logger.warn({ err, run_ids: runIds }, 'the balances of paid runs are not indexed yet');
-      return Promise.all(runIds.map(async (runId) => ({ value: await states.confirm(runId) })));
+      return Promise.all(runIds.map(async (runId) => ({ value: await states.confirm(runId, isFinal) })));
     }
   });
 
@@ -150,7 +152,8 @@ export function createSettlement(deps: {
       if (status === null) throw new ChargePendingError(runId);
       if (status.err) throw openIfConsumed(runId, await failureOf(transaction.signature, status.err));
       // Only a landed transaction decides. An error of the database or the RPC leaves the end of the charge open.
-      const isReleased = await confirmTogether(charge.listing_id, charge).catch((cause: unknown) => {
+      const key = status.confirmationStatus === 'finalized' ? FINAL + charge.listing_id : charge.listing_id;
+      const isReleased = await confirmTogether(key, charge).catch((cause: unknown) => {
         throw new ChargePendingError(runId, cause);
       });
       // Above the wallet's cap output waits for finality; the reconciler releases output that is held longer.

@@ -96,7 +96,7 @@ async function sendUntilConfirmed(
         .waitForConfirmation(signature, lastValidBlockHeight, round.signal)
         .finally(() => round.clear());
       if (status !== null || deadline.isOver) return status;
-      const height = await chain.blockHeight('confirmed').catch(() => 0n);
+      const height = await chain.blockHeight('current').catch(() => 0n);
       if (height > BigInt(lastValidBlockHeight)) return null;
     }
   } finally {

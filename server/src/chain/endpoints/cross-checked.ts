@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from '../../platform/logger.js';
 import { agreedStatus } from './agreed-statuses.js';
+import { createFinality } from '../finality.js';
 import { createDisputes } from './disputes.js';
 import { BehindError, createCheckedEndpoint, type RpcEndpoint } from './endpoint.js';
 import { createEndpointPool } from './endpoint-pool.js';
@@ -38,8 +39,9 @@ export function createCrossCheckedSource(
     urls.map((url) => createCheckedEndpoint(url)),
     { logger, ...options },
   );
+  const finality = createFinality((call) => pool.first(call), now);
   const disputes = createDisputes(now);
-  const newestRead = { confirmed: createMonotoneSlot(now), finalized: createMonotoneSlot(now) };
+  const newestRead = { current: createMonotoneSlot(now), finalized: createMonotoneSlot(now) };
 
   /** Tries again for a time while endpoints are behind. */
   async function caughtUp<T>(read: () => Promise<T>): Promise<T> {
@@ -60,22 +62,24 @@ export function createCrossCheckedSource(
     commitment: ReadCommitment,
     atLeast: bigint,
   ) {
-    const found = await endpoint.rpc.getMultipleAccounts(addresses, commitment, atLeast);
+    const level = commitment === 'current' ? await finality.level() : commitment;
+    const found = await endpoint.rpc.getMultipleAccounts(addresses, level, atLeast);
     if (found.accounts.length !== addresses.length) throw new Error('An endpoint left out accounts.');
     const slot = BigInt(found.slot);
-    if (commitment === 'confirmed') pool.heard(endpoint, found.slot);
+    if (commitment === 'current') pool.heard(endpoint, found.slot);
     if (slot < atLeast) throw new BehindError('The endpoint answered at an older slot than was asked for.');
-    return { slot, accounts: found.accounts };
+    return { slot, accounts: found.accounts, isFinal: level === 'finalized' };
   }
 
   async function askStatuses(endpoint: RpcEndpoint, signatures: readonly string[], searchHistory: boolean) {
     const { slot, statuses } = await endpoint.rpc.getSignatureStatuses(signatures, searchHistory);
     if (statuses.length !== signatures.length) throw new Error('An endpoint left out statuses.');
     pool.heard(endpoint, slot);
-    return statuses;
+    return statuses.map(finality.judge);
   }
 
   return {
+    finality,
     first: (call, isGood) => pool.first(call, isGood),
 
     accounts: (addresses, commitment) =>
@@ -89,8 +93,8 @@ export function createCrossCheckedSource(
 
     accountsOfTwo: (addresses, atLeast = 0n) =>
       caughtUp(async () => {
-        const floor = newestRead.confirmed.current;
-        const words = await pool.all((endpoint) => readAccounts(endpoint, addresses, 'confirmed', atLeast), {
+        const floor = newestRead.current.current;
+        const words = await pool.all((endpoint) => readAccounts(endpoint, addresses, 'current', atLeast), {
           most: 2,
         });
         if (words.length < 2 && (atLeast > 0n || pool.voters() >= 2)) {
@@ -99,7 +103,7 @@ export function createCrossCheckedSource(
         const [newer, older] = words.map(({ value }) => value).toSorted((a, b) => Number(b.slot - a.slot));
         // The older of two is only compared with the newer one.
         if (newer === undefined || newer.slot < floor) throw new BehindError('The endpoints are behind.');
-        newestRead.confirmed.raise(newer.slot);
+        newestRead.current.raise(newer.slot);
         return older === undefined ? newer : { ...newer, second: older };
       }),
 

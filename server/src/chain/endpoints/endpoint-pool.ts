@@ -172,7 +172,7 @@ export function createEndpointPool(
         member,
         async ({ connection }) => {
           await requireCluster(member);
-          return connection.getSlot('confirmed');
+          return connection.getSlot('processed');
         },
         false,
       );

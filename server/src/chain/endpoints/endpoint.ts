@@ -66,7 +66,7 @@ export function createCheckedEndpoint(url: string): RpcEndpoint {
 
 function endpointOf(url: string, exchange: Exchange): RpcEndpoint {
   const connection = new Connection(url, {
-    commitment: 'confirmed',
+    commitment: 'finalized',
     disableRetryOnRateLimit: true,
     fetch: fetchFrom(exchange),
   });

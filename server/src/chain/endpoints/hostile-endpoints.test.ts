@@ -493,6 +493,11 @@ it('one endpoint is asked once for each call, and its word is final [MON-40]', a
   first.fault = rpcFaults.claims('finalized');
   expect(await alone.statuses(['1'.repeat(64)], true)).toMatchObject([{ confirmationStatus: 'finalized' }]);
   await alone.getAccountsOfTwo([payer.publicKey]);
-  expect(first.calls).toEqual(['getGenesisHash', 'getSignatureStatuses', 'getMultipleAccounts']);
+  expect(first.calls).toEqual([
+    'getGenesisHash',
+    'getSignatureStatuses',
+    'getAgGenesisCert',
+    'getMultipleAccounts',
+  ]);
   expect(alone.endpointStats()).toEqual({ endpoints: [], disputes: 0 });
 });

@@ -1,19 +1,24 @@
 import type { PublicKey, SignatureStatus } from '@solana/web3.js';
 import type { AccountsAtSlot } from '../account-reader.js';
 import type { EndpointStats } from './endpoint-pool.js';
+import type { ClusterFinality } from '../finality.js';
 import type { RpcEndpoint } from './endpoint.js';
 
-/** How certain a read has to be. */
-export type ReadCommitment = 'confirmed' | 'finalized';
+/**
+ * How certain a read has to be. `current`: the state that the service decides on. `finalized`: no fork can take it back.
+ * With fast finality they are the same.
+ */
+export type ReadCommitment = 'current' | 'finalized';
 
 /** Where the chain is read and written: one endpoint, or several that check each other. */
 export interface ChainSource {
+  readonly finality: ClusterFinality;
   /** Makes a call at one endpoint; where there are several, at the next while an answer is not good. */
   first<T>(call: (endpoint: RpcEndpoint) => Promise<T>, isGood?: (value: T) => boolean): Promise<T>;
   /** Accounts of one endpoint, never older than earlier reads. */
   accounts(addresses: readonly PublicKey[], commitment: ReadCommitment): Promise<AccountsAtSlot>;
   /**
-   * Confirmed accounts of two endpoints, the second in `second` where two answered.
+   * Current accounts of two endpoints, the second in `second` where two answered.
    *
    * @param atLeast the slot that both must have reached
    */

@@ -1,17 +1,24 @@
+import { readFile } from 'node:fs/promises';
 import { formatSol } from '@agent-rental/contract';
 import type { Protocol } from '@agent-rental/program-client';
+import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
 import { Connection, type PublicKey } from '@solana/web3.js';
 import { createChain, type Chain } from '../../chain/index.js';
 import { requireCluster } from '../../compose/index.js';
 import type { Config } from '../../config.js';
-import { readDeployment, readProtocolAccount } from '../protocol/index.js';
+import {
+  describeDeploymentCost,
+  formatFault,
+  readDeployment,
+  readProtocolAccount,
+} from '../protocol/index.js';
 import { boundedFetch } from './bounded-fetch.js';
 import { check, notChecked, ok, problem, warning, type Checked, type Finding } from './check.js';
 
 const RPC_TIMEOUT_MS = 8_000;
-/** Slots are 0.4 s. */
-const MOST_SLOTS_BEHIND = 25;
-const WORST_SLOTS_BEHIND = 150;
+/** Slots are 0.2 to 0.4 s. */
+const MOST_SLOTS_BEHIND = 50;
+const WORST_SLOTS_BEHIND = 300;
 const MOST_SECONDS_BEHIND = 30;
 const WORST_SECONDS_BEHIND = 120;
 /** A balance that is so many times its minimum lasts until an operator looks again. */
@@ -83,7 +90,7 @@ async function findEndpoints(
 async function headOf(url: string): Promise<{ host: string; slot?: number; time?: number | undefined }> {
   const { host } = new URL(url);
   const connection = new Connection(url, {
-    commitment: 'confirmed',
+    commitment: 'finalized',
     disableRetryOnRateLimit: true,
     fetch: (input, init) => boundedFetch(input as string, RPC_TIMEOUT_MS, init),
   });
@@ -97,12 +104,14 @@ async function headOf(url: string): Promise<{ host: string; slot?: number; time?
 }
 
 async function compareProgram(chain: Chain): Promise<Finding> {
+  const fault = formatFault(await readFile(marketplaceSoPath()));
+  if (fault !== undefined) return problem(fault, 'Build it: npm run build:program.');
   const deployment = await readDeployment(chain);
   const address = chain.programId.toBase58();
   if (!deployment) {
     return problem(
       `no program is deployed at ${address}`,
-      'Deploy it, or correct PROGRAM_ID and SOLANA_RPC_URLS.',
+      `Deploy it, or correct PROGRAM_ID and SOLANA_RPC_URLS. ${await describeDeploymentCost(chain)}`,
     );
   }
   if (!deployment.isCommitted) {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { formatSol } from '@agent-rental/contract';
 import {
   decodeProtocol,
   findProgramDataAddress,
@@ -30,6 +31,26 @@ const SLOT_OFFSET = 4;
 const HAS_AUTHORITY_OFFSET = 12;
 const AUTHORITY_OFFSET = 13;
 const CODE_OFFSET = 45;
+
+/** ELF-64, `e_flags`: the version of sBPF. */
+const ELF_FLAGS_OFFSET = 48;
+/** Clusters take deployments and upgrades in this version alone (SIMD-0500). */
+const SBPF_VERSION = 3;
+
+/** Why clusters refuse a program file; undefined where they take it. */
+export function formatFault(elf: Buffer): string | undefined {
+  const version = elf.readUInt32LE(ELF_FLAGS_OFFSET);
+  if (version === SBPF_VERSION) return undefined;
+  return `the program file is sBPF v${version}, and clusters take v${SBPF_VERSION} alone (SIMD-0500)`;
+}
+
+/** The size and the cost of a deployment of the committed program, at the rent that the cluster asks now. */
+export async function describeDeploymentCost(chain: Pick<Chain, 'minimumBalance'>): Promise<string> {
+  const { length } = await readFile(marketplaceSoPath());
+  const bytes = CODE_OFFSET + length;
+  const rent = formatSol(await chain.minimumBalance(bytes));
+  return `Its account has ${bytes} bytes and holds ${rent}. The buffer of a deployment holds as much until it ends.`;
+}
 
 /** Reads the deployment at the program's address; undefined without a program of the upgradeable loader. */
 export async function readDeployment(

@@ -1,3 +1,3 @@
 export { parseProtocolCommand, PROTOCOL_COMMANDS } from './actions.js';
-export { readDeployment, readProtocolAccount } from './deployment.js';
+export { describeDeploymentCost, formatFault, readDeployment, readProtocolAccount } from './deployment.js';
 export { runProtocolCommand } from './run.js';

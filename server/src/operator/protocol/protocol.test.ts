@@ -22,10 +22,10 @@ import {
   type PublicKey,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { createChain, type Chain } from '../../chain/index.js';
 import { OperatorError } from '../operator-error.js';
-import { parseProtocolCommand, readProtocolAccount, runProtocolCommand } from './index.js';
+import { formatFault, parseProtocolCommand, readProtocolAccount, runProtocolCommand } from './index.js';
 
 const MAIN = fileURLToPath(new URL('../../../dist/operator/main.js', import.meta.url));
 const programId = Keypair.generate().publicKey;
@@ -114,6 +114,13 @@ const SIGNED = (): [argv: string[], signer: Role, event: string][] => [
   [['rotate-admin', 'propose', addressOf('nextAdmin')], 'admin', 'ProtocolUpdated'],
   [['rotate-admin', 'cancel'], 'admin', 'ProtocolUpdated'],
 ];
+
+test('a program file of an older sBPF is refused in one line', async () => {
+  const so = await readSo();
+  expect(formatFault(so)).toBeUndefined();
+  so.writeUInt32LE(0, 48);
+  expect(formatFault(so)).toMatch(/^the program file is sBPF v0, and clusters take v3 alone/);
+});
 
 describe('before the program is initialised', () => {
   it('the deployment is compared with the committed program [OPS-70]', async () => {
@@ -303,7 +310,9 @@ describe('a program that is not the committed one', () => {
         /another one than this release's/,
       );
       const nowhere = createChain(other.rpcUrl, Keypair.generate().publicKey);
-      await expect(runProtocolCommand(nowhere, check)).rejects.toThrow(/No program is deployed/);
+      await expect(runProtocolCommand(nowhere, check)).rejects.toThrow(
+        /No program is deployed.*has 61421 bytes and holds 0\.428\d* SOL/,
+      );
     } finally {
       await other.close();
     }

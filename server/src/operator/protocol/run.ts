@@ -1,7 +1,7 @@
 import type { Chain } from '../../chain/index.js';
 import { OperatorError } from '../operator-error.js';
 import type { ProtocolCommand } from './actions.js';
-import { readDeployment, readProtocolAccount } from './deployment.js';
+import { describeDeploymentCost, readDeployment, readProtocolAccount } from './deployment.js';
 import { describeDeployment, describeEvent, describePlan, describeProtocol } from './describe.js';
 import { planAction } from './plan.js';
 import { openSigner, sendPlan, simulatePlan } from './send.js';
@@ -36,7 +36,8 @@ async function checkDeployment(chain: Chain): Promise<string> {
   const deployment = await readDeployment(chain);
   if (!deployment) {
     throw new OperatorError(
-      `No program is deployed at ${chain.programId.toBase58()} on this network: deploy it, or correct PROGRAM_ID.`,
+      `No program is deployed at ${chain.programId.toBase58()} on this network: deploy it, or correct PROGRAM_ID. ` +
+        (await describeDeploymentCost(chain)),
     );
   }
   const text = describeDeployment(deployment, await readProtocolAccount(chain));

@@ -40,7 +40,7 @@ export async function judgeCharges(
   open: readonly OpenCharge[],
 ): Promise<JudgedCharge[]> {
   const heights = {
-    confirmed: await chain.blockHeight('confirmed'),
+    confirmed: await chain.blockHeight('current'),
     finalized: await chain.blockHeight('finalized'),
   };
   const all = [...new Set(open.flatMap(({ signatures }) => signatures.map(({ signature }) => signature)))];
