@@ -61,9 +61,9 @@ $check && target=$work/target
 sysroot_src=$(/usr/bin/rustc --print sysroot)/lib/rustlib/src/rust
 flags=(
   -C linker=sbpf-linker
-  -C target-cpu=v2
+  -C target-cpu=v3
   -C target-feature=+allows-misaligned-mem-access
-  -C link-arg=--arch=v0
+  -C link-arg=--arch=v3
   -C link-arg=--llvm-args=-bpf-stack-size=4096
   -C link-arg=--disable-math-builtins
   -C link-arg=--export=memcpy,memset

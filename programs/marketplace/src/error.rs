@@ -5,26 +5,30 @@ use core::num::NonZeroU64;
 
 use pinocchio::error::ProgramError;
 
+/// The part of a log line that differs between errors.
+macro_rules! error_line {
+    ($name:ident $code:literal $message:literal) => {
+        concat!(stringify!($name), ". Error Number: ", $code, ". Error Message: ", $message, ".")
+    };
+}
+
 macro_rules! errors {
     ($($(#[doc = $doc:expr])+ $name:ident = $code:literal $message:literal,)+) => {
-        /// A refusal; the number is the custom error code.
+        /// A refusal.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        #[repr(u32)]
+        #[repr(u8)]
         pub enum Error {
-            $($(#[doc = $doc])+ $name = $code,)+
+            $($(#[doc = $doc])+ $name,)+
         }
 
         impl Error {
-            /// The log line that Anchor clients decode.
-            const fn log_line(self) -> &'static str {
-                match self {
-                    $(Error::$name => concat!(
-                        "AnchorError occurred. Error Code: ", stringify!($name),
-                        ". Error Number: ", $code,
-                        ". Error Message: ", $message, "."
-                    ),)+
-                }
-            }
+            const COUNT: usize = [$($code),+].len();
+            /// The custom error number of each.
+            const CODES: [u16; Self::COUNT] = [$($code),+];
+            /// The log lines of all, one after the other, without their common beginning.
+            const LINES: &'static str = concat!($(error_line!($name $code $message)),+);
+            /// The end of each line in `LINES`.
+            const ENDS: [u16; Self::COUNT] = ends([$(error_line!($name $code $message).len()),+]);
 
             /// Every error as (code, name, message).
             #[cfg(feature = "idl")]
@@ -115,6 +119,48 @@ errors! {
     PriceChanged = 6104 "The price changed since the run was admitted",
 }
 
+/// The beginning of each line, as Anchor clients look for it.
+const LINE_START: &str = "AnchorError occurred. Error Code: ";
+const MAX_LINE_BYTES: usize = 192;
+
+/// The sums of the lengths up to each.
+const fn ends<const N: usize>(lengths: [usize; N]) -> [u16; N] {
+    let mut ends = [0; N];
+    let mut end = 0;
+    let mut index = 0;
+    while index < N {
+        assert!(LINE_START.len() + lengths[index] <= MAX_LINE_BYTES);
+        end += lengths[index];
+        assert!(end <= u16::MAX as usize);
+        ends[index] = end as u16;
+        index += 1;
+    }
+    ends
+}
+
+impl Error {
+    /// The custom error number.
+    const fn code(self) -> u16 {
+        Self::CODES[self as usize]
+    }
+
+    /// Writes the log line that Anchor clients decode.
+    fn log(self) {
+        static ENDS: [u16; Error::COUNT] = Error::ENDS;
+        static LINES: &str = Error::LINES;
+        let index = self as usize;
+        let start = if index == 0 { 0 } else { ENDS[index - 1] as usize };
+        let part = LINES.as_bytes().get(start..ENDS[index] as usize).unwrap_or_default();
+        let mut line = [0u8; MAX_LINE_BYTES];
+        let (head, tail) = line.split_at_mut(LINE_START.len());
+        head.copy_from_slice(LINE_START.as_bytes());
+        if let Some(tail) = tail.get_mut(..part.len()) {
+            tail.copy_from_slice(part);
+        }
+        crate::runtime::log(line.get(..LINE_START.len() + part.len()).unwrap_or_default());
+    }
+}
+
 /// A refusal as the runtime takes it: never 0. One register wide, so that passing it on costs next to nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Refusal(NonZeroU64);
@@ -145,9 +191,9 @@ impl From<Error> for Refusal {
     #[cold]
     #[inline(never)]
     fn from(error: Error) -> Self {
-        crate::runtime::log(error.log_line());
+        error.log();
         // No error has the number 0.
-        Refusal(NonZeroU64::new(error as u64).unwrap_or(NonZeroU64::MIN))
+        Refusal(NonZeroU64::new(error.code() as u64).unwrap_or(NonZeroU64::MIN))
     }
 }
 
@@ -170,10 +216,5 @@ mod tests {
         assert_eq!(Refusal::from(Error::PriceChanged).of_charge(29).code(), 29 * 0x1_0000 + 6_104);
         let of_runtime = Refusal::from(ProgramError::UnsupportedSysvar);
         assert_eq!(of_runtime.of_charge(1), of_runtime);
-    }
-
-    #[test]
-    fn every_number_leaves_room_for_a_place() {
-        assert!((Error::PriceChanged as u32) < 1 << 16);
     }
 }

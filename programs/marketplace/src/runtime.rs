@@ -9,7 +9,7 @@ use crate::error::{Error, Outcome};
 
 /// Writes one line of log.
 #[inline(always)]
-pub fn log(line: &str) {
+pub fn log(line: &[u8]) {
     #[cfg(any(target_os = "solana", target_arch = "bpf"))]
     unsafe {
         pinocchio::syscalls::sol_log_(line.as_ptr(), line.len() as u64);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { ComputeBudget } from 'litesvm';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { marketplaceSoPath } from '../artifact.js';
 import { MARKETPLACE_IDL } from '../idl.js';
 import { revokePerQueryAccess } from '../instructions/access.js';
@@ -90,6 +90,15 @@ function table(costs: Cost[]): string {
   ].join('\n');
 }
 
+/** ELF-64, `e_flags`: the version of sBPF. Clusters take deployments in v3 alone (SIMD-0500). */
+const ELF_FLAGS_OFFSET = 48;
+
+test('the program is sBPF v3, in at most 60 KiB', () => {
+  const so = readFileSync(marketplaceSoPath());
+  expect(so.readUInt32LE(ELF_FLAGS_OFFSET)).toBe(3);
+  expect(so.length).toBeLessThanOrEqual(60 * 1024);
+});
+
 describe('compute units', () => {
   it('equal the committed table', async () => {
     const costs = MARKETPLACE_IDL.instructions.map(({ name }) => costOf(name as InstructionName));
@@ -98,7 +107,12 @@ describe('compute units', () => {
     );
   });
 
-  it('of a charge stay below 1,500, for every move of the window', () => {
+  it('of a charge are at most 1,300, and of a read at most 890', () => {
+    expect(costOf('consume_query').highest).toBeLessThanOrEqual(1_300n);
+    expect(costOf('verify_access').highest).toBeLessThanOrEqual(890n);
+  });
+
+  it('of a charge stay below 1,500, for every move of the window and the previous price', () => {
     const market = new Market();
     const id = market.list('per_query');
     market.rent(id);
