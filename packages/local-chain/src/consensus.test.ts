@@ -72,7 +72,7 @@ describe('a chain with Alpenglow', () => {
 });
 
 describe('a chain that moves from tower to Alpenglow', () => {
-  test('answers with its certificate from then on, and finalizes what it has confirmed', async () => {
+  test('answers with its certificate from then on, and finalizes its confirmed transactions', async () => {
     const chain = await startChain({ consensus: 'tower' });
     expect(await chain.cert()).toBeNull();
     const signature = await chain.airdrop();

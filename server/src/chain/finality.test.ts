@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createFinality } from './finality.js';
 
-/** A cluster with a clock of its own, and the number of times that it was asked. */
+/** A cluster, its clock, and the number of times that it was asked. */
 function clusterOf(answer: { moved: boolean | Error }) {
   const state = { ...answer, nowMs: 0, asked: 0 };
   const hasFastFinality = async () => {

@@ -89,15 +89,8 @@ export function readContext(moment: ChainMoment, config: ContextConfig | null | 
   return { slot, finalized };
 }
 
-function slotOf(moment: ChainMoment, commitment: Commitment): number {
-  switch (commitment) {
-    case 'processed':
-      return moment.slot;
-    case 'confirmed':
-      return moment.confirmedSlot;
-    case 'finalized':
-      return moment.rootSlot;
-  }
+function slotOf({ slot, confirmedSlot, rootSlot }: ChainMoment, commitment: Commitment): number {
+  return { processed: slot, confirmed: confirmedSlot, finalized: rootSlot }[commitment];
 }
 
 /** Refuses params that name the commitment `confirmed`, which is planned for removal. */
