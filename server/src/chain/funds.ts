@@ -2,7 +2,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { ApiError } from '../errors/api-error.js';
 import type { Logger } from '../platform/logger.js';
 import { startRounds, type Rounds } from '../platform/rounds.js';
-import type { AuthoritySigner } from './authority.js';
+import type { AuthoritySigner } from './signers/keypair-signer.js';
 import type { Chain } from './chain.js';
 import type { ProtocolReader } from './protocol.js';
 

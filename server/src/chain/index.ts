@@ -1,8 +1,8 @@
-export { createKeypairSigner, loadKeypair, type AuthoritySigner } from './authority.js';
+export { createKeypairSigner, loadKeypair, type AuthoritySigner } from './signers/keypair-signer.js';
 export { createChain, type Chain, type ProgramSignature } from './chain.js';
 export { createFunds, type Funds } from './funds.js';
-export { createHttpSigner } from './http-signer.js';
-export { createRotatingSigner, type RotatingSigner } from './rotating-signer.js';
+export { createHttpSigner } from './signers/http-signer.js';
+export { createRotatingSigner, type RotatingSigner } from './signers/rotating-signer.js';
 export { createConfirmations } from './confirmations.js';
 export { apiErrorOfTransaction } from './on-chain-error.js';
 export { createPriorityFees, type PriorityFees } from './priority-fees.js';

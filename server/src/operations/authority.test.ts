@@ -2,7 +2,7 @@ import { Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { createKeypairSigner, createRotatingSigner } from '../chain/index.js';
 import { onlyFor, rpcFaults } from '../testing/index.js';
-import { openChargingWorld, PRICE, type ChargingWorld } from '../testing/charging-world.js';
+import { openChargingWorld, PRICE, type ChargingWorld } from '../testing/market/charging-world.js';
 
 const next = Keypair.generate();
 const signerOf = (key: Keypair) => createKeypairSigner(key);

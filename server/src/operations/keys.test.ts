@@ -19,7 +19,7 @@ import {
   PRICE,
   type ChargingServer,
   type ChargingWorld,
-} from '../testing/charging-world.js';
+} from '../testing/market/charging-world.js';
 
 const DEPOSIT = 4_000 * PRICE;
 /** Two of a kind ask at once in the full form; one of each kind keeps both replicas at work, too. */

@@ -6,7 +6,7 @@ import {
   PRICE,
   type ChargingServer,
   type ChargingWorld,
-} from '../testing/charging-world.js';
+} from '../testing/market/charging-world.js';
 
 const DEPOSIT = 10 * PRICE;
 

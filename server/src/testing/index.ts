@@ -3,7 +3,7 @@ export {
   type ChargingMarket,
   type FundedChain,
   type MarketListing,
-} from './charging-market.js';
+} from './market/charging-market.js';
 export {
   openEmptyDatabase,
   openKeptDatabase,
@@ -28,7 +28,7 @@ export {
   type RpcFault,
 } from './hostile-rpc.js';
 export { readBody, startHttpStandIn, type HttpStandIn, type StandInListener } from './http-stand-in.js';
-export { startTestMarket, type TestMarket } from './local-market.js';
+export { startTestMarket, type TestMarket } from './market/local-market.js';
 export { readWhatIsSeldomRead } from './seldom-reads.js';
 export { openServerParts, type IndexedListing, type ServerParts } from './server-parts.js';
 export { programAccount } from './program-account.js';

@@ -26,13 +26,13 @@ import {
 } from '@solana/web3.js';
 import { pino } from 'pino';
 import { vi } from 'vitest';
-import { createApp } from '../compose/app.js';
-import { createChain, createProgramHistory, type RotatingSigner } from '../chain/index.js';
-import { readConfig } from '../config.js';
-import { initializeLocalProtocol } from '../embedded/initialize-protocol.js';
-import { openEmbeddedKeys } from '../embedded/keypairs.js';
-import { deriveKeys, type Keys } from '../platform/keys.js';
-import { openTestDatabase, readBody, startHostileRpc, startHttpStandIn } from './index.js';
+import { createApp } from '../../compose/app.js';
+import { createChain, createProgramHistory, type RotatingSigner } from '../../chain/index.js';
+import { readConfig } from '../../config.js';
+import { initializeLocalProtocol } from '../../embedded/initialize-protocol.js';
+import { openEmbeddedKeys } from '../../embedded/keypairs.js';
+import { deriveKeys, type Keys } from '../../platform/keys.js';
+import { openTestDatabase, readBody, startHostileRpc, startHttpStandIn } from '../index.js';
 
 /** The price of a run, in lamports. */
 export const PRICE = 250_000;

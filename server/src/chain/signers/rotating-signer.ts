@@ -1,5 +1,5 @@
 import type { PublicKey } from '@solana/web3.js';
-import type { AuthoritySigner } from './authority.js';
+import type { AuthoritySigner } from './keypair-signer.js';
 
 const PUBLIC_KEY_BYTES = 32;
 

@@ -1,8 +1,8 @@
 import { verifySignature } from '@agent-rental/ed25519';
 import { Keypair, SystemProgram, TransactionMessage } from '@solana/web3.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startSigningService, type SigningService } from '../testing/index.js';
-import { createKeypairSigner, type AuthoritySigner } from './authority.js';
+import { startSigningService, type SigningService } from '../../testing/index.js';
+import { createKeypairSigner, type AuthoritySigner } from './keypair-signer.js';
 import { createHttpSigner } from './http-signer.js';
 import { createRotatingSigner } from './rotating-signer.js';
 

@@ -6,7 +6,7 @@ import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
 import { Connection, Keypair } from '@solana/web3.js';
 import { openChargingMarket, type ChargingMarket } from './charging-market.js';
-import type { TemporaryDatabase } from './database.js';
+import type { TemporaryDatabase } from '../database.js';
 
 /** Beyond it a slot is final. */
 const FINALIZED_AFTER_SLOTS = 33;

@@ -3,9 +3,9 @@ import { verifySignature } from '@agent-rental/ed25519';
 import type { PublicKey } from '@solana/web3.js';
 import { Agent, request } from 'undici';
 import * as z from 'zod';
-import { ApiError } from '../errors/api-error.js';
+import { ApiError } from '../../errors/api-error.js';
 import { createDeadline } from '@agent-rental/contract';
-import type { AuthoritySigner } from './authority.js';
+import type { AuthoritySigner } from './keypair-signer.js';
 
 const TIMEOUT_MS = 5_000;
 /** Attempts, and the pause before each further one. */

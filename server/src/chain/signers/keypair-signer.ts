@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { sign } from 'node:crypto';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import * as z from 'zod';
-import { ed25519PrivateKey } from '../platform/keys.js';
+import { ed25519PrivateKey } from '../../platform/keys.js';
 
 const keypairFile = z.array(z.int().min(0).max(255)).length(64);
 

@@ -12,11 +12,11 @@ import {
   createPriorityFees,
   createProtocolReader,
   type Chain,
-} from '../chain/index.js';
-import { createCredentialRepository, createIndexer, type Indexer } from '../credentials/index.js';
-import type { Db } from '../database/connection.js';
+} from '../../chain/index.js';
+import { createCredentialRepository, createIndexer, type Indexer } from '../../credentials/index.js';
+import type { Db } from '../../database/connection.js';
 import { createDeadline } from '@agent-rental/contract';
-import { createLogger } from '../platform/logger.js';
+import { createLogger } from '../../platform/logger.js';
 import {
   createChargeRepository,
   createChargeSigner,
@@ -26,8 +26,8 @@ import {
   createSettlement,
   type ReservedCharge,
   type Settlement,
-} from '../settlement/index.js';
-import { balanceAddressOf, insertListing, insertRun, newTestListingId } from './rows.js';
+} from '../../settlement/index.js';
+import { balanceAddressOf, insertListing, insertRun, newTestListingId } from '../rows.js';
 
 const SEND_TIMEOUT_MS = 20_000;
 const NO_CAP = 10n ** 18n;
