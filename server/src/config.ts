@@ -42,7 +42,8 @@ export const environment = z.object({
     .pipe(z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'must be addresses or ranges')))
     .optional(),
   LOCAL_CHAIN_PORT: port.default(8899),
-  LOCAL_CHAIN_SLOT_MS: z.coerce.number().int().min(50).max(2_000).default(400),
+  LOCAL_CHAIN_CONSENSUS: z.enum(['alpenglow', 'tower']).default('tower'),
+  LOCAL_CHAIN_SLOT_MS: z.coerce.number().int().min(50).max(2_000).optional(),
   STATE_DIR: z.string().min(1).default('.agent-rental'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
@@ -187,7 +188,9 @@ export interface Config {
   /** Proxies whose `X-Forwarded-For` is trusted; empty: none. */
   readonly trustedProxies: readonly string[];
   readonly localChainPort: number;
-  readonly localChainSlotMs: number;
+  readonly localChainConsensus: z.infer<typeof environment>['LOCAL_CHAIN_CONSENSUS'];
+  /** Absent: as its consensus has it. */
+  readonly localChainSlotMs: number | undefined;
   readonly stateDir: string;
   readonly logLevel: z.infer<typeof environment>['LOG_LEVEL'];
   /** Absent: the embedded PostgreSQL. */
@@ -416,6 +419,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     publicUrl: value.PUBLIC_URL,
     trustedProxies: value.TRUSTED_PROXIES ?? [],
     localChainPort: value.LOCAL_CHAIN_PORT,
+    localChainConsensus: value.LOCAL_CHAIN_CONSENSUS,
     localChainSlotMs: value.LOCAL_CHAIN_SLOT_MS,
     stateDir: value.STATE_DIR,
     logLevel: value.LOG_LEVEL,

@@ -66,7 +66,8 @@ export async function startEmbedded(
         startLocalChain({
           stateDir: join(stateDir, 'chain'),
           rpcPort: config.localChainPort,
-          slotTimeMs: config.localChainSlotMs,
+          consensus: config.localChainConsensus,
+          ...(config.localChainSlotMs === undefined ? {} : { slotTimeMs: config.localChainSlotMs }),
           programs: [
             {
               programId: programId.toBase58(),

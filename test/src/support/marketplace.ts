@@ -92,8 +92,9 @@ export function spawnServer(stateDir: string, env: Record<string, string> = {}):
       STATE_DIR: stateDir,
       PORT: '0',
       LOCAL_CHAIN_PORT: '0',
-      // A charge is final after 3 s, and not after 13 s.
+      // With tower a charge is final after 3 s, and not after 13 s.
       LOCAL_CHAIN_SLOT_MS: '100',
+      LOCAL_CHAIN_CONSENSUS: process.env['LOCAL_CHAIN_CONSENSUS'] ?? 'tower',
       // The tests make more requests in a minute than a renter does.
       RATE_LIMIT_PER_MINUTE: '10000',
       EXECUTIONS_PER_MINUTE: '10000',
