@@ -61,7 +61,7 @@ async function callAndFetch(name: string, task: string) {
   const started = performance.now();
   const told = await client.call('run_agent', { agent_id: agentId, task }, CLIENT_TIMEOUT_MS);
   const toldMs = performance.now() - started;
-  agents.release(name);
+  if (task === heldTask(name)) agents.release(name);
   let result: Seen;
   do {
     result = await client.call('get_run', { run_id: runIdOf(told) }, CLIENT_TIMEOUT_MS);
