@@ -7,7 +7,7 @@ test.runIf(!IS_QUICK && hasRedis)(
   'replicas are replaced one by one under load, and no request fails [OPS-4]',
   { timeout: 600_000 },
   async () => {
-    const size = { replicas: 2, requests: 100, wallets: 6, concurrency: 10 };
+    const size = { replicas: 2, requests: 200, wallets: 6, concurrency: 10 };
     const report = await runRollingUpdate({ ...size, seed: SEED, log: () => undefined });
     expect(report.broken).toEqual([]);
     expect(report.replaced).toHaveLength(2);
