@@ -158,98 +158,102 @@ describe('a creator with the command line alone', () => {
     TWO_MINUTES_MS,
   );
 
-  it('changes, rolls back, pauses, resumes and closes its published agent, and takes the earnings [REG-61, REG-64]', async () => {
-    const { folder, cli } = await openWorkshop(marketplace.dev);
-    const agent = join(folder, 'kept-agent');
-    const ok = async (...args: string[]) => {
-      const ended = await cli(agent, ...args);
-      expect(ended, args.join(' ')).toMatchObject({ code: 0 });
-      return ended.stdout;
-    };
-    await cli(folder, 'init', 'kept-agent');
-    const file = join(agent, 'agent.json');
-    await writeFile(file, (await readFile(file, 'utf8')).replace(':8789', `:${modelPort}`));
-    await keepRunning(agent, process.execPath, [CLI, 'model', '--port', String(modelPort)]);
-    await ok('wallet', 'create', '--fund', '1', '--airdrop');
-    await ok('wallet', 'create', 'renter.json', '--fund', '1', '--airdrop');
-    await ok('publish');
-    expect(await cli(agent, 'publish')).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('agent-rental update') as string,
-    });
-    const listings = Object.values(
-      JSON.parse(await readFile(join(agent, 'listings.json'), 'utf8')) as object,
-    ) as { listing_id: string }[];
-    const id = listings[0]?.listing_id ?? '';
-    const run = () =>
-      cli(agent, 'run', id, 'Do it.', '--input', '{"text":"a"}', '--wallet', 'renter.json', '--json');
-    await ok('rent', id, '--deposit', '0.01', '--yes', '--wallet', 'renter.json');
+  it(
+    'changes, rolls back, pauses, resumes and closes its published agent, and takes the earnings [REG-61, REG-64]',
+    async () => {
+      const { folder, cli } = await openWorkshop(marketplace.dev);
+      const agent = join(folder, 'kept-agent');
+      const ok = async (...args: string[]) => {
+        const ended = await cli(agent, ...args);
+        expect(ended, args.join(' ')).toMatchObject({ code: 0 });
+        return ended.stdout;
+      };
+      await cli(folder, 'init', 'kept-agent');
+      const file = join(agent, 'agent.json');
+      await writeFile(file, (await readFile(file, 'utf8')).replace(':8789', `:${modelPort}`));
+      await keepRunning(agent, process.execPath, [CLI, 'model', '--port', String(modelPort)]);
+      await ok('wallet', 'create', '--fund', '1', '--airdrop');
+      await ok('wallet', 'create', 'renter.json', '--fund', '1', '--airdrop');
+      await ok('publish');
+      expect(await cli(agent, 'publish')).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('agent-rental update') as string,
+      });
+      const listings = Object.values(
+        JSON.parse(await readFile(join(agent, 'listings.json'), 'utf8')) as object,
+      ) as { listing_id: string }[];
+      const id = listings[0]?.listing_id ?? '';
+      const run = () =>
+        cli(agent, 'run', id, 'Do it.', '--input', '{"text":"a"}', '--wallet', 'renter.json', '--json');
+      await ok('rent', id, '--deposit', '0.01', '--yes', '--wallet', 'renter.json');
 
-    await writeFile(join(agent, 'prompt.md'), 'Sing the text.');
-    const edit = async (from: string, to: string) =>
-      writeFile(file, (await readFile(file, 'utf8')).replace(from, to));
-    await edit('1000000', '500000');
-    expect(await ok('update')).toContain('manifest, price');
-    expect(await ok('update')).toContain('Nothing has changed');
-    await edit('"Kept agent"', '"Songs"');
-    await edit('You are paid after we have received it.', 'La la.');
-    expect(await ok('update')).toContain(`Updated ${id}: terms.`);
-    expect(await ok('update')).toContain('Nothing has changed');
-    const page = await fetch(`${marketplace.dev.base_url}/v1/listings/${id}`, {
-      headers: { authorization: `Bearer ${await loginWith(join(agent, 'renter.json'))}` },
-    });
-    expect(await page.json()).toMatchObject({ title: 'Songs', sample_output: ['La la.'], version: 2 });
-    const changed = JSON.parse((await run()).stdout) as { output: string; cost_lamports: number };
-    expect(changed).toMatchObject({
-      cost_lamports: 500_000,
-      output: expect.stringContaining('Sing the text.') as string,
-    });
+      await writeFile(join(agent, 'prompt.md'), 'Sing the text.');
+      const edit = async (from: string, to: string) =>
+        writeFile(file, (await readFile(file, 'utf8')).replace(from, to));
+      await edit('1000000', '500000');
+      expect(await ok('update')).toContain('manifest, price');
+      expect(await ok('update')).toContain('Nothing has changed');
+      await edit('"Kept agent"', '"Songs"');
+      await edit('You are paid after we have received it.', 'La la.');
+      expect(await ok('update')).toContain(`Updated ${id}: terms.`);
+      expect(await ok('update')).toContain('Nothing has changed');
+      const page = await fetch(`${marketplace.dev.base_url}/v1/listings/${id}`, {
+        headers: { authorization: `Bearer ${await loginWith(join(agent, 'renter.json'))}` },
+      });
+      expect(await page.json()).toMatchObject({ title: 'Songs', sample_output: ['La la.'], version: 2 });
+      const changed = JSON.parse((await run()).stdout) as { output: string; cost_lamports: number };
+      expect(changed).toMatchObject({
+        cost_lamports: 500_000,
+        output: expect.stringContaining('Sing the text.') as string,
+      });
 
-    expect(await ok('rollback')).toContain(`${id} runs the content of version 1 as version 3.`);
-    expect(JSON.parse((await run()).stdout)).toMatchObject({
-      output: expect.not.stringContaining('Sing the text.') as string,
-    });
-    expect(await cli(agent, 'rollback', '--to', '9')).toMatchObject({ code: 1 });
-    // The folder differs from the version that runs.
-    expect(await ok('update')).toContain('manifest');
+      expect(await ok('rollback')).toContain(`${id} runs the content of version 1 as version 3.`);
+      expect(JSON.parse((await run()).stdout)).toMatchObject({
+        output: expect.not.stringContaining('Sing the text.') as string,
+      });
+      expect(await cli(agent, 'rollback', '--to', '9')).toMatchObject({ code: 1 });
+      // The folder differs from the version that runs.
+      expect(await ok('update')).toContain('manifest');
 
-    expect(await ok('logs', '--limit', '1')).toMatch(/^[-\d]+ [:\d]+ completed +\d+\.\d s v3 [-\w]{36}\n$/);
-    const { told, end } = await followLogs(agent);
-    // The practice model answers with an empty array, which breaks the agent's new schema.
-    await edit(
-      '"output_schema": { "type": "string" }',
-      '"output_schema": { "type": "array", "minItems": 1 }',
-    );
-    await ok('update');
-    expect(await run()).toMatchObject({ code: 3 });
-    expect(await told).toMatchObject({
-      status: 'failed',
-      version: 5,
-      failure: { class: expect.any(String) as string },
-    });
-    expect(await end()).toBe(0);
-    expect(await ok('stats', '--window', '7d')).toMatch(
-      /^ +\d+ {2}completed\n +1 {2}failed$[^]*^Half within \d/m,
-    );
-    expect(await ok('logs')).toMatch(/ failed +\d+\.\d s v5 [-\w]{36}\n {2}\w+: /);
-    await edit(
-      '"output_schema": { "type": "array", "minItems": 1 }',
-      '"output_schema": { "type": "string" }',
-    );
-    await ok('update');
+      expect(await ok('logs', '--limit', '1')).toMatch(/^[-\d]+ [:\d]+ completed +\d+\.\d s v3 [-\w]{36}\n$/);
+      const { told, end } = await followLogs(agent);
+      // The practice model answers with an empty array, which breaks the agent's new schema.
+      await edit(
+        '"output_schema": { "type": "string" }',
+        '"output_schema": { "type": "array", "minItems": 1 }',
+      );
+      await ok('update');
+      expect(await run()).toMatchObject({ code: 3 });
+      expect(await told).toMatchObject({
+        status: 'failed',
+        version: 5,
+        failure: { class: expect.any(String) as string },
+      });
+      expect(await end()).toBe(0);
+      expect(await ok('stats', '--window', '7d')).toMatch(
+        /^ +\d+ {2}completed\n +1 {2}failed$[^]*^Half within \d/m,
+      );
+      expect(await ok('logs')).toMatch(/ failed +\d+\.\d s v5 [-\w]{36}\n {2}\w+: /);
+      await edit(
+        '"output_schema": { "type": "array", "minItems": 1 }',
+        '"output_schema": { "type": "string" }',
+      );
+      await ok('update');
 
-    await ok('pause');
-    expect(await run()).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('listing_paused') as string,
-    });
-    await ok('resume');
-    expect(await run()).toMatchObject({ code: 0 });
-    await ok('withdraw');
-    expect(await cli(agent, 'close')).toMatchObject({ code: 2 });
-    await ok('close', '--yes');
-    expect(await run()).toMatchObject({ code: 1 });
-  });
+      await ok('pause');
+      expect(await run()).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('listing_paused') as string,
+      });
+      await ok('resume');
+      expect(await run()).toMatchObject({ code: 0 });
+      await ok('withdraw');
+      expect(await cli(agent, 'close')).toMatchObject({ code: 2 });
+      await ok('close', '--yes');
+      expect(await run()).toMatchObject({ code: 1 });
+    },
+    TWO_MINUTES_MS,
+  );
 
   it('is told the next step without SOL, with the wrong wallet, and when the marketplace is down [REG-61]', async () => {
     const { folder, cli } = await openWorkshop(marketplace.dev);
