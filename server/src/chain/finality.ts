@@ -13,8 +13,6 @@ const ASKED_AGAIN_AFTER_MS = 30_000;
 export interface ClusterFinality {
   /** The commitment of reads that decide. Asks the cluster at the first call, and again until it has moved. */
   level(): Promise<Extract<Commitment, 'confirmed' | 'finalized'>>;
-  /** Whether the cluster has fast finality, as last heard. */
-  isFast(): boolean;
   /** A status as the service takes it: with fast finality a transaction is `processed` until it is `finalized`. */
   judge(status: SignatureStatus | null): SignatureStatus | null;
 }
@@ -54,7 +52,6 @@ export function createFinality(
       }
       return isFast ? 'finalized' : 'confirmed';
     },
-    isFast: () => isFast,
     judge: (status) =>
       isFast && status?.confirmationStatus === 'confirmed'
         ? { ...status, confirmationStatus: 'processed' }
