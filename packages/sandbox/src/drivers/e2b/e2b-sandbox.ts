@@ -74,14 +74,8 @@ export class E2bSandbox implements Sandbox {
       timeoutMs: 0,
       requestTimeoutMs: startTimeoutMs,
       signal: this.#over.signal,
-      onStdout: (text) => {
-        if (this.#endedBy === undefined) this.#output.stdout(Buffer.from(text));
-        return this.#drained();
-      },
-      onStderr: (text) => {
-        if (this.#endedBy === undefined) this.#output.stderr(Buffer.from(text));
-        return this.#drained();
-      },
+      onStdout: (text) => this.#receive('stdout', text),
+      onStderr: (text) => this.#receive('stderr', text),
     });
     this.#command = await within(starting, startTimeoutMs, 'start the command');
     void this.#watch(this.#command);
@@ -111,10 +105,13 @@ export class E2bSandbox implements Sandbox {
   }
 
   /**
-   * Pauses the SDK while the queue is full, so that a slow reader slows the sandbox down. Always pauses until the next
-   * iteration of the event loop, because the SDK decodes all messages that arrived and needs milliseconds for each.
+   * Takes one message. The SDK needs milliseconds to decode it, and would decode the next one at once. So the message waits for
+   * an iteration of the event loop, and so does the SDK afterwards. Pauses the SDK while the queue is full, too, so that a slow
+   * reader slows the sandbox down.
    */
-  async #drained(): Promise<void> {
+  async #receive(stream: 'stdout' | 'stderr', text: string): Promise<void> {
+    await nextTurn({ needsWholeBudget: true });
+    if (this.#endedBy === undefined) this.#output[stream](Buffer.from(text));
     await nextTurn({ needsWholeBudget: true });
     if (this.#endedBy !== undefined || !this.#output.lines.isFull) return;
     await new Promise<void>((resolve) => (this.#onDrained = resolve));
