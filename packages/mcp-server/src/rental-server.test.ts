@@ -1,11 +1,17 @@
 import { createClient } from '@agent-rental/sdk';
-import { answeringAgent, clientOptions, createStandIn, type StandIn } from '@agent-rental/stand-in';
-import { rentedToolset, type ToolsetOptions } from '@agent-rental/tools';
+import {
+  answeringAgent,
+  clientOptions,
+  createStandIn,
+  standInWallet,
+  type StandIn,
+} from '@agent-rental/stand-in';
+import { payingWallet, rentedToolset, type ToolsetOptions } from '@agent-rental/tools';
 import { Client as ClientV2, InMemoryTransport } from '@modelcontextprotocol/client';
 import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createRentalServer } from './rental-server.js';
 import type { RentalServerOptions } from './rental-server-options.js';
 
@@ -139,6 +145,22 @@ describe('a spend above the policy’s amount', () => {
       expect.stringMatching(/^Spend up to 2000000 lamports \(0\.002 SOL\) .*\n.* agent-aaaaaa\.\n.*: ".*"$/),
     ]);
     expect(market.charged).toBe(charged);
+  });
+
+  it('is paid with a new transaction when the answer to its rental comes after 40 s [TXN-23]', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const signer = standInWallet();
+    const market = createStandIn([{ id: 'agent-aaaaaa', price_lamports: 2_000_000, rental: 'none' }]);
+    const rental = { wallet: payingWallet(signer), policy: { askAboveLamports: 1_000_000n } };
+    const client = await connect(market, { tools: rental }, { elicitation: {} });
+    client.setRequestHandler('elicitation/create', async () => {
+      vi.setSystemTime(Date.now() + 40_000);
+      return { action: 'accept', content: { approve: true } };
+    });
+    const rented = await client.callTool({ name: 'rent_listing', arguments: { agent_id: 'agent-aaaaaa' } });
+    expect(rented.isError ?? false).toBe(false);
+    expect(market.paid).toBe(10_000_000);
   });
 
   it.each([{}, { elicitation: { url: {} } }])('is refused if the client shows no form: %j', async (able) => {

@@ -199,7 +199,11 @@ export interface RentalClient {
   ): Promise<SpendingApproval>;
   getChallenge(wallet: string, options?: CallOptions): Promise<Answer<'getChallenge'>>;
   createTransaction(request: TransactionRequest, options?: CallOptions): Promise<TransactionProposal>;
-  submitTransaction(transaction: string, options?: CallOptions): Promise<Answer<'submitTransaction'>>;
+  /** Options: `request` of the transaction. If it is too old, the error then carries a new `proposal`. */
+  submitTransaction(
+    transaction: string,
+    options?: CallOptions & { request?: TransactionRequest | undefined },
+  ): Promise<Answer<'submitTransaction'>>;
   /** Runs a task and waits for its end. A `failed` run is a value, not an error. Aborting `signal` cancels the run. */
   execute(body: ExecuteBody, options?: ExecuteOptions): Promise<Run>;
   /**
@@ -387,8 +391,8 @@ export function createClient(options: ClientOptions): RentalClient {
     createTransaction: (body, given = {}) =>
       call(operations.createTransaction, { body, repeatable: true, ...given }),
     // A signed transaction lands at most once, so a retry is safe.
-    submitTransaction: (transaction, given = {}) =>
-      call(operations.submitTransaction, { body: { transaction }, repeatable: true, ...given }),
+    submitTransaction: (transaction, { request, ...given } = {}) =>
+      call(operations.submitTransaction, { body: { transaction, request }, repeatable: true, ...given }),
     execute: async (body, given = {}) => {
       const wait = createDeadline(undefined, given.signal, given.leave);
       const input = runInput(body, given, wait.signal);

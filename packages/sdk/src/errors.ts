@@ -5,6 +5,7 @@ import {
   type ErrorCode,
   type OnChainError,
   type PolicyRule,
+  type TransactionProposal,
 } from '@agent-rental/contract';
 
 const MARKER = Symbol.for('agent-rental.api-error');
@@ -34,6 +35,8 @@ export class ApiError extends Error {
   readonly requiredScopes: readonly ApiKeyScope[] | undefined;
   /** The page where the wallet's owner approves the call. After the approval, repeat the same call. */
   readonly approval: ApprovalOffer | undefined;
+  /** The submitted transaction was too old and never lands. This one does the same. */
+  readonly proposal: TransactionProposal | undefined;
   /** Seconds to wait before a retry, from `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
 
@@ -48,6 +51,7 @@ export class ApiError extends Error {
     policyRule?: PolicyRule | undefined;
     requiredScopes?: readonly ApiKeyScope[] | undefined;
     approval?: ApprovalOffer | undefined;
+    proposal?: TransactionProposal | undefined;
     retryAfterSeconds?: number | undefined;
   }) {
     super(fields.message);
@@ -60,6 +64,7 @@ export class ApiError extends Error {
     this.policyRule = fields.policyRule;
     this.requiredScopes = fields.requiredScopes;
     this.approval = fields.approval;
+    this.proposal = fields.proposal;
     this.retryAfterSeconds = fields.retryAfterSeconds;
   }
 }
@@ -127,6 +132,7 @@ export async function apiErrorFromResponse(response: Response): Promise<ApiError
     policyRule: error.policy_rule,
     requiredScopes: error.required_scopes,
     approval: error.approval,
+    proposal: error.proposal,
     retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
   });
 }

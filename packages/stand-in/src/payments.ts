@@ -85,6 +85,7 @@ export function createPayments(known: ReadonlyMap<string, StandInListing>, state
         payer: wallet,
         blockhash,
         last_valid_block_height: 150,
+        sign_within_seconds: 20,
         quote,
       });
     },

@@ -1,5 +1,4 @@
 import {
-  type Finality,
   type MessageV0,
   type PublicKey,
   type TransactionError,
@@ -19,6 +18,17 @@ import type { ChainSource, ReadCommitment } from './endpoints/source.js';
 /** A blockhash lives 30 seconds or longer; a cached one this old still leaves time to land. */
 const BLOCKHASH_CACHE_MS = 5_000;
 const POLL_MS = 150;
+
+/** 150 slots, in seconds: of 200 ms with fast finality, of 400 ms before. */
+const BLOCKHASH_LIFE_SECONDS = { finalized: 30, confirmed: 60 } as const;
+
+/** A blockhash for a new transaction. */
+interface RecentBlockhash {
+  blockhash: string;
+  lastValidBlockHeight: number;
+  /** How long the network accepts it. */
+  lifeSeconds: number;
+}
 
 /** How a simulation ended. */
 interface Simulation {
@@ -51,7 +61,7 @@ export interface Chain {
    */
   getAccountsOfTwo(addresses: PublicKey[], atLeast?: bigint): Promise<AccountsAtSlot>;
   /** A recent blockhash; `fresh` skips the cache. */
-  latestBlockhash(fresh?: boolean): Promise<{ blockhash: string; lastValidBlockHeight: number }>;
+  latestBlockhash(fresh?: boolean): Promise<RecentBlockhash>;
   /** Runs a transaction without signatures or effect, on a recent blockhash in place of the message's own. */
   simulate(message: MessageV0): Promise<Simulation>;
   /** Simulates signed bytes, signatures checked; null when they would succeed. */
@@ -120,17 +130,18 @@ export function openSource(
 
 /** The chain over its source. */
 export function createChainOn(source: ChainSource, programId: PublicKey): Chain {
-  let cached: { at: number; value: Promise<{ blockhash: string; lastValidBlockHeight: number }> } | undefined;
+  let cached: { at: number; value: Promise<RecentBlockhash> } | undefined;
 
   /** A call at the commitment at which the service decides. */
-  const atLevel = <T>(call: (level: Finality) => Promise<T>): Promise<T> =>
+  const atLevel = <T>(call: (level: 'confirmed' | 'finalized') => Promise<T>): Promise<T> =>
     reach(async () => call(await source.finality.level()));
 
   const latestBlockhash = (fresh = false) => {
     if (fresh || !cached || Date.now() - cached.at > BLOCKHASH_CACHE_MS) {
-      const value = atLevel((level) =>
-        source.first(({ connection }) => connection.getLatestBlockhash(level)),
-      );
+      const value = atLevel(async (level) => ({
+        ...(await source.first(({ connection }) => connection.getLatestBlockhash(level))),
+        lifeSeconds: BLOCKHASH_LIFE_SECONDS[level],
+      }));
       cached = { at: Date.now(), value };
       value.catch(() => (cached = undefined));
     }

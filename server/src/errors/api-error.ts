@@ -8,6 +8,7 @@ import {
   type OnChainError,
   type PolicyRule,
   type Refusal,
+  type TransactionProposal,
 } from '@agent-rental/contract';
 
 /** The further parts of an {@link ApiError}. */
@@ -24,6 +25,8 @@ export interface ApiErrorDetails {
   requiredScopes?: readonly ApiKeyScope[] | undefined;
   /** Where the owner of the wallet approves a spend that the API key may not make alone. */
   approval?: ApprovalOffer | undefined;
+  /** A transaction in place of a submitted one that is too old. */
+  proposal?: TransactionProposal | undefined;
   /** For the log only; never leaves the server. */
   cause?: unknown;
 }
@@ -55,6 +58,7 @@ export class ApiError extends Error {
   readonly policyRule: PolicyRule | undefined;
   readonly requiredScopes: readonly ApiKeyScope[] | undefined;
   readonly approval: ApprovalOffer | undefined;
+  readonly proposal: TransactionProposal | undefined;
 
   constructor(code: ErrorCode, told: string | Refusal, details: ApiErrorDetails = {}) {
     const refusal = typeof told === 'string' ? { reason: told, next: details.next } : told;
@@ -69,6 +73,7 @@ export class ApiError extends Error {
     this.policyRule = details.policyRule;
     this.requiredScopes = details.requiredScopes;
     this.approval = details.approval;
+    this.proposal = details.proposal;
   }
 
   /** The error object of the envelope (spec, "Errors"). */
@@ -84,6 +89,7 @@ export class ApiError extends Error {
       ...(this.policyRule === undefined ? {} : { policy_rule: this.policyRule }),
       ...(this.requiredScopes === undefined ? {} : { required_scopes: [...this.requiredScopes] }),
       ...(this.approval === undefined ? {} : { approval: this.approval }),
+      ...(this.proposal === undefined ? {} : { proposal: this.proposal }),
     };
   }
 }

@@ -20,6 +20,9 @@ const MICRO_LAMPORTS = 1_000_000n;
 /** Several times the need of any of these transactions: a bound that keeps the fee of a priority price small. */
 const COMPUTE_UNIT_LIMIT = 100_000;
 
+/** A signed transaction needs so much of its blockhash's life to land. */
+const SUBMIT_SECONDS = 10;
+
 /** Builds the transactions that wallets sign. Each throws ApiError when the action makes no sense now. */
 export interface ProposalBuilder {
   publish(wallet: string, listing: PublishableListing): Promise<TransactionProposal>;
@@ -60,7 +63,7 @@ export function createProposalBuilder(deps: {
   }
 
   async function propose(wallet: PublicKey, plan: Plan): Promise<TransactionProposal> {
-    const [{ blockhash, lastValidBlockHeight }, { budget, feeLamports }] = await Promise.all([
+    const [{ blockhash, lastValidBlockHeight, lifeSeconds }, { budget, feeLamports }] = await Promise.all([
       chain.latestBlockhash(true),
       prioritize(plan.instructions),
     ]);
@@ -86,6 +89,7 @@ export function createProposalBuilder(deps: {
       payer: wallet.toBase58(),
       blockhash,
       last_valid_block_height: lastValidBlockHeight,
+      sign_within_seconds: lifeSeconds - SUBMIT_SECONDS,
       quote: {
         price_lamports: wireLamports(plan.priceLamports ?? 0n),
         ...(maxPriceLamports === undefined ? {} : { max_price_lamports: wireLamports(maxPriceLamports) }),

@@ -1,4 +1,4 @@
-import { operations } from '@agent-rental/contract';
+import { operations, TRANSACTION_SCOPES } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
 import type { Spending } from '../spending/index.js';
 import { addOperation } from '../http/operation-route.js';
@@ -14,9 +14,10 @@ export function transactionRoutes(
   addOperation(app, operations.createTransaction, async ({ principal, body }) =>
     transactions.propose(principal.wallet, body, spending.allowanceOf(principal)),
   );
-  addOperation(app, operations.submitTransaction, async ({ principal, body: { transaction } }) => {
+  addOperation(app, operations.submitTransaction, async ({ principal, body: { transaction, request } }) => {
     const { wallet } = principal;
     for (const scope of transactions.scopesOf(wallet, transaction)) requireScope(principal, [scope]);
-    return transactions.submit(wallet, transaction, spending.allowanceOf(principal));
+    if (request) requireScope(principal, [TRANSACTION_SCOPES[request.action]]);
+    return transactions.submit(wallet, transaction, spending.allowanceOf(principal), request);
   });
 }

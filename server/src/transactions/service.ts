@@ -31,12 +31,14 @@ export interface TransactionService {
   /**
    * Sends, confirms, waits for the index; answers with the rental's credential where there is one.
    *
+   * @param request of the transaction: a transaction that is too old is proposed anew
    * @throws ApiError when it fails, or spends more than the caller may: then it is not sent.
    */
   submit(
     wallet: string,
     transaction: string,
     allowance: Allowance,
+    request?: TransactionRequest,
   ): Promise<{ signature: string; listing_id?: string; credential?: CredentialVerification }>;
 }
 
@@ -93,24 +95,30 @@ export function createTransactionService(deps: {
     return BigInt(listings) * rents.reduce((sum, rent) => sum + rent, 0n);
   }
 
-  return {
-    async propose(wallet, request, allowance) {
-      if (request.action === 'publish') {
-        const draft = await deps.registration.prepareToPublish(wallet, request.listing_id, request.listing, {
-          isUnverified: request.unverified,
-        });
-        const proposal = await deps.proposals.publish(wallet, draft);
-        // A listing has no price for its creator, but its accounts hold rent.
-        await allowance.requireRoom({ kind: 'rental', lamports: BigInt(proposal.quote.rent_lamports) });
-        return proposal;
-      }
-      // Says in the API's words that an id is malformed, unknown or a draft's.
-      await deps.listings.find(request.listing_id);
-      const proposal = await deps.proposals.act(wallet, request);
-      const { message } = VersionedTransaction.deserialize(Buffer.from(proposal.transaction, 'base64'));
-      await allowance.requireRoom({ kind: 'rental', ...(await requireRentals(message, allowance)) });
+  async function propose(
+    wallet: string,
+    request: TransactionRequest,
+    allowance: Allowance,
+  ): Promise<TransactionProposal> {
+    if (request.action === 'publish') {
+      const draft = await deps.registration.prepareToPublish(wallet, request.listing_id, request.listing, {
+        isUnverified: request.unverified,
+      });
+      const proposal = await deps.proposals.publish(wallet, draft);
+      // A listing has no price for its creator, but its accounts hold rent.
+      await allowance.requireRoom({ kind: 'rental', lamports: BigInt(proposal.quote.rent_lamports) });
       return proposal;
-    },
+    }
+    // Says in the API's words that an id is malformed, unknown or a draft's.
+    await deps.listings.find(request.listing_id);
+    const proposal = await deps.proposals.act(wallet, request);
+    const { message } = VersionedTransaction.deserialize(Buffer.from(proposal.transaction, 'base64'));
+    await allowance.requireRoom({ kind: 'rental', ...(await requireRentals(message, allowance)) });
+    return proposal;
+  }
+
+  return {
+    propose,
 
     scopesOf(wallet, base64) {
       const { programId } = deps.chain;
@@ -118,19 +126,28 @@ export function createTransactionService(deps: {
       return transactionScopes(message, wallet, programId);
     },
 
-    async submit(wallet, base64, allowance) {
+    async submit(wallet, base64, allowance, request) {
       const transaction = parseSignedTransaction(base64, wallet, deps.chain.programId);
       const rentals = await requireRentals(transaction.message, allowance);
       const lamports = rentals.lamports + (await listingRent(transaction.message));
       const spend = { ...rentals, id: transaction.signature, kind: 'rental', lamports } as const;
       if (lamports > 0n) await allowance.reserve(spend);
+      let outcome;
       try {
-        await submitAndConfirm(deps.chain, transaction);
+        outcome = await submitAndConfirm(deps.chain, transaction);
       } catch (error) {
         // One that was not confirmed in time may still land: it stays counted.
         if (error instanceof ApiError && error.code !== 'service_unavailable')
           await allowance.releaseReservation(spend.id);
         throw error;
+      }
+      if (outcome === 'too_old') {
+        await allowance.releaseReservation(spend.id);
+        const proposal = request && (await propose(wallet, request, allowance));
+        throw new ApiError('invalid_request', 'The transaction is too old, and never lands.', {
+          next: proposal ? 'Sign and submit `proposal`.' : 'Get a new one, and sign and submit it.',
+          proposal,
+        });
       }
       await deps.indexer.indexTransaction(transaction.signature);
       const { signature } = transaction;

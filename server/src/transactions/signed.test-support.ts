@@ -34,7 +34,7 @@ export const chainWith = (chain: Partial<Chain>): Chain =>
     programId: MARKETPLACE_PROGRAM_ID,
     preflight: async () => null,
     statuses: async () => [null],
-    latestBlockhash: async () => ({ blockhash: '', lastValidBlockHeight: 150 }),
+    latestBlockhash: async () => ({ blockhash: '', lastValidBlockHeight: 150, lifeSeconds: 30 }),
     blockHeight: async () => 1n,
     logsOf: async () => [],
     send: async () => undefined,

@@ -116,6 +116,15 @@ describe('submitting', () => {
     expect(state.sends).toBe(sends);
   });
 
+  test('of a transaction whose blockhash has ended says that it is too old [TXN-23]', async () => {
+    const { state, chain } = fakeChain();
+    state.preflight = { error: 'BlockhashNotFound', logs: [] };
+    expect(await submitAndConfirm(chain, transaction)).toBe('too_old');
+    state.known = LANDED;
+    expect(await submitAndConfirm(chain, transaction)).toBe('confirmed');
+    expect(state.sends).toBe(0);
+  });
+
   test('of a transaction that landed before reports its first result [TXN-4]', async () => {
     const { state, chain } = fakeChain();
     state.preflight = { error: 'AlreadyProcessed', logs: [] };

@@ -53,13 +53,18 @@ export function parseSignedTransaction(
 /**
  * Sends a transaction and waits until it is confirmed; sends it again meanwhile, because a node may drop it.
  *
+ * @returns `too_old` if its blockhash has ended: it never lands
  * @throws ApiError with the program's reason when it failed, `service_unavailable` when it was not confirmed in time.
  */
-export async function submitAndConfirm(chain: Chain, transaction: SignedTransaction): Promise<void> {
+export async function submitAndConfirm(
+  chain: Chain,
+  transaction: SignedTransaction,
+): Promise<'confirmed' | 'too_old'> {
   const { signature, signedBytes } = transaction;
   const failure = await chain.preflight(signedBytes);
   // A second simulation refuses a transaction that landed before. Its first result counts.
   const landed = failure ? (await chain.statuses([signature], true))[0] : undefined;
+  if (failure?.error === 'BlockhashNotFound' && !landed) return 'too_old';
   if (failure && !landed) throw apiErrorOfTransaction(failure.error, failure.logs, chain.programId);
   const status = landed && isSettled(landed) ? landed : await sendUntilConfirmed(chain, transaction);
   if (status === null) {
@@ -73,6 +78,7 @@ export async function submitAndConfirm(chain: Chain, transaction: SignedTransact
     const logs = await chain.logsOf(signature).catch(() => []);
     throw apiErrorOfTransaction(status.err, logs, chain.programId);
   }
+  return 'confirmed';
 }
 
 function isSettled({ err, confirmationStatus }: SignatureStatus): boolean {

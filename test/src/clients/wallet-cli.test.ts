@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { runCli } from '@agent-rental/cli';
 import { createClient } from '@agent-rental/sdk';
 import { readWalletFile } from '@agent-rental/sdk/node';
 import { payingWallet, rentedToolset } from '@agent-rental/tools';
 import { Connection, PublicKey } from '@solana/web3.js';
-import { expect, inject, test } from 'vitest';
+import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { attach } from '../support/marketplace.js';
 import { newRenter } from '../support/renter.js';
 
@@ -26,7 +27,7 @@ test('a wallet that holds only its budget pays no more than that, and gives the 
     });
     return stdout;
   };
-  const connection = new Connection(marketplace.dev.rpc_url, 'confirmed');
+  const connection = new Connection(marketplace.dev.rpc_url, 'finalized');
   const held = (address: string) => connection.getBalance(new PublicKey(address));
   try {
     await writeFile(from, JSON.stringify([...owner.wallet.secretKey]), { mode: 0o600 });
@@ -56,4 +57,35 @@ test('a wallet that holds only its budget pays no more than that, and gives the 
   } finally {
     await rm(folder, { recursive: true });
   }
+});
+
+test('an answer after 40 s pays for the rental with a new transaction, and is not asked for again [TXN-23]', async () => {
+  const marketplace = await attach(inject('stateDir'));
+  const renter = await newRenter(marketplace);
+  const folder = await mkdtemp(join(tmpdir(), 'agent rental cli '));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, 'agent-wallet.json'), JSON.stringify([...renter.wallet.secretKey]), {
+    mode: 0o600,
+  });
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const ask = vi.fn(() => {
+    vi.setSystemTime(Date.now() + 40_000);
+    return Promise.resolve(true);
+  });
+  const told: string[] = [];
+  const code = await runCli(['rent', marketplace.listing('per_query').id, '--deposit', '0.02'], {
+    variables: { AGENT_RENTAL_URL: marketplace.dev.base_url },
+    folder,
+    signal: new AbortController().signal,
+    out: (line) => void told.push(line),
+    write: (text) => void told.push(text),
+    err: (line) => void told.push(line),
+    ask,
+  });
+  expect({ code, told: told.join(' ') }).toEqual({
+    code: 0,
+    told: expect.stringContaining('Rented') as string,
+  });
+  expect(ask).toHaveBeenCalledTimes(1);
 });

@@ -55,6 +55,32 @@ describe.runIf(browserPath !== undefined)('on the page of a rental, a wallet of 
     expect(await renter.client.verifyCredential(id)).toMatchObject({ valid: true });
   });
 
+  test('that signs after 40 s is asked once more, and the rental succeeds with nothing typed again [TXN-23]', async () => {
+    const renter = await newParticipant(marketplace);
+    const { id } = marketplace.listing('per_query');
+    await withWallet(renter, async (page, wallet) => {
+      await page.clock.install();
+      await page.goto(pageOf(id));
+      await page.getByLabel('Deposit in SOL').fill('0.02');
+      wallet.nextWaitMs = 40_000;
+      const told: string[] = [];
+      await page.exposeFunction('told', (text: string) => void told.push(text));
+      await page.evaluate(() => {
+        const shown = document.querySelector('[role=status]') as HTMLElement;
+        const { told: tell } = globalThis as unknown as { told(text: string): void };
+        new MutationObserver(() => tell(shown.textContent)).observe(shown, {
+          childList: true,
+          subtree: true,
+        });
+      });
+      await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+      await expect.poll(() => status(page).textContent(), { timeout: 30_000 }).toMatch(/^Done: /);
+      expect(wallet.transactions).toBe(2);
+      expect(told.join(' ')).toContain('Nothing was paid yet. Test wallet asks you once more.');
+    });
+    expect(await renter.client.verifyCredential(id)).toMatchObject({ balance_lamports: 20_000_000 });
+  });
+
   test('renews and tops up existing rentals by the chosen amount [SVC-19]', async () => {
     const renter = await newParticipant(marketplace);
     const subscription = marketplace.listing('subscription').id;

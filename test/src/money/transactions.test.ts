@@ -377,14 +377,19 @@ describe('a wallet with an RPC endpoint alone', () => {
 describe('with nothing but HTTP', () => {
   const propose = (party: Participant, body: Record<string, unknown>) =>
     call(marketplace, 'POST', '/v1/transactions', { token: party.token, body });
-  const submit = (party: Participant, proposal: Record<string, unknown>) => {
+  const submit = (
+    party: Participant,
+    proposal: Record<string, unknown>,
+    { blockhash, request }: { blockhash?: string; request?: Record<string, unknown> } = {},
+  ) => {
     const wire = Buffer.from(String(proposal['transaction']), 'base64');
     const transaction = VersionedTransaction.deserialize(wire);
+    transaction.message.recentBlockhash = blockhash ?? transaction.message.recentBlockhash;
     transaction.sign([party.wallet]);
     const signed = Buffer.from(transaction.serialize()).toString('base64');
     return call(marketplace, 'POST', '/v1/transactions/submit', {
       token: party.token,
-      body: { transaction: signed },
+      body: { transaction: signed, request },
     });
   };
 
@@ -465,6 +470,24 @@ describe('with nothing but HTTP', () => {
     const answer = await propose(stranger, { listing_id: perQueryId, ...request });
     expect(answer.status).toBe(status);
     expect(errorOf(answer.body)).toMatchObject({ code, status });
+  });
+
+  test('a transaction that is too old gives a new one, which works [TXN-23]', async () => {
+    const renter = await participant();
+    const request = { action: 'rent', listing_id: perQueryId, max_price_lamports: PRICE };
+    const { body } = await propose(renter, request);
+    const blockhash = Keypair.generate().publicKey.toBase58();
+    const alone = await submit(renter, body, { blockhash });
+    expect(errorOf(alone.body)).toMatchObject({
+      code: 'invalid_request',
+      reason: expect.stringContaining('too old'),
+    });
+    expect(errorOf(alone.body)).not.toHaveProperty('proposal');
+    const late = await submit(renter, body, { blockhash, request });
+    expect(late.status).toBe(400);
+    const { proposal } = errorOf(late.body) as { proposal: Record<string, unknown> };
+    expect(proposal).toMatchObject({ quote: body['quote'], sign_within_seconds: 20 });
+    expect((await submit(renter, proposal)).body).toMatchObject({ credential: { valid: true } });
   });
 
   test('an update that the program would refuse is refused before it is signed', async () => {

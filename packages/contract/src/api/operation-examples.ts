@@ -396,6 +396,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       payer: wallet,
       blockhash: wallet,
       last_valid_block_height: 300,
+      sign_within_seconds: 20,
       quote: { price_lamports: 2_500_000, rent_lamports: 4_000_000, network_fee_lamports: 5_000 },
     },
   },

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { apiKeyScope, POLICY_RULES } from '../identity/identity.js';
 import { approvalOffer } from '../identity/spending-approval.js';
+import { transactionProposal } from '../rentals/transactions.js';
 
 /**
  * Every error code of the API and its HTTP status (spec, "Errors"). `not_found` is for routes, jobs and runs that do not
@@ -52,6 +53,8 @@ const errorDetails = z
     required_scopes: z.array(apiKeyScope).optional(),
     /** With `policy_rule: ask_above_lamports`: the page where the owner of the wallet approves. Then repeat the request. */
     approval: approvalOffer.optional(),
+    /** The submitted transaction is too old. Sign this one, which does the same. */
+    proposal: transactionProposal.optional(),
   })
   .meta({ id: 'ErrorDetails' });
 

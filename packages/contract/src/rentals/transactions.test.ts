@@ -53,6 +53,7 @@ test('a proposal of an older server, without later fields, is still valid', () =
     payer: '1'.repeat(32),
     blockhash: 'x',
     last_valid_block_height: 1,
+    sign_within_seconds: 20,
     quote: { price_lamports: 1, rent_lamports: 2, network_fee_lamports: 3 },
   };
   expect(transactionProposal.parse(proposal)).toEqual(proposal);

@@ -153,6 +153,8 @@ export const transactionProposal = z
     payer: walletAddress,
     blockhash: z.string(),
     last_valid_block_height: z.int(),
+    /** Sign and submit it within this time; afterwards ask for a new one. Its blockhash ends 10 s later. */
+    sign_within_seconds: z.int(),
     quote: transactionQuote,
   })
   .meta({ id: 'TransactionProposal' });
@@ -160,7 +162,11 @@ export type TransactionProposal = z.infer<typeof transactionProposal>;
 
 /** Body of `POST /v1/transactions/submit`. */
 export const submitTransactionBody = z
-  .strictObject({ transaction: z.string().max(2000) })
+  .strictObject({
+    transaction: z.string().max(2000),
+    /** The request of the transaction. With it, the error for a transaction that is too old carries a new `proposal`. */
+    request: transactionRequest.optional(),
+  })
   .meta({ id: 'SubmitTransaction' });
 
 /** Answer of `POST /v1/transactions/submit`: confirmed, and seen by the index. */

@@ -15,8 +15,8 @@ import { checkTransaction } from './verify/check-transaction.js';
 import { planAction, type DirectRequest } from './build/market-quote.js';
 import { readMarketState } from './build/market-state.js';
 import { sendAndConfirm, type SendingConnection } from './send/send-and-confirm.js';
-import { signChecked } from './send/sign-checked.js';
-import { makeMessage } from './send/unsigned-message.js';
+import { signInTime, type TransactionToSign } from './send/sign-in-time.js';
+import { makeMessage, type UnsignedMessage } from './send/unsigned-message.js';
 import type { WalletSigner } from './wallets/signer.js';
 import { quoteOfSpend, type DecodedQuote, type WalletSpend } from './verify/wallet-spend.js';
 
@@ -45,6 +45,8 @@ export interface ActionOptions extends CallOptions {
    * cost while it signs.
    */
   approve?: ((quote: DecodedQuote) => boolean | Promise<boolean>) | undefined;
+  /** Called when the wallet took too long, before it is asked to sign a new transaction with the same contents. */
+  onSignAgain?: (() => void) | undefined;
   /** The highest priority fee that the wallet may add. Default 100,000 lamports. */
   maxPriorityFeeLamports?: bigint | undefined;
 }
@@ -91,6 +93,9 @@ export interface MarketplaceWallet {
   revoke(listingId: string, buyer: string, options?: ActionOptions): Promise<ConfirmedTransaction>;
 }
 
+/** 10 s of slots of 200 ms. A transaction with fewer blocks left is made anew. */
+const MIN_BLOCKS_TO_SEND = 50;
+
 /** The method of each action. An action without one does not compile. */
 type MethodName = Exclude<DirectRequest['action'], 'topup'> | 'topUp';
 
@@ -101,39 +106,48 @@ export function createMarketplaceWallet(options: MarketplaceWalletOptions): Mark
   const wallet = new PublicKey(signer.address);
 
   async function act(request: DirectRequest, given: ActionOptions = {}): Promise<ConfirmedTransaction> {
-    given.signal?.throwIfAborted();
-    const state = await readMarketState(connection, request.listing_id, wallet, programId);
-    const { particulars, returnedLamports } = planAction(request, state);
-    const instructions = buildInstructions(request, wallet, particulars, programId);
-    const made = await makeMessage(connection, wallet, instructions, given.signal);
-    const { blockhash, lastValidBlockHeight } = made;
-    const transaction = new VersionedTransaction(made.message);
-    await simulate(transaction);
+    const { approve, onSignAgain, maxPriorityFeeLamports, signal } = given;
+    let returned: bigint | undefined;
 
-    const { approve, maxPriorityFeeLamports } = given;
-    const agreement = { ...particulars, maxPriorityFeeLamports };
-    const check = (bytes: Uint8Array) => checkTransaction(bytes, { request, wallet, programId }, agreement);
-    const wire = transaction.serialize();
-    const signed = await signChecked(wire, check(wire), signer, {
-      check,
-      approve: approve && (async (spend) => approve(await chainQuote(spend, returnedLamports))),
+    async function make(): Promise<TransactionToSign & { made: UnsignedMessage }> {
+      const state = await readMarketState(connection, request.listing_id, wallet, programId);
+      const { particulars, returnedLamports } = planAction(request, state);
+      returned = returnedLamports;
+      const instructions = buildInstructions(request, wallet, particulars, programId);
+      const made = await makeMessage(connection, wallet, instructions, signal);
+      const transaction = new VersionedTransaction(made.message);
+      await simulate(transaction);
+      const agreement = { ...particulars, maxPriorityFeeLamports };
+      const check = (bytes: Uint8Array) => checkTransaction(bytes, { request, wallet, programId }, agreement);
+      const wire = transaction.serialize();
+      const isFresh = async () =>
+        made.lastValidBlockHeight - (await reach(() => connection.getBlockHeight('finalized'))) >=
+        MIN_BLOCKS_TO_SEND;
+      return { wire, checked: check(wire), check, isFresh, made };
+    }
+
+    const signed = await signInTime(make, signer, {
+      approve: approve && (async (spend) => approve(await chainQuote(spend, returned))),
+      onSignAgain,
+      signal,
     });
+    const { blockhash, lastValidBlockHeight } = signed.made.made;
     const [signature = new Uint8Array()] = signed.transaction.signatures;
     const sent = { wire: signed.wire, signature: bs58.encode(signature), lastValidBlockHeight, programId };
     if (signed.transaction.blockhash !== blockhash) {
       // The wallet chose another blockhash, which is not newer than the present one.
       sent.lastValidBlockHeight = (
-        await reach(() => connection.getLatestBlockhash('confirmed'))
+        await reach(() => connection.getLatestBlockhash('finalized'))
       ).lastValidBlockHeight;
     }
-    await sendAndConfirm(connection, sent, given.signal);
+    await sendAndConfirm(connection, sent, signal);
     return { signature: sent.signature };
   }
 
   /** Simulates a transaction before the signature, so that the wallet signs no transaction that would fail. */
   async function simulate(transaction: VersionedTransaction): Promise<void> {
     const { value } = await reach(() =>
-      connection.simulateTransaction(transaction, { sigVerify: false, commitment: 'confirmed' }),
+      connection.simulateTransaction(transaction, { sigVerify: false, commitment: 'finalized' }),
     );
     if (value.err) throw apiErrorOfTransaction(value.err, value.logs ?? [], programId);
   }

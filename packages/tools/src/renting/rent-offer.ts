@@ -5,8 +5,6 @@ import { priceFacts, type QuotedPayment, type RentalQuote } from './rental-quote
 
 /** Validity of a link's price. */
 const LINK_MS = 15 * 60_000;
-/** Validity of a transaction's blockhash: 150 slots of 0.4 s. */
-const TRANSACTION_MS = 60_000;
 
 /** The warning before a payment for an unverified agent. */
 const UNVERIFIED =
@@ -27,7 +25,7 @@ export function rentOffer(
     rent_url: rentUrl(publicUrl, listing.id, payment.quote.total_lamports),
     price: priceFacts(payment),
     ...(listing.unverified_since === undefined ? {} : { warning: UNVERIFIED }),
-    expires_at: new Date(now() + (transaction ? TRANSACTION_MS : LINK_MS)).toISOString(),
+    expires_at: new Date(now() + (transaction ? proposal.sign_within_seconds * 1000 : LINK_MS)).toISOString(),
     ...(transaction
       ? {
           transaction: {

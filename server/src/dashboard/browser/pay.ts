@@ -2,6 +2,7 @@ import { formatSol } from '@agent-rental/contract';
 import { renew, rent, topUp, type DecodedQuote } from '@agent-rental/sdk/solana';
 import type { Wallet } from '@wallet-standard/base';
 import { readPayment, type Payment } from './payment.js';
+import { sayAgain } from './signing.js';
 import { connect, offerWallets, say, type Session } from './wallets.js';
 
 /**
@@ -35,7 +36,8 @@ async function pay(root: HTMLElement, wallet: Wallet): Promise<string> {
     );
     return true;
   };
-  await send(session, payment, status === 'not_found', { approve });
+  const onSignAgain = () => sayAgain(root, session.name);
+  await send(session, payment, status === 'not_found', { approve, onSignAgain });
   return 'Done: the rental is paid and works. The agent that gave you this link can go on.';
 }
 
@@ -43,7 +45,7 @@ function send(
   { client, signer }: Session,
   payment: Payment,
   isNew: boolean,
-  options: { approve: (quote: DecodedQuote) => boolean },
+  options: { approve: (quote: DecodedQuote) => boolean; onSignAgain: () => void },
 ): Promise<unknown> {
   const { listingId, model, priceLamports: max_price_lamports } = payment;
   switch (model) {

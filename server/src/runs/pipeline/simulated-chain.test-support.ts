@@ -185,11 +185,11 @@ export class SimulatedChain {
     };
   }
 
-  #newBlockhash(): { blockhash: string; lastValidBlockHeight: number } {
+  #newBlockhash(): Awaited<ReturnType<Chain['latestBlockhash']>> {
     const blockhash = Keypair.generate().publicKey.toBase58();
     const lastValid = this.#height + BLOCKHASH_LIFE;
     this.#lastValid.set(blockhash, lastValid);
-    return { blockhash, lastValidBlockHeight: Number(lastValid) };
+    return { blockhash, lastValidBlockHeight: Number(lastValid), lifeSeconds: 60 };
   }
 
   #isValid(blockhash: string): boolean {

@@ -13,6 +13,8 @@ export interface AskedWallet {
   transactions: number;
   /** Refuses requests from now on. */
   refuses: boolean;
+  /** The time until it signs the next transaction, by the page's clock. */
+  nextWaitMs: number;
 }
 
 /**
@@ -27,7 +29,14 @@ export async function addTestWallet(
   chain: string,
   { signsIn = false }: { signsIn?: boolean } = {},
 ): Promise<AskedWallet> {
-  const asked: AskedWallet = { messages: [], signIns: [], connections: 0, transactions: 0, refuses: false };
+  const asked: AskedWallet = {
+    messages: [],
+    signIns: [],
+    connections: 0,
+    transactions: 0,
+    refuses: false,
+    nextWaitMs: 0,
+  };
   const orRefuse = () => {
     if (asked.refuses) throw new Error('The person said no.');
   };
@@ -46,9 +55,11 @@ export async function addTestWallet(
     const message = Buffer.from(text);
     return { message: [...message], signature: [...nacl.sign.detached(message, keypair.secretKey)] };
   });
-  await page.exposeFunction('testWalletTransaction', (bytes: number[]) => {
+  await page.exposeFunction('testWalletTransaction', async (bytes: number[]) => {
     orRefuse();
     asked.transactions += 1;
+    if (asked.nextWaitMs > 0) await page.clock.fastForward(asked.nextWaitMs);
+    asked.nextWaitMs = 0;
     const transaction = VersionedTransaction.deserialize(Uint8Array.from(bytes));
     transaction.sign([keypair]);
     return [...transaction.serialize()];

@@ -76,7 +76,7 @@ function protocolOf(data: Uint8Array | undefined, programId: PublicKey): Protoco
 
 /** Reads accounts that the program owns. Skips others: anyone can send lamports to an unused address. */
 async function readOwned(connection: AccountReader, addresses: PublicKey[], programId: PublicKey) {
-  const accounts = await reach(() => connection.getMultipleAccountsInfo(addresses, 'confirmed'));
+  const accounts = await reach(() => connection.getMultipleAccountsInfo(addresses, 'finalized'));
   return accounts.map((account) =>
     account?.owner.equals(programId) && account.data.length > 0 ? account : undefined,
   );

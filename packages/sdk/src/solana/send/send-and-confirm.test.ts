@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ConnectionError } from '../../errors.js';
 import { sendAndConfirm, type SendingConnection } from './send-and-confirm.js';
 
-type Status = { err: unknown; confirmationStatus: 'processed' | 'confirmed' };
+type Status = { err: unknown; confirmationStatus: 'processed' | 'confirmed' | 'finalized' };
 
 const sent = {
   wire: Uint8Array.of(1, 2, 3),
@@ -49,17 +49,19 @@ function follow(promise: Promise<void>) {
 }
 
 describe('sending', () => {
-  test('sends the same bytes until they are confirmed', async () => {
+  test('sends the same bytes until they are final', async () => {
     const { node, connection } = fakeNode();
     const { outcome } = follow(sendAndConfirm(connection, sent));
     await vi.advanceTimersByTimeAsync(9_000);
     expect(outcome.isDone).toBe(false);
     expect(node.sends.length).toBeGreaterThanOrEqual(4);
     expect(new Set(node.sends)).toEqual(new Set([sent.wire]));
-    node.status = { err: null, confirmationStatus: 'processed' };
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect(outcome.isDone).toBe(false);
-    node.status = { err: null, confirmationStatus: 'confirmed' };
+    for (const confirmationStatus of ['processed', 'confirmed'] as const) {
+      node.status = { err: null, confirmationStatus };
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(outcome.isDone).toBe(false);
+    }
+    node.status = { err: null, confirmationStatus: 'finalized' };
     await vi.advanceTimersByTimeAsync(1_000);
     expect(outcome).toEqual({ isDone: true, error: undefined });
   });
@@ -77,7 +79,7 @@ describe('sending', () => {
 
   test('gives the program’s reason when the transaction landed and failed', async () => {
     const { node, connection } = fakeNode();
-    node.status = { err: { InstructionError: [0, { Custom: 6101 }] }, confirmationStatus: 'confirmed' };
+    node.status = { err: { InstructionError: [0, { Custom: 6101 }] }, confirmationStatus: 'finalized' };
     const { outcome, ended } = follow(sendAndConfirm(connection, sent));
     await ended;
     expect(outcome.error).toMatchObject({
@@ -89,7 +91,7 @@ describe('sending', () => {
 
   test('finds in the logs of a landed failure that the money was short', async () => {
     const { node, connection } = fakeNode();
-    node.status = { err: { InstructionError: [0, { Custom: 1 }] }, confirmationStatus: 'confirmed' };
+    node.status = { err: { InstructionError: [0, { Custom: 1 }] }, confirmationStatus: 'finalized' };
     node.logs = ['Transfer: insufficient lamports 5, need 10'];
     const { outcome, ended } = follow(sendAndConfirm(connection, sent));
     await ended;
@@ -103,7 +105,7 @@ describe('sending', () => {
     const { outcome } = follow(sendAndConfirm(connection, sent));
     await vi.advanceTimersByTimeAsync(4_000);
     node.isDown = false;
-    node.status = { err: null, confirmationStatus: 'confirmed' };
+    node.status = { err: null, confirmationStatus: 'finalized' };
     await vi.advanceTimersByTimeAsync(1_000);
     expect(outcome).toEqual({ isDone: true, error: undefined });
     expect(node.sends).toHaveLength(1);

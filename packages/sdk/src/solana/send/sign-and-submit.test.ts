@@ -1,7 +1,7 @@
 import type { TransactionProposal } from '@agent-rental/contract';
 import { ComputeBudgetProgram, Keypair, SystemProgram, VersionedTransaction } from '@solana/web3.js';
 import nacl from 'tweetnacl';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { RentalClient } from '../../client.js';
 import {
   keypairSigner,
@@ -35,16 +35,27 @@ function serverOf(
     payer: wallet.publicKey.toBase58(),
     blockhash: BLOCKHASH,
     last_valid_block_height: 1,
+    sign_within_seconds: 20,
   };
   const submitted: Uint8Array[] = [];
+  const proposals = { count: 0 };
   const client = {
-    createTransaction: async () => proposal,
+    createTransaction: async () => {
+      proposals.count += 1;
+      return proposal;
+    },
     submitTransaction: async (transaction: string) => {
       submitted.push(Buffer.from(transaction, 'base64'));
       return { signature: 'x' };
     },
   } as unknown as RentalClient;
-  return { client, submitted, wire: new Uint8Array(Buffer.from(proposal.transaction, 'base64')) };
+  return {
+    client,
+    submitted,
+    proposals,
+    proposal,
+    wire: new Uint8Array(Buffer.from(proposal.transaction, 'base64')),
+  };
 }
 
 /** A signer that signs its own change of the transaction. */
@@ -69,6 +80,63 @@ describe('a signer', () => {
     const message = signed!.message.serialize();
     expect(message).toEqual(proposed!.message.serialize());
     expect(nacl.sign.detached.verify(message, signed!.signatures[0]!, wallet.publicKey.toBytes())).toBe(true);
+  });
+
+  test('that signs after 40 s is asked once more, and only its second signature is sent [TXN-23]', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const signatures: Uint8Array[] = [];
+    const slow: WalletSigner = {
+      ...own,
+      signTransaction: async (wire) => {
+        if (signatures.length === 0) vi.setSystemTime(Date.now() + 40_000);
+        signatures.push(await own.signTransaction(wire));
+        return signatures.at(-1)!;
+      },
+    };
+    const approve = vi.fn(() => true);
+    const onSignAgain = vi.fn();
+    const { sent, submitted, proposals } = attempt(slow, { approve, onSignAgain });
+    await sent;
+    expect({ proposals: proposals.count, signatures: signatures.length }).toEqual({
+      proposals: 2,
+      signatures: 2,
+    });
+    expect(submitted).toHaveLength(1);
+    expect(submitted[0]).toEqual(Buffer.from(signatures[1]!));
+    expect(approve).toHaveBeenCalledTimes(1);
+    expect(onSignAgain).toHaveBeenCalledTimes(1);
+  });
+
+  test('signs a new transaction when its approval took 40 s, and is not asked twice [TXN-23]', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const approve = vi.fn(() => {
+      vi.setSystemTime(Date.now() + 40_000);
+      return true;
+    });
+    const onSignAgain = vi.fn();
+    const { sent, submitted, proposals } = attempt(own, { approve, onSignAgain });
+    await sent;
+    expect({ proposals: proposals.count, submitted: submitted.length }).toEqual({
+      proposals: 2,
+      submitted: 1,
+    });
+    expect(approve).toHaveBeenCalledTimes(1);
+    expect(onSignAgain).not.toHaveBeenCalled();
+  });
+
+  test('is never asked by a server whose transactions are always too old [TXN-23]', async () => {
+    const server = serverOf(instructions);
+    server.proposal.sign_within_seconds = 0;
+    await expect(signAndSubmit(server.client, own, request)).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('Nothing was sent') as string,
+    });
+    expect({ proposals: server.proposals.count, submitted: server.submitted.length }).toEqual({
+      proposals: 5,
+      submitted: 0,
+    });
   });
 
   test('that raises the cost of a transaction needs a new approval [TXN-16]', async () => {

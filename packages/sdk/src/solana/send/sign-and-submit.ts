@@ -6,7 +6,7 @@ import type { CallOptions, RentalClient } from '../../client.js';
 import type { Agreement } from '../verify/agreement.js';
 import { checkTransaction, type CheckedTransaction } from '../verify/check-transaction.js';
 import { readProtocol } from '../build/market-state.js';
-import { signChecked } from './sign-checked.js';
+import { signInTime, type TransactionToSign } from './sign-in-time.js';
 import type { WalletSigner } from '../wallets/signer.js';
 import { UntrustedTransactionError } from '../verify/untrusted-transaction.js';
 import { quoteOfSpend, requireTrueQuote, type DecodedQuote } from '../verify/wallet-spend.js';
@@ -24,6 +24,8 @@ export interface SignOptions extends CallOptions {
    * amounts come from the transaction itself. Called again if the wallet changes them while it signs.
    */
   approve?: ((quote: DecodedQuote) => boolean | Promise<boolean>) | undefined;
+  /** Called when the wallet took too long, before it is asked to sign a new transaction with the same contents. */
+  onSignAgain?: (() => void) | undefined;
   /**
    * An RPC endpoint that the caller trusts. The client reads the protocol's treasury and keys from it. Without it, only the
    * program checks them.
@@ -82,7 +84,10 @@ export function inspectProposal(
   return checkProposal(proposal, request, wallet, { ...options, approve: () => true });
 }
 
-/** Gets a transaction from the API, checks, signs and submits it. Resolves when it is confirmed and indexed. */
+/**
+ * Gets a transaction from the API, checks, signs and submits it. Gets a new one when the approval or the wallet takes longer than
+ * `sign_within_seconds`. Resolves when it is confirmed and indexed.
+ */
 export async function signAndSubmit(
   client: RentalClient,
   signer: WalletSigner,
@@ -90,27 +95,32 @@ export async function signAndSubmit(
   given: SignOptions = {},
 ): Promise<SubmittedTransaction> {
   const options = { ...given, programId: given.programId ?? client.programId };
-  const proposal = await client.createTransaction(request, { signal: options.signal });
-  const protocol = options.connection && (await readProtocol(options.connection, programIdOf(options)));
-  const { wire, checked, check } = judge(proposal, request, signer.address, {
-    ...options,
-    ...(protocol && {
-      treasury: protocol.treasury,
-      authorities: [protocol.authority, ...(protocol.nextAuthority ? [protocol.nextAuthority] : [])],
-    }),
+  const { approve, onSignAgain, signal } = options;
+  let returned: Pick<DecodedQuote, 'returned_lamports'> = {};
+
+  async function propose(): Promise<TransactionToSign> {
+    const askedAt = Date.now();
+    const proposal = await client.createTransaction(request, { signal });
+    const protocol = options.connection && (await readProtocol(options.connection, programIdOf(options)));
+    const { wire, checked, check } = judge(proposal, request, signer.address, {
+      ...options,
+      ...(protocol && {
+        treasury: protocol.treasury,
+        authorities: [protocol.authority, ...(protocol.nextAuthority ? [protocol.nextAuthority] : [])],
+      }),
+    });
+    const { returned_lamports } = proposal.quote;
+    returned = returned_lamports === undefined ? {} : { returned_lamports };
+    const freshUntil = askedAt + proposal.sign_within_seconds * 1000;
+    return { wire, checked, check, isFresh: () => Date.now() < freshUntil };
+  }
+
+  const signed = await signInTime(propose, signer, {
+    approve: approve && ((spend) => approve({ ...quoteOfSpend(spend), ...returned })),
+    onSignAgain,
+    signal,
   });
-  const { returned_lamports } = proposal.quote;
-  const signed = await signChecked(wire, checked, signer, {
-    check,
-    approve:
-      options.approve &&
-      ((spend) =>
-        options.approve?.({
-          ...quoteOfSpend(spend),
-          ...(returned_lamports === undefined ? {} : { returned_lamports }),
-        }) ?? false),
-  });
-  return client.submitTransaction(btoa(String.fromCharCode(...signed.wire)), { signal: options.signal });
+  return client.submitTransaction(btoa(String.fromCharCode(...signed.wire)), { signal, request });
 }
 
 /** Checks a proposal and its quote. Also returns the check for a transaction that the wallet changed. */

@@ -29,7 +29,7 @@ function chainOf(): { connection: TransferConnection; landed: Set<string> } {
       landed.add(bs58.encode(VersionedTransaction.deserialize(wire).signatures[0] ?? new Uint8Array()));
     },
     getSignatureStatuses: async ([signature]: string[]) => ({
-      value: [signature && landed.has(signature) ? { err: null, confirmationStatus: 'confirmed' } : null],
+      value: [signature && landed.has(signature) ? { err: null, confirmationStatus: 'finalized' } : null],
     }),
   };
   return { connection: connection as unknown as TransferConnection, landed };

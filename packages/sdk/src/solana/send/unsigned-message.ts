@@ -9,9 +9,9 @@ import bs58 from 'bs58';
 import { apiError, reach } from './chain-errors.js';
 
 const NEXT_BLOCKHASH_MS = 200;
-/** A slot takes 0.4 s. An endpoint that has the same newest blockhash for this long does not follow the chain. */
+/** A slot takes 0.2 to 0.4 s. An endpoint that has the same newest blockhash for this long does not follow the chain. */
 const MAX_WAIT_MS = 10_000;
-/** A blockhash is accepted for about a minute and a half. */
+/** Longer than the life of a blockhash, which is 30 to 60 s. */
 const REMEMBERED_MS = 120_000;
 
 /** A message to sign, and its last valid block height. */
@@ -41,7 +41,7 @@ export async function makeMessage(
 ): Promise<UnsignedMessage> {
   for (let waitedMs = 0; waitedMs <= MAX_WAIT_MS; waitedMs += NEXT_BLOCKHASH_MS) {
     signal?.throwIfAborted();
-    const { blockhash, lastValidBlockHeight } = await reach(() => connection.getLatestBlockhash('confirmed'));
+    const { blockhash, lastValidBlockHeight } = await reach(() => connection.getLatestBlockhash('finalized'));
     const message = new TransactionMessage({
       payerKey: payer,
       recentBlockhash: blockhash,
