@@ -58,7 +58,7 @@ async function runMarketplace(channel: ServerChannel): Promise<void> {
   await channel.received('loopback-allowed');
   await step(`Model of the example agents: ${choice.label}`);
 
-  const connection = new Connection(settings.rpcUrl, 'confirmed');
+  const connection = new Connection(settings.rpcUrl, 'finalized');
   const open = async (file: string) => {
     const wallet = await loadWallet(folder, file);
     if (await fundWallet(connection, wallet)) await step(`Airdropped SOL to ${wallet.publicKey.toBase58()}`);

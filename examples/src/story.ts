@@ -35,7 +35,7 @@ async function readJson<T>(path: string): Promise<T> {
 
 async function story(stateDir: string): Promise<void> {
   const dev = await readJson<Dev>(join(stateDir, 'dev.json'));
-  const connection = new Connection(dev.rpc_url, 'confirmed');
+  const connection = new Connection(dev.rpc_url, 'finalized');
   const program = new PublicKey(dev.program_id);
   const pda = (...seeds: (string | PublicKey)[]) =>
     PublicKey.findProgramAddressSync(

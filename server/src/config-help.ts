@@ -16,7 +16,7 @@ const MEANINGS: Readonly<Record<keyof typeof environment.shape, string>> = {
   MODEL_NAME: 'name of the model at MODEL_BASE_URL',
   MODEL_API_KEY: 'key for MODEL_BASE_URL',
   LOCAL_CHAIN_PORT: "port of the local chain's RPC; its websocket is on the next one",
-  LOCAL_CHAIN_CONSENSUS: 'finality of the local chain: tower after 33 slots, alpenglow after 2',
+  LOCAL_CHAIN_CONSENSUS: 'finality of the local chain: alpenglow after 2 slots, tower after 32',
   LOCAL_CHAIN_SLOT_MS: 'time of a slot of the local chain; 400 with tower, 200 with alpenglow',
   SANDBOX_DRIVER: 'isolation of agents; auto takes the strongest that works',
   SANDBOX_MIN_ISOLATION: 'refuses to start below this isolation',

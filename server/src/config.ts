@@ -42,7 +42,7 @@ export const environment = z.object({
     .pipe(z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'must be addresses or ranges')))
     .optional(),
   LOCAL_CHAIN_PORT: port.default(8899),
-  LOCAL_CHAIN_CONSENSUS: z.enum(['alpenglow', 'tower']).default('tower'),
+  LOCAL_CHAIN_CONSENSUS: z.enum(['alpenglow', 'tower']).default('alpenglow'),
   LOCAL_CHAIN_SLOT_MS: z.coerce.number().int().min(50).max(2_000).optional(),
   STATE_DIR: z.string().min(1).default('.agent-rental'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),

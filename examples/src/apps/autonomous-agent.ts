@@ -19,7 +19,7 @@ const BUDGET_LAMPORTS = 30_000_000;
 const DAY_LAMPORTS = 20_000_000n;
 
 const state = await readDevState();
-const chain = new Connection(state.rpc_url, 'confirmed');
+const chain = new Connection(state.rpc_url, 'finalized');
 const folder = await mkdtemp(join(tmpdir(), 'autonomous-agent-'));
 
 try {

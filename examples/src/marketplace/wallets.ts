@@ -31,7 +31,7 @@ export async function loadWallet(folder: ExamplesFolder, file: string): Promise<
  * @throws Error when the chain cannot be reached, or the airdrop fails.
  */
 export async function fundWallet(connection: Connection, wallet: Keypair): Promise<boolean> {
-  const balance = await connection.getBalance(wallet.publicKey, 'confirmed').catch((cause: unknown) => {
+  const balance = await connection.getBalance(wallet.publicKey, 'finalized').catch((cause: unknown) => {
     throw new Error(
       `The Solana RPC at ${connection.rpcEndpoint} could not be reached. Check SOLANA_RPC_URL.`,
       { cause },
@@ -42,9 +42,7 @@ export async function fundWallet(connection: Connection, wallet: Keypair): Promi
   await waitFor('the airdrop', async () => {
     const { value } = await connection.getSignatureStatus(signature);
     if (value?.err != null) throw new Error('The airdrop failed.');
-    return (
-      value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized' || undefined
-    );
+    return value?.confirmationStatus === 'finalized' || undefined;
   });
   return true;
 }

@@ -28,7 +28,7 @@ export interface LocalChainOptions {
   /** By default only this machine can reach the chain; `0.0.0.0` is for a container, whose network decides who does. */
   host?: '127.0.0.1' | '0.0.0.0';
   programs: ProgramOption[];
-  /** How the chain comes to finality. Default `tower`. */
+  /** How the chain comes to finality. Default `alpenglow`. */
   consensus?: Consensus;
   /** Length of a slot in milliseconds. Default 200 with `alpenglow`, 400 with `tower`. */
   slotTimeMs?: number;
@@ -58,7 +58,7 @@ export const chainConfigSchema = z
     programs: z
       .array(z.object({ programId: addressText, soPath: z.string().min(1), upgradeAuthority: addressText }))
       .max(100),
-    consensus: z.enum(['alpenglow', 'tower']).default('tower'),
+    consensus: z.enum(['alpenglow', 'tower']).default('alpenglow'),
     slotTimeMs: z.int().min(1).max(60_000).optional(),
     finalizedSlots: z.int().min(1).max(1_000).optional(),
     knowsConfirmed: z.boolean().default(true),

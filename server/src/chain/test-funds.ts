@@ -1,7 +1,7 @@
 import { Connection, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../errors/api-error.js';
-import { reach } from './chain.js';
+import { openSource, reach } from './chain.js';
 
 /** Below this a wallet is given more. */
 const LOW_LAMPORTS = LAMPORTS_PER_SOL;
@@ -14,16 +14,18 @@ export type TestFunds = (wallet: PublicKey) => Promise<bigint>;
 
 /** Takes them from the faucet of a local chain. It throws ApiError `service_unavailable` when that gives nothing. */
 export function createTestFunds(rpcUrl: string): TestFunds {
-  const connection = new Connection(rpcUrl, 'confirmed');
-  const balanceOf = (wallet: PublicKey) => reach(() => connection.getBalance(wallet));
+  const connection = new Connection(rpcUrl);
+  const source = openSource(rpcUrl);
+  const balanceOf = (wallet: PublicKey) =>
+    reach(async () => connection.getBalance(wallet, await source.finality.level()));
   return async (wallet) => {
     const held = await balanceOf(wallet);
     if (held >= LOW_LAMPORTS) return BigInt(held);
     const signature = await reach(() => connection.requestAirdrop(wallet, GIVEN_LAMPORTS));
     for (let poll = 0; poll < MOST_POLLS; poll += 1) {
-      const { value } = await reach(() => connection.getSignatureStatus(signature));
-      const status = value?.confirmationStatus;
-      if (status === 'confirmed' || status === 'finalized') return BigInt(await balanceOf(wallet));
+      const [status] = await reach(() => source.statuses([signature], false));
+      const level = status?.confirmationStatus;
+      if (level === 'confirmed' || level === 'finalized') return BigInt(await balanceOf(wallet));
       await sleep(POLL_MS);
     }
     throw new ApiError('service_unavailable', 'The local chain gave no test money.', {

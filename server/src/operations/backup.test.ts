@@ -144,6 +144,7 @@ beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'agent-rental-backup-')));
   keys = await openEmbeddedKeys(folder);
   localChain = await startLocalChain({
+    consensus: 'tower',
     stateDir: join(folder, 'chain'),
     rpcPort: 0,
     testHooks: true,

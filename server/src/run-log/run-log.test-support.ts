@@ -33,6 +33,7 @@ const FINALIZED_AFTER_SLOTS = 33;
 export async function startTestChain() {
   const folder = await mkdtemp(join(tmpdir(), 'run-log-'));
   const localChain = await startLocalChain({
+    consensus: 'tower',
     stateDir: folder,
     rpcPort: 0,
     testHooks: true,

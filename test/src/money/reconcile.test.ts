@@ -100,15 +100,17 @@ test.skipIf(IS_QUICK)(
       findEscrowAddress(listing).address,
     );
     const { earningsLamports, totalEarnedLamports } = decodeEscrow(account?.data ?? Buffer.alloc(0));
-    const { earnings } = await creator.client.getEarnings();
-    expect(earnings).toMatchObject([
-      {
-        listing_id: agentId,
-        earned_lamports: Number(totalEarnedLamports),
-        withdrawable_lamports: Number(earningsLamports),
-        pending_lamports: 0,
-      },
-    ]);
+    // The index follows the chain.
+    await expect
+      .poll(async () => (await creator.client.getEarnings()).earnings)
+      .toMatchObject([
+        {
+          listing_id: agentId,
+          earned_lamports: Number(totalEarnedLamports),
+          withdrawable_lamports: Number(earningsLamports),
+          pending_lamports: 0,
+        },
+      ]);
     expect(totalEarnedLamports).toBe(BigInt(3 * (PRICE - PRICE / 40)));
   },
 );

@@ -21,6 +21,7 @@ afterEach(async () => {
 async function startWith(soPath: string): Promise<void> {
   const upgradeAuthority = Keypair.generate().publicKey.toBase58();
   chain = await startLocalChain({
+    consensus: 'tower',
     stateDir: join(folder, 'chain'),
     rpcPort: 0,
     requiresSbpfV3: true,

@@ -94,7 +94,7 @@ export function spawnServer(stateDir: string, env: Record<string, string> = {}):
       LOCAL_CHAIN_PORT: '0',
       // With tower a charge is final after 3 s, and not after 13 s.
       LOCAL_CHAIN_SLOT_MS: '100',
-      LOCAL_CHAIN_CONSENSUS: process.env['LOCAL_CHAIN_CONSENSUS'] ?? 'tower',
+      LOCAL_CHAIN_CONSENSUS: process.env['LOCAL_CHAIN_CONSENSUS'] ?? 'alpenglow',
       // The tests make more requests in a minute than a renter does.
       RATE_LIMIT_PER_MINUTE: '10000',
       EXECUTIONS_PER_MINUTE: '10000',

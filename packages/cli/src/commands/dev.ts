@@ -169,7 +169,7 @@ async function newParticipant(
   const file = join(session, `${name}.json`);
   const address = createWalletFile(file);
   const connection =
-    rpcUrl === undefined ? connectionOf({}, environment) : new Connection(rpcUrl, 'confirmed');
+    rpcUrl === undefined ? connectionOf({}, environment) : new Connection(rpcUrl, 'finalized');
   await airdrop(connection, address, SESSION_LAMPORTS, environment.signal);
   const signer = readWalletFile(file);
   return { url, signer, client: createClient({ baseUrl: url, signer, programId }), records: session };

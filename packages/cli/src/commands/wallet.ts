@@ -114,14 +114,14 @@ export async function airdrop(
   while (Date.now() < endMs) {
     const { value } = await reach(() => connection.getSignatureStatuses([signature]));
     const status = value[0]?.confirmationStatus;
-    if (status === 'confirmed' || status === 'finalized') return;
+    if (status === 'finalized') return;
     await sleep(POLL_MS, undefined, { signal });
   }
   throw new ConnectionError('The faucet did not give the SOL in time.');
 }
 
 async function balanceOf(connection: Connection, address: string): Promise<bigint> {
-  return BigInt(await reach(() => connection.getBalance(new PublicKey(address), 'confirmed')));
+  return BigInt(await reach(() => connection.getBalance(new PublicKey(address), 'finalized')));
 }
 
 /** A connection to the command's RPC endpoint. @throws UsageError for an invalid web address. */
@@ -129,7 +129,7 @@ export function connectionOf({ rpc }: Pick<WalletOptions, 'rpc'>, { variables }:
   const url = rpc ?? (variables['AGENT_RENTAL_RPC_URL']?.trim() || DEFAULT_RPC_URL);
   if (!/^https?:\/\/./.test(url))
     throw new UsageError(`--rpc is no web address, for instance ${DEFAULT_RPC_URL}.`);
-  return new Connection(url, 'confirmed');
+  return new Connection(url, 'finalized');
 }
 
 function amountOf(text: string, option: string): bigint {

@@ -38,6 +38,8 @@ export async function startFixture(overrides: Partial<LocalChainOptions> = {}): 
   const chain = await startLocalChain({
     rpcPort: 0,
     programs: [],
+    // A landed transaction is `confirmed` at once.
+    consensus: 'tower',
     onLog: (entry) => logs.push(entry),
     ...overrides,
     stateDir,

@@ -5,7 +5,8 @@ await runBattery(
   {
     command: 'npm run soak -- money',
     summary:
-      'Makes Per-Task runs while statements and RPC calls fail, the server is killed and forks drop charges. Ends with 1 when the ' +
+      'Makes Per-Task runs while statements and RPC calls fail, the server is killed and forks drop charges. The chain moves to Alpenglow in ' +
+      'the middle. Ends with 1 when the ' +
       'chain’s debits differ from the costs of the runs, or the database differs from the chain.',
     options: {
       runs: { kind: 'number', text: 'number of runs', default: 20_000, most: 1_000_000 },

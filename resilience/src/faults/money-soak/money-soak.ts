@@ -29,7 +29,10 @@ interface MoneySoakOptions {
 /** Faults: a cut before the step, a cut after it, and a refusal (full disk, too many requests). */
 const FATES = ['cut', 'cut_answer', 'refuse'] as const satisfies readonly Fate[];
 
-/** Makes Per-Task runs while statements and RPC calls fail, the server is killed and forks drop charges. */
+/**
+ * Makes Per-Task runs while statements and RPC calls fail, the server is killed and forks drop charges. In the middle the cluster
+ * moves from tower to Alpenglow, while charges are in flight.
+ */
 export const runMoneySoak = (options: MoneySoakOptions) =>
   FaultMarket.use((market) => moneySoak(market, options));
 
@@ -109,6 +112,8 @@ async function moneySoak(
         const number = (started += 1);
         if (isDue(number, runs, KILLS)) restarting = restarting.then(restart);
         if (isDue(number, runs, FORKS)) restarting = restarting.then(fork);
+        if (number === Math.ceil(runs / 2))
+          restarting = restarting.then(() => market.migrate()).then(restart);
         if (number % 100 === 0) log(`${number} runs, ${kills} kills, ${dropped} charges dropped`);
         // In turns, so that all balances shrink equally.
         const rental = free.shift() as Rental;

@@ -15,7 +15,12 @@ import { newParticipant } from '@agent-rental/test/support/participant';
 import { PublicKey, type Connection } from '@solana/web3.js';
 import { startFaultAgent, type FaultAgent } from './agent.js';
 import { serverEnvironment } from './environment.js';
-import { askChain, finalizeChain, openChain } from '@agent-rental/test/support/replicas/market-chain';
+import {
+  askChain,
+  BATTERY_CONSENSUS,
+  finalizeChain,
+  openChain,
+} from '@agent-rental/test/support/replicas/market-chain';
 import { Lanes } from './lanes.js';
 import { startPostgresProxy } from '../proxies/postgres-proxy.js';
 import { startRpcProxy } from '../proxies/rpc-proxy.js';
@@ -64,15 +69,17 @@ export class FaultMarket {
    *
    * @param openDatabase opens the market's database. Default: an empty one.
    * @param environment further environment variables of the server
+   * @param consensus of the chain
    */
   static async use<T>(
     work: (market: FaultMarket) => Promise<T>,
     openDatabase: () => Promise<TemporaryDatabase> = openEmptyDatabase,
     environment: Readonly<Record<string, string>> = {},
+    consensus = BATTERY_CONSENSUS,
   ): Promise<T> {
     const stateDir = await newStateDir();
     const [{ chain, connection, authorityFile, treasury }, database, agent] = await Promise.all([
-      openChain(stateDir),
+      openChain(stateDir, consensus),
       openDatabase(),
       startFaultAgent(),
     ]);
@@ -142,6 +149,11 @@ export class FaultMarket {
   /** Advances the chain until confirmed transactions are final and unseen ones have expired. */
   finalize(): Promise<void> {
     return finalizeChain(this.chain);
+  }
+
+  /** Moves the chain from tower to Alpenglow. No fork drops a transaction any more. */
+  async migrate(): Promise<void> {
+    await askChain(this.chain, 'localchain_migrate');
   }
 
   /** Drops transactions by a fork. @returns the number of dropped ones */

@@ -53,7 +53,13 @@ async function open(): Promise<HostileRpc> {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'endpoints-'));
-  localChain = await startLocalChain({ stateDir: folder, rpcPort: 0, testHooks: true, programs: [] });
+  localChain = await startLocalChain({
+    stateDir: folder,
+    rpcPort: 0,
+    testHooks: true,
+    consensus: 'tower',
+    programs: [],
+  });
   connection = new Connection(localChain.rpcUrl, 'confirmed');
   const signature = await connection.requestAirdrop(payer.publicKey, 100 * LAMPORTS_PER_SOL);
   await vi.waitUntil(async () => (await connection.getSignatureStatus(signature)).value !== null);

@@ -109,6 +109,7 @@ afterAll(async () => {
 
 async function startChain(name: string, soPath: string): Promise<string> {
   const chain = await startLocalChain({
+    consensus: 'tower',
     stateDir: join(folder, name),
     rpcPort: 0,
     programs: [{ programId, soPath, upgradeAuthority: keys.upgradeAuthority.publicKey.toBase58() }],

@@ -50,6 +50,7 @@ let connection: Connection;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'operator protocol '));
   node = await startLocalChain({
+    consensus: 'tower',
     stateDir: join(folder, 'chain'),
     rpcPort: 0,
     slotTimeMs: 100,
@@ -297,6 +298,7 @@ describe('a program that is not the committed one', () => {
     await writeFile(soPath, Buffer.concat([await readSo(), Buffer.from('more')]));
     await chmod(soPath, 0o600);
     const other = await startLocalChain({
+      consensus: 'tower',
       stateDir: join(folder, 'other'),
       rpcPort: 0,
       programs: [

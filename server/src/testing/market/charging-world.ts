@@ -54,6 +54,7 @@ export async function openChargingWorld() {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'agent-rental-authority-')));
   const keys = await openEmbeddedKeys(folder);
   const localChain = await startLocalChain({
+    consensus: 'tower',
     stateDir: join(folder, 'chain'),
     rpcPort: 0,
     programs: [

@@ -16,6 +16,7 @@ export const localChain: TestChainKind = {
   async start(upgradeAuthority) {
     const stateDir = await mkdtemp(join(tmpdir(), 'program-clients-'));
     const chain = await startLocalChain({
+      consensus: 'tower',
       stateDir,
       rpcPort: 0,
       testHooks: true,

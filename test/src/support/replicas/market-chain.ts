@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startLocalChain, type LocalChain } from '@agent-rental/local-chain';
+import { startLocalChain, type LocalChain, type LocalChainOptions } from '@agent-rental/local-chain';
 import { initializeProtocol, MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
 import {
@@ -9,6 +9,7 @@ import {
   LAMPORTS_PER_SOL,
   sendAndConfirmTransaction,
   Transaction,
+  type Commitment,
   type PublicKey,
 } from '@solana/web3.js';
 
@@ -23,13 +24,19 @@ export interface MarketChain {
   readonly treasury: PublicKey;
 }
 
+type Consensus = NonNullable<LocalChainOptions['consensus']>;
+
+/** How the chains of the batteries come to finality: as `LOCAL_CHAIN_CONSENSUS` says. Default tower, whose forks take charges. */
+export const BATTERY_CONSENSUS = (process.env['LOCAL_CHAIN_CONSENSUS'] ?? 'tower') as Consensus;
+
 /** Starts it. It forks and moves its clock when it is asked to. */
-export async function openChain(stateDir: string): Promise<MarketChain> {
+export async function openChain(stateDir: string, consensus = BATTERY_CONSENSUS): Promise<MarketChain> {
   const newKey = () => Keypair.generate();
   const [authority, upgradeAuthority, admin, treasury] = [newKey(), newKey(), newKey(), newKey()];
   const authorityFile = join(stateDir, 'authority.json');
   await writeFile(authorityFile, JSON.stringify([...authority.secretKey]), { mode: 0o600 });
   const chain = await startLocalChain({
+    consensus,
     stateDir: join(stateDir, 'chain'),
     rpcPort: 0,
     testHooks: true,
@@ -41,14 +48,16 @@ export async function openChain(stateDir: string): Promise<MarketChain> {
       },
     ],
   });
-  const connection = new Connection(chain.rpcUrl, {
-    commitment: 'confirmed',
-    wsEndpoint: chain.wsUrl,
-    // A kept connection may close just when it is used again.
-    fetch: async (...asked: Parameters<typeof fetch>) => fetch(...asked).catch(() => fetch(...asked)),
-  });
+  const connectionAt = (commitment: Commitment) =>
+    new Connection(chain.rpcUrl, {
+      commitment,
+      wsEndpoint: chain.wsUrl,
+      // A kept connection may close just when it is used again.
+      fetch: async (...asked: Parameters<typeof fetch>) => fetch(...asked).catch(() => fetch(...asked)),
+    });
+  const opening = connectionAt('processed');
   for (const { publicKey } of [authority, upgradeAuthority, treasury]) {
-    await connection.requestAirdrop(publicKey, FUNDS_SOL * LAMPORTS_PER_SOL);
+    await opening.requestAirdrop(publicKey, FUNDS_SOL * LAMPORTS_PER_SOL);
   }
   const initialize = initializeProtocol({
     upgradeAuthority: upgradeAuthority.publicKey,
@@ -56,17 +65,18 @@ export async function openChain(stateDir: string): Promise<MarketChain> {
     authority: authority.publicKey,
     treasury: treasury.publicKey,
   });
-  await sendAndConfirmTransaction(connection, new Transaction().add(initialize), [upgradeAuthority]);
-  return { chain, connection, authorityFile, treasury: treasury.publicKey };
+  await sendAndConfirmTransaction(opening, new Transaction().add(initialize), [upgradeAuthority]);
+  await finalizeChain(chain);
+  return { chain, connection: connectionAt('confirmed'), authorityFile, treasury: treasury.publicKey };
 }
 
 /** Calls a method that no cluster offers, such as to fork. @throws Error with the chain's answer */
 export async function askChain<T>(
   { rpcUrl }: Pick<LocalChain, 'rpcUrl'>,
   method: string,
-  parameter: object,
+  ...params: object[]
 ): Promise<T> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [parameter] });
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
   const headers = { 'content-type': 'application/json' };
   const ask = () => fetch(rpcUrl, { method: 'POST', headers, body });
   // A kept connection may close just when it is used again.
