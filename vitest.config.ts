@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { defineConfig } from 'vitest/config';
+import { readdirSync } from 'node:fs';
+import { sampleOf } from './test/src/support/form.js';
 import { requirements } from './test/src/requirements/vitest-plugin.js';
 import { SlowFirst } from './test/src/run-report/slow-first.js';
 import { slowestFiles } from './test/src/run-report/slowest-files.js';
@@ -17,6 +19,15 @@ function seedOfCommit(): number {
     return 1;
   }
 }
+
+/** The tests of money that also run with tower: in CI a sample of them. */
+const moneyFiles = sampleOf(
+  readdirSync('test/src/money')
+    .filter((file) => file.endsWith('.test.ts'))
+    .map((file) => `test/src/money/${file}`),
+  3,
+  Number(process.env['TEST_SEED']),
+);
 
 /** Files that `scripts/test.mjs` leaves to CI. */
 const leftOut = (process.env['TESTS_LEFT_OUT'] ?? '').split(',').filter(Boolean);
@@ -109,6 +120,21 @@ export default defineConfig({
           globalSetup: ['test/src/support/global-setup.ts'],
         },
       },
+      // As on a cluster that has not moved to Alpenglow. The same files run on a moved one in `end-to-end`.
+      ...(process.env['TEST_FORM'] === 'quick'
+        ? []
+        : [
+            {
+              plugins,
+              test: {
+                ...common,
+                name: 'money with tower',
+                include: moneyFiles,
+                env: { LOCAL_CHAIN_CONSENSUS: 'tower' },
+                globalSetup: ['test/src/support/global-setup.ts'],
+              },
+            },
+          ]),
       {
         plugins,
         test: {

@@ -486,7 +486,8 @@ describe('with nothing but HTTP', () => {
     const late = await submit(renter, body, { blockhash, request });
     expect(late.status).toBe(400);
     const { proposal } = errorOf(late.body) as { proposal: Record<string, unknown> };
-    expect(proposal).toMatchObject({ quote: body['quote'], sign_within_seconds: 20 });
+    const { quote, sign_within_seconds: seconds } = body;
+    expect(proposal).toMatchObject({ quote, sign_within_seconds: seconds });
     expect((await submit(renter, proposal)).body).toMatchObject({ credential: { valid: true } });
   });
 

@@ -147,7 +147,7 @@ export function createMarketplaceWallet(options: MarketplaceWalletOptions): Mark
   /** Simulates a transaction before the signature, so that the wallet signs no transaction that would fail. */
   async function simulate(transaction: VersionedTransaction): Promise<void> {
     const { value } = await reach(() =>
-      connection.simulateTransaction(transaction, { sigVerify: false, commitment: 'finalized' }),
+      connection.simulateTransaction(transaction, { sigVerify: false, commitment: 'processed' }),
     );
     if (value.err) throw apiErrorOfTransaction(value.err, value.logs ?? [], programId);
   }

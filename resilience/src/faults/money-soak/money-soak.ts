@@ -34,7 +34,7 @@ const FATES = ['cut', 'cut_answer', 'refuse'] as const satisfies readonly Fate[]
  * moves from tower to Alpenglow, while charges are in flight.
  */
 export const runMoneySoak = (options: MoneySoakOptions) =>
-  FaultMarket.use((market) => moneySoak(market, options));
+  FaultMarket.use((market) => moneySoak(market, options), undefined, {}, 'tower');
 
 async function moneySoak(
   market: FaultMarket,

@@ -12,6 +12,7 @@ import {
   type Commitment,
   type PublicKey,
 } from '@solana/web3.js';
+import { sampleOf } from '../form.js';
 
 const FUNDS_SOL = 100;
 
@@ -26,8 +27,9 @@ export interface MarketChain {
 
 type Consensus = NonNullable<LocalChainOptions['consensus']>;
 
-/** How the chains of the batteries come to finality: as `LOCAL_CHAIN_CONSENSUS` says. Default tower, whose forks take charges. */
-export const BATTERY_CONSENSUS = (process.env['LOCAL_CHAIN_CONSENSUS'] ?? 'tower') as Consensus;
+/** How these chains come to finality. Default: drawn by the seed, so that CI plays both in turns. */
+export const BATTERY_CONSENSUS = (process.env['LOCAL_CHAIN_CONSENSUS'] ??
+  sampleOf(['tower', 'alpenglow'], 1)[0]) as Consensus;
 
 /** Starts it. It forks and moves its clock when it is asked to. */
 export async function openChain(stateDir: string, consensus = BATTERY_CONSENSUS): Promise<MarketChain> {

@@ -74,9 +74,12 @@ function protocolOf(data: Uint8Array | undefined, programId: PublicKey): Protoco
   );
 }
 
-/** Reads accounts that the program owns. Skips others: anyone can send lamports to an unused address. */
+/**
+ * Reads accounts that the program owns. Skips others: anyone can send lamports to an unused address. Reads the newest block, which
+ * has the wallet's last action. The program checks every term again.
+ */
 async function readOwned(connection: AccountReader, addresses: PublicKey[], programId: PublicKey) {
-  const accounts = await reach(() => connection.getMultipleAccountsInfo(addresses, 'finalized'));
+  const accounts = await reach(() => connection.getMultipleAccountsInfo(addresses, 'processed'));
   return accounts.map((account) =>
     account?.owner.equals(programId) && account.data.length > 0 ? account : undefined,
   );

@@ -45,7 +45,7 @@ export async function transferSol(
       `A transfer to ${receiver.toBase58()} would be lost: the address has no private key.`,
     );
   }
-  const held = BigInt(await reach(() => connection.getBalance(from, 'finalized')));
+  const held = BigInt(await reach(() => connection.getBalance(from, 'processed')));
   const amount = lamports === 'all' ? held - SIGNATURE_FEE_LAMPORTS : lamports;
   if (amount <= 0n || amount + SIGNATURE_FEE_LAMPORTS > held) {
     throw apiError(
