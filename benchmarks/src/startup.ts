@@ -28,6 +28,7 @@ async function measureStartup(sheet: Sheet): Promise<Sheet> {
     const coldP95 = await measureSandboxes(driver, sheet);
     await driver.close();
     await measureRequests(coldP95, sheet);
+    await measureFinality(sheet);
   } finally {
     await driver.close();
     await rm(folder, { recursive: true });
@@ -96,6 +97,44 @@ async function measureRequests(coldP95: number, sheet: Sheet): Promise<void> {
     }
   } finally {
     await agents.stop();
+  }
+}
+
+/** Measures prepaid runs on a chain with fast finality and on one without, in turns. */
+async function measureFinality(sheet: Sheet): Promise<void> {
+  sheet.progress('Requests with and without fast finality');
+  const kinds = ['alpenglow', 'tower'] as const;
+  const markets = await Promise.all(
+    kinds.map(async (consensus) => ({ consensus, agents: await startRentedAgents(1, consensus) })),
+  );
+  try {
+    const times = new Map(
+      kinds.map((consensus) => [consensus, { firstLines: [] as number[], whole: [] as number[] }]),
+    );
+    for (const { agents } of markets)
+      for (let run = 0; run < WARM_UP_RUNS; run += 1) await agents.run('per_query', 1);
+    for (let run = 0; run < ROUNDS * (BURSTS_A_ROUND[1] ?? 1); run += 1) {
+      for (const { consensus, agents } of markets) {
+        const { firstLines, overheads } = await agents.run('per_query', 1);
+        times.get(consensus)?.firstLines.push(...firstLines);
+        times.get(consensus)?.whole.push(...overheads);
+      }
+    }
+    const medians = kinds.map((consensus) => {
+      const { firstLines = [], whole = [] } = times.get(consensus) ?? {};
+      sheet.add({ what: `request to first line, per_query, ${consensus}`, ...timesOf(firstLines) });
+      sheet.add({ what: `whole run without its model, per_query, ${consensus}`, ...timesOf(whole) });
+      return median(firstLines);
+    });
+    const [fast = Number.NaN, slow = Number.NaN] = medians;
+    sheet.atMost(
+      'request to first line, per_query, median with fast finality over tower',
+      fast / slow,
+      1.1,
+      'times',
+    );
+  } finally {
+    await Promise.all(markets.map(({ agents }) => agents.stop()));
   }
 }
 

@@ -39,10 +39,17 @@ export interface RentedAgents {
 }
 
 /** Starts the marketplace with `poolSize` ready sandboxes, and rents the agents. */
-export async function startRentedAgents(poolSize: number): Promise<RentedAgents> {
+export async function startRentedAgents(
+  poolSize: number,
+  consensus: 'alpenglow' | 'tower' = 'alpenglow',
+): Promise<RentedAgents> {
   const askedAt = new Map<string, number>();
   const market = await startMarket(
-    { NODE_OPTIONS: `--inspect=127.0.0.1:0 --import ${PROBE.href}`, SANDBOX_POOL_SIZE: String(poolSize) },
+    {
+      NODE_OPTIONS: `--inspect=127.0.0.1:0 --import ${PROBE.href}`,
+      SANDBOX_POOL_SIZE: String(poolSize),
+      LOCAL_CHAIN_CONSENSUS: consensus,
+    },
     (_request, body) => askedAt.set(/task-\d+-/.exec(body)?.[0] ?? '', performance.now()),
   );
   const publish = (rental_model: RentalModel) =>

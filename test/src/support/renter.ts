@@ -1,5 +1,6 @@
 import { Connection, Keypair, LAMPORTS_PER_SOL, PublicKey, VersionedTransaction } from '@solana/web3.js';
 import { call, login } from './http.js';
+import { until } from './timing/until.js';
 import type { Dev, Marketplace } from './marketplace.js';
 
 /** The addresses of a marketplace and of its chain, where a wallet gets SOL. */
@@ -16,10 +17,13 @@ export interface Renter {
 /** Makes a wallet with SOL, which has rented nothing. */
 export async function newRenter(market: Market, headers?: Record<string, string>): Promise<Renter> {
   const wallet = Keypair.generate();
-  const connection = new Connection(market.dev.rpc_url, 'confirmed');
+  const connection = new Connection(market.dev.rpc_url, 'finalized');
   const signature = await connection.requestAirdrop(wallet.publicKey, LAMPORTS_PER_SOL);
-  const latest = await connection.getLatestBlockhash();
-  await connection.confirmTransaction({ signature, ...latest });
+  // `confirmed` with tower; `finalized` with Alpenglow, where it is the same.
+  await until(async () => {
+    const { value } = await connection.getSignatureStatus(signature);
+    return value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized';
+  });
   return { wallet, token: await login(market, wallet, headers) };
 }
 

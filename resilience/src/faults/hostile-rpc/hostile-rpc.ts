@@ -95,7 +95,9 @@ async function hostileRpc(market: FaultMarket, options: HostileRpcOptions) {
 /** Makes the endpoint misbehave, and advances the chain so that the endpoint's cached values are old. */
 async function misbehave(market: FaultMarket, how: Misbehaviour): Promise<void> {
   market.rpc.misbehave(how);
-  await new Connection(market.rpc.url, 'confirmed').getLatestBlockhash().catch(() => undefined);
+  await new Connection(market.rpc.url, market.connection.commitment)
+    .getLatestBlockhash()
+    .catch(() => undefined);
   await market.finalize();
   // Until the server's cached blockhash expires.
   await new Promise((resolve) => setTimeout(resolve, BLOCKHASH_KEPT_MS));

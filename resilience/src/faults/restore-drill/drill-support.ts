@@ -28,7 +28,7 @@ const balanceAddressOf = ({ publicKey }: Keypair, listingId: string) =>
 
 /** Reads a balance in lamports. */
 export async function lamportsOnChain(connection: Connection, wallet: Keypair, listingId: string) {
-  const account = await connection.getAccountInfo(balanceAddressOf(wallet, listingId), 'confirmed');
+  const account = await connection.getAccountInfo(balanceAddressOf(wallet, listingId));
   return Number(decodePerQueryBalance(account?.data ?? Buffer.alloc(0)).balanceLamports);
 }
 

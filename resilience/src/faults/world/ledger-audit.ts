@@ -9,7 +9,7 @@ import {
   protocolFeeLamports,
 } from '@agent-rental/program-client';
 import { CREDITS_PER_DAY } from '@agent-rental/contract';
-import type { PublicKey } from '@solana/web3.js';
+import type { Finality, PublicKey } from '@solana/web3.js';
 import type { Rental as PaidRental, SoldListing } from '@agent-rental/test/support/agents/market-agents';
 import { RUN_PRICE, type FaultMarket } from './market.js';
 
@@ -46,9 +46,10 @@ export interface Account {
 
 /** Decodes every landed charge of a balance from the chain's transactions. */
 export async function landedCharges({ connection }: Pick<Books, 'connection'>, balance: PublicKey) {
-  const found = await connection.getSignaturesForAddress(balance, {}, 'confirmed');
+  const commitment = connection.commitment as Finality;
+  const found = await connection.getSignaturesForAddress(balance, {}, commitment);
   const signatures = found.filter(({ err }) => err === null).map(({ signature }) => signature);
-  const how = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
+  const how = { commitment, maxSupportedTransactionVersion: 0 };
   const transactions = await Promise.all(
     signatures.map((signature) => connection.getTransaction(signature, how)),
   );

@@ -39,6 +39,8 @@ export async function openChain(stateDir: string, consensus = BATTERY_CONSENSUS)
   await writeFile(authorityFile, JSON.stringify([...authority.secretKey]), { mode: 0o600 });
   const chain = await startLocalChain({
     consensus,
+    // As announced for clusters with Alpenglow: nothing may ask for `confirmed`.
+    knowsConfirmed: consensus === 'tower',
     stateDir: join(stateDir, 'chain'),
     rpcPort: 0,
     testHooks: true,
@@ -69,7 +71,12 @@ export async function openChain(stateDir: string, consensus = BATTERY_CONSENSUS)
   });
   await sendAndConfirmTransaction(opening, new Transaction().add(initialize), [upgradeAuthority]);
   await finalizeChain(chain);
-  return { chain, connection: connectionAt('confirmed'), authorityFile, treasury: treasury.publicKey };
+  return {
+    chain,
+    connection: connectionAt(consensus === 'tower' ? 'confirmed' : 'finalized'),
+    authorityFile,
+    treasury: treasury.publicKey,
+  };
 }
 
 /** Calls a method that no cluster offers, such as to fork. @throws Error with the chain's answer */
