@@ -7,7 +7,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const { LOCAL_CHAIN_CONSENSUS: consensus } = project.config.env;
   const marketplace = await startMarketplace(
     stateDir,
-    consensus === undefined ? {} : { LOCAL_CHAIN_CONSENSUS: String(consensus) },
+    consensus === undefined ? {} : { LOCAL_CHAIN_CONSENSUS: consensus },
   );
   project.provide('stateDir', stateDir);
   project.provide('routes', marketplace.routes);
