@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WEBHOOK_SECRET_FILE, type ModelProvider } from '@agent-rental/sdk/creator';
+import { OPTIONAL_MANIFEST_FIELDS, WEBHOOK_SECRET_FILE, type ModelProvider } from '@agent-rental/sdk/creator';
 import { updateAgent } from '@agent-rental/sdk/solana';
 import type { CliEnvironment } from '../cli-environment.js';
 import { CommandError } from '../errors.js';
@@ -10,8 +10,6 @@ import type { Connected } from '../marketplace.js';
 import type { AgentProject } from './agent-file.js';
 
 const POLL_MS = 400;
-/** Fields that an update removes if the folder no longer has them. */
-const OPTIONAL_FIELDS = ['system_prompt', 'entrypoint_url', 'tools', 'timeout_seconds'];
 const KEY_VARIABLES: Readonly<Record<ModelProvider, string>> = {
   openai: 'OPENAI_API_KEY',
   anthropic: 'ANTHROPIC_API_KEY',
@@ -82,7 +80,7 @@ export async function register(
 /** The fields of a manifest in the form of an update, which removes fields that the folder no longer has. */
 export function manifestChanges({ body }: AgentProject): Record<string, unknown> {
   const { listing: _, ...fields } = body;
-  const removed = OPTIONAL_FIELDS.filter((name) => fields[name] === undefined);
+  const removed = OPTIONAL_MANIFEST_FIELDS.filter((name) => fields[name] === undefined);
   return { ...Object.fromEntries(removed.map((name) => [name, null])), ...fields };
 }
 

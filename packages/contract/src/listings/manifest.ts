@@ -115,3 +115,16 @@ export const manifest = z
   )
   .meta({ id: 'Manifest' });
 export type Manifest = z.infer<typeof manifest>;
+
+type Written = z.input<typeof manifest>;
+type OptionalField = {
+  [Field in keyof Written]-?: undefined extends Written[Field] ? Field : never;
+}[keyof Written];
+
+/** The fields that a manifest may leave out. An update removes them where the new manifest has them no more. */
+export const OPTIONAL_MANIFEST_FIELDS: readonly string[] = Object.keys({
+  system_prompt: true,
+  entrypoint_url: true,
+  tools: true,
+  timeout_seconds: true,
+} satisfies Record<OptionalField, true>);

@@ -1,6 +1,6 @@
 import { until } from '@agent-rental/test/support/timing/until';
 import { killsOf } from './matrix.js';
-import { pickAll, type MatrixOptions, type PickRows, type Row } from '../world/row-matrix.js';
+import { pickAll, playRows, type MatrixOptions, type PickRows, type Row } from '../world/row-matrix.js';
 import { holdBackground, Lane } from '../world/lanes.js';
 import { FaultMarket, type Listing } from '../world/market.js';
 import type { Step } from '../proxies/step.js';
@@ -89,16 +89,20 @@ async function matrix(market: FaultMarket, { pickRemains = pickAll, pick = pickA
     const rows = written.filter(({ fault }, index) => fault.fate === 'hold' || index === written.length - 1);
     counts[remains.name] = rows.length;
     log(`${remains.name}: ${recording.steps.length} steps, ${rows.length} rows`);
-    for (const [index, row] of pick(rows).entries()) {
-      const left = await leave(market, remains, listings[index % listings.length] as Listing);
-      if (!(await isReachedByStart(market, row, left))) broken.push(`${row.name}: the step was not reached`);
-      const first = { hasOutput: remains.name.startsWith('delivered') };
-      played.push({ name: row.name, request: left.request, first });
-      await market.start();
-      // One run at a time: runs that are recovered together share statements.
-      await settle(market, { runIds: [left.runId] });
-    }
-    log(`${played.length} rows`);
+    // One run at a time: runs that are recovered together share statements.
+    const unreached = await playRows(pick(rows), 1, log, async (batch) => {
+      const reached: boolean[] = [];
+      for (const row of batch) {
+        const left = await leave(market, remains, listings[played.length % listings.length] as Listing);
+        reached.push(await isReachedByStart(market, row, left));
+        const first = { hasOutput: remains.name.startsWith('delivered') };
+        played.push({ name: row.name, request: left.request, first });
+        await market.start();
+        await settle(market, { runIds: [left.runId] });
+      }
+      return reached;
+    });
+    broken.push(...unreached);
   }
   const verified = await verify(market, played, treasuryBefore);
   return { rows: counts, sometimes: [...sometimes], ...verified, broken: [...broken, ...verified.broken] };

@@ -1,4 +1,4 @@
-import { RENTAL_TERMS } from '@agent-rental/contract';
+import { OPTIONAL_MANIFEST_FIELDS, RENTAL_TERMS } from '@agent-rental/contract';
 import { update, updateAgent } from '@agent-rental/sdk/solana';
 import { find, say, work } from '../wallets.js';
 import { element, visible } from '../markup.js';
@@ -13,8 +13,6 @@ import { announced } from '../signing.js';
 import type { Draft } from '../publishing/typed-agent.js';
 import { showViolations, type Violation } from '../publishing/violations.js';
 
-/** Fields that an update takes away where the new manifest has them no more. */
-const OPTIONAL_FIELDS = ['system_prompt', 'entrypoint_url', 'tools', 'timeout_seconds'];
 /** Terms that the chain keeps, once a listing is published. */
 const ON_CHAIN = ['rental_model', 'price_lamports', 'min_deposit_lamports'];
 const REASON_CHARACTERS = 500;
@@ -57,7 +55,7 @@ async function send(shown: ShownAgent, { body }: Draft): Promise<readonly Violat
   const { root, session, agent } = shown;
   const { listing: terms, ...fields } = body;
   const said = agent.status === 'draft' ? terms : saidOf(terms);
-  const removed = OPTIONAL_FIELDS.filter((name) => fields[name] === undefined);
+  const removed = OPTIONAL_MANIFEST_FIELDS.filter((name) => fields[name] === undefined);
   const changes = {
     ...Object.fromEntries(removed.map((name) => [name, null])),
     ...fields,
