@@ -4,7 +4,7 @@ import { newStateDir, removeStateDir, startMarketplace } from './marketplace.js'
 /** One marketplace for all end-to-end tests that do not need a separate one. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const stateDir = await newStateDir();
-  const { LOCAL_CHAIN_CONSENSUS: consensus } = project.config.env;
+  const { LOCAL_CHAIN_CONSENSUS: consensus } = { ...project.config.env };
   const marketplace = await startMarketplace(
     stateDir,
     consensus === undefined ? {} : { LOCAL_CHAIN_CONSENSUS: consensus },
