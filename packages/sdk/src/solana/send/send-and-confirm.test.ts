@@ -66,6 +66,21 @@ describe('sending', () => {
     expect(outcome).toEqual({ isDone: true, error: undefined });
   });
 
+  test('follows a landed transaction to its end, though the node refuses the same bytes again', async () => {
+    const { node, connection } = fakeNode();
+    const refusing = {
+      ...connection,
+      sendRawTransaction: () => Promise.reject(new Error('already processed')),
+    };
+    node.status = { err: null, confirmationStatus: 'confirmed' };
+    const { outcome } = follow(sendAndConfirm(refusing, sent));
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(outcome.isDone).toBe(false);
+    node.status = { err: null, confirmationStatus: 'finalized' };
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(outcome).toEqual({ isDone: true, error: undefined });
+  });
+
   test('ends when the blockhash has expired and nothing landed', async () => {
     const { node, connection } = fakeNode();
     const { outcome } = follow(sendAndConfirm(connection, sent));

@@ -43,8 +43,12 @@ export async function sendAndConfirm(
     signal?.throwIfAborted();
     try {
       if (sinceSentMs >= REBROADCAST_MS) {
-        await connection.sendRawTransaction(wire, { skipPreflight: true, maxRetries: 0 });
-        sinceSentMs = 0;
+        // A node may refuse bytes that have landed. The status tells.
+        const isSent = await connection.sendRawTransaction(wire, { skipPreflight: true, maxRetries: 0 }).then(
+          () => true,
+          () => false,
+        );
+        if (isSent) sinceSentMs = 0;
       }
       const height = await connection.getBlockHeight('finalized');
       // Read the height before the status: a transaction that is missing after its last height will never land.
