@@ -25,7 +25,7 @@ const moneyFiles = sampleOf(
   readdirSync('test/src/money')
     .filter((file) => file.endsWith('.test.ts'))
     .map((file) => `test/src/money/${file}`),
-  3,
+  2,
   Number(process.env['TEST_SEED']),
 );
 
