@@ -24,8 +24,8 @@ interface SentTransaction {
 }
 
 /**
- * Sends a transaction and waits until it is final: some 150 ms after its block with Alpenglow, 13 s before. Nodes drop transactions, so the same bytes are sent again until
- * they land or expire. They land at most once.
+ * Sends a transaction and waits until it is final: some 150 ms after its block with Alpenglow, 13 s before. Nodes drop
+ * transactions, so the same bytes are sent again until they land or expire. They land at most once.
  *
  * @throws ApiError with the program's reason if the transaction failed.
  * @throws ApiError `service_unavailable` if its blockhash expired first. It will never land: make a new one.
