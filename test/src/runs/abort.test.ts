@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { inspect } from 'node:util';
 import { createClient } from '@agent-rental/sdk';
 import { keypairSigner } from '@agent-rental/sdk/solana';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -41,14 +42,21 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => market?.close());
 
-/** Waits until the agent works and its run is paid; gives the run's id. */
-const underWay = (): Promise<string> =>
-  until(async () => {
+/** Waits until the agent works and its run is paid; gives the run's id. Throws when the run ends first. */
+async function underWay(run: Promise<unknown>): Promise<string> {
+  let ended: { how: unknown } | undefined;
+  run.then(
+    (how) => (ended = { how }),
+    (how: unknown) => (ended = { how }),
+  );
+  return until(async () => {
+    if (ended) throw new Error(`The run ended before its abort: ${inspect(ended.how)}`);
     const { rows } = await market.database.query<{ id: string }>(
       `select id from runs join charges on run_id = id where status = 'running' and state = 'confirmed'`,
     );
     return market.agents.open > 0 && rows[0]?.id;
   });
+}
 
 /** The time of an abort, and the part of it in which work waited for a processor. */
 interface Gone {
@@ -85,7 +93,7 @@ const byRequest =
   async (): Promise<Gone> => {
     const key = randomUUID();
     const { answer, leave } = sendRun(market, path, renter, task(), hasKey ? { 'idempotency-key': key } : {});
-    const id = await underWay();
+    const id = await underWay(answer);
     const abortedAt = performance.now();
     const aborting = abort({ leave, key, id });
     const took = await goneAfter(abortedAt);
@@ -112,8 +120,7 @@ test.each<[string, () => Promise<Gone>]>([
       });
       const aborting = new AbortController();
       const run = client.execute(task(), { signal: aborting.signal });
-      run.catch(() => undefined);
-      await underWay();
+      await underWay(run);
       const abortedAt = performance.now();
       aborting.abort();
       const took = await goneAfter(abortedAt);
@@ -130,7 +137,7 @@ test.each<[string, () => Promise<Gone>]>([
         ...task(),
         timeout_seconds: TIMEOUT_SECONDS,
       });
-      await underWay();
+      await underWay(answer);
       const took = await goneAfter(sentAt + TIMEOUT_SECONDS * 1000);
       expect((await answer).body).toContain('did not finish within');
       return took;
