@@ -52,7 +52,8 @@ async function underWay(run: Promise<unknown>): Promise<string> {
   return until(async () => {
     if (ended) throw new Error(`The run ended before its abort: ${inspect(ended.how)}`);
     const { rows } = await market.database.query<{ id: string }>(
-      `select id from runs join charges on run_id = id where status = 'running' and state = 'confirmed'`,
+      `select id from runs join charges on run_id = id
+       where status = 'running' and state in ('confirmed', 'finalized')`,
     );
     return market.agents.open > 0 && rows[0]?.id;
   });
