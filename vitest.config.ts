@@ -44,9 +44,12 @@ const common = {
   retry: 0,
 };
 
+/** Tests that wait for a chain or a server for a quarter of their time: a third worker uses that time on two cores. */
+const waiting = { maxWorkers: 3, sequence: { groupOrder: 1 } };
+
 export default defineConfig({
   test: {
-    // Two cores: more workers than that make process-spawning tests starve each other.
+    // Two cores: more workers than that make tests starve each other.
     maxWorkers: 2,
     sequence: { sequencer: SlowFirst },
     projects: [
@@ -118,6 +121,7 @@ export default defineConfig({
             'benchmarks/src/replicas/**',
           ],
           globalSetup: ['test/src/support/global-setup.ts'],
+          ...waiting,
         },
       },
       // As on a cluster that has not moved to Alpenglow. The same files run on a moved one in `end-to-end`.
@@ -132,6 +136,7 @@ export default defineConfig({
                 include: moneyFiles,
                 env: { LOCAL_CHAIN_CONSENSUS: 'tower' },
                 globalSetup: ['test/src/support/global-setup.ts'],
+                ...waiting,
               },
             },
           ]),
@@ -146,7 +151,7 @@ export default defineConfig({
             'benchmarks/src/{growth,replicas}/*.test.ts',
           ],
           // After all others: they start dozens of servers and fill databases, and tests beside them that count seconds would fail.
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],
