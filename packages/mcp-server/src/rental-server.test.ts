@@ -72,6 +72,8 @@ describe('resources', () => {
     const client = await connect(agentThatSays('the answer'));
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual(['agent-rental://listings/agent-aaaaaa']);
+    // Some hosts offer resources as tools: the tool of this listing is `agent_aaaaaa`.
+    expect(resources.map(({ name }) => name)).toEqual(['listing: agent-aaaaaa']);
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates).toHaveLength(3);
     await client.callTool(call);

@@ -4,6 +4,7 @@ import bs58 from 'bs58';
 import { ApiError } from '../errors/api-error.js';
 import type { Db } from '../database/connection.js';
 import type { KeyRing, ServiceKey } from '../service-keys/index.js';
+import { signedForms } from './off-chain-message.js';
 
 /** A challenge lives this long (spec, "Limits"). */
 const LIFETIME_SECONDS = 60;
@@ -107,7 +108,9 @@ export function createChallenges(db: Db, ring: KeyRing): Challenges {
 function verifies(wallet: string, signature: string, text: string): boolean {
   const [publicKey, bytes] = [decoded(wallet), decoded(signature)];
   if (publicKey === undefined || bytes === undefined) return false;
-  return verifySignature({ signature: bytes, message: Buffer.from(text, 'utf8'), publicKey });
+  return signedForms(text, publicKey).some((message) =>
+    verifySignature({ signature: bytes, message, publicKey }),
+  );
 }
 
 function decoded(base58: string): Uint8Array | undefined {

@@ -62,6 +62,28 @@ function challengeFor(of: string): string {
 const sign = (text: string, by: Keypair = wallet) =>
   bs58.encode(nacl.sign.detached(Buffer.from(text, 'utf8'), by.secretKey));
 
+/** Solana's off-chain envelopes, as a Ledger signs them. */
+const ENVELOPES: [string, (text: string) => Buffer][] = [
+  [
+    'the off-chain envelope',
+    (text) => envelope(text, [...Array(32).fill(0), 0, 1, ...wallet.publicKey.toBytes()]),
+  ],
+  [
+    'the off-chain envelope of UTF-8',
+    (text) => envelope(text, [...Array(32).fill(0), 1, 1, ...wallet.publicKey.toBytes()]),
+  ],
+  ['the older off-chain envelope', (text) => envelope(text, [0])],
+];
+
+function envelope(text: string, header: number[]): Buffer {
+  const domain = Buffer.from('\xffsolana offchain', 'latin1');
+  return Buffer.concat([
+    domain,
+    Buffer.of(0, ...header, text.length & 0xff, text.length >> 8),
+    Buffer.from(text),
+  ]);
+}
+
 async function codeOf(attempt: Promise<unknown> | (() => unknown)): Promise<string> {
   try {
     await (typeof attempt === 'function' ? attempt() : attempt);
@@ -88,6 +110,17 @@ describe('a challenge', () => {
     const attempt = { wallet: address, challenge, signature: sign(challenge) };
     expect(await codeOf(challenges.redeem(attempt))).toBe('accepted');
     expect(await codeOf(challenges.redeem(attempt))).toBe('invalid_signature');
+  });
+
+  it.each(ENVELOPES)('is redeemed by a wallet that signs %s', async (_, enveloped) => {
+    const { challenge } = challenges.issue(address);
+    const signed = (message: Buffer) => bs58.encode(nacl.sign.detached(message, wallet.secretKey));
+    const other = enveloped(challenges.issue(address).challenge);
+    expect(await codeOf(challenges.redeem({ wallet: address, challenge, signature: signed(other) }))).toBe(
+      'invalid_signature',
+    );
+    const signature = signed(enveloped(challenge));
+    expect(await codeOf(challenges.redeem({ wallet: address, challenge, signature }))).toBe('accepted');
   });
 
   it('is redeemed once by many at the same time [ID-14]', async () => {

@@ -38,7 +38,7 @@ export function parseSignedTransaction(
     // Bytes that do not encode back to themselves are malformed, although the decoder accepted them.
     if (!Buffer.from(transaction.serialize()).equals(signedBytes)) throw new Error('not canonical');
   } catch {
-    throw refuse('is not a signedBytes transaction in base64');
+    throw refuse('is not a transaction in base64');
   }
   const { message } = transaction;
   const accounts = message.staticAccountKeys;

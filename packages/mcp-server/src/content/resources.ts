@@ -48,7 +48,8 @@ export const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = [
 export async function listResources(client: RentalClient, signal: AbortSignal): Promise<Resource[]> {
   const { credentials } = await client.listCredentials({ limit: 100 }, { signal });
   return credentials.map(({ listing_id: id, listing_title: title, status }) => ({
-    name: id,
+    // Some hosts offer a resource as a tool under its name, which must differ from the rented tool's.
+    name: `listing: ${id}`,
     title: `Rented agent: ${creatorLine(title, 80)}`,
     uri: listingUri(id),
     description: `Listing of a rented agent (${status}).`,

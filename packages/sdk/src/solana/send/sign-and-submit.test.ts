@@ -275,6 +275,32 @@ describe('a Wallet Standard wallet', () => {
     await expect(signer.signIn?.(input)).rejects.toThrow('another account');
   });
 
+  test('may sign in the off-chain envelope, as a Ledger does, around the message alone', async () => {
+    const envelope = (text: Uint8Array, header: number[]) => {
+      const domain = new TextEncoder().encode('solana offchain');
+      return Uint8Array.of(0xff, ...domain, 0, ...header, text.length, 0, ...text);
+    };
+    const current = [...Array<number>(32).fill(0), 0, 1, ...account.publicKey];
+    const message = new TextEncoder().encode('challenge');
+    const signature = Uint8Array.of(1);
+    let signedMessage = message;
+    const signEnveloped = async () => [{ account, signedMessage, signature }];
+    const enveloping = {
+      ...features,
+      'solana:signMessage': { signMessage: signEnveloped },
+      'solana:signIn': { signIn: signEnveloped },
+    };
+    const signer = walletStandardSigner({ ...standard, features: enveloping }, account);
+    const input = { address: own.address } as Parameters<NonNullable<typeof signer.signIn>>[0];
+    for (const header of [current, [0]]) {
+      signedMessage = envelope(message, header);
+      expect(await signer.signMessage(message)).toBe(signature);
+      expect(await signer.signIn?.(input)).toEqual({ message, signature });
+      signedMessage = envelope(new TextEncoder().encode('another'), header);
+      await expect(signer.signMessage(message)).rejects.toThrow('another message');
+    }
+  });
+
   test('that signs another message than it was given is refused', async () => {
     const signPrefixed = async ({ message }: { message: Uint8Array }) => [
       { signedMessage: Uint8Array.of(0xff, ...message), signature: new Uint8Array(64) },

@@ -53,7 +53,7 @@ type CheckOptions = SignOptions & Pick<Agreement, 'treasury' | 'authorities'>;
  *
  * - It does exactly the requested action.
  * - The wallet pays.
- * - It calls only the marketplace program and ComputeBudget.
+ * - It calls only the marketplace program, ComputeBudget, and Lighthouse's assertions.
  * - The server's quote is true.
  *
  * @throws UntrustedTransactionError with the first fault

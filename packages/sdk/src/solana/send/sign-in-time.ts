@@ -41,7 +41,7 @@ interface SigningOptions {
 }
 
 /**
- * Has a checked transaction signed, and checks the signed transaction. Wallets may add ComputeBudget instructions or change
+ * Has a checked transaction signed, and checks the signed transaction. Wallets may add ComputeBudget instructions and guards, or change
  * the blockhash: the changed transaction must pass the same check. If its amounts differ, they need a new approval.
  *
  * A blockhash lives some 30 s. When the approval or the wallet takes longer, the same contents are made anew and signed

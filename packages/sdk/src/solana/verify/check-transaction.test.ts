@@ -47,6 +47,7 @@ import {
   treasury,
   wallet,
 } from '../testing/proposals.js';
+import { LIGHTHOUSE_PROGRAM_ID } from './wallet-guard.js';
 
 const address = wallet.publicKey.toBase58();
 const stranger = Keypair.generate();
@@ -103,6 +104,13 @@ const transfer = SystemProgram.transfer({ fromPubkey: buyer, toPubkey: stranger.
 const known = { treasury, authorities: [authority.publicKey] };
 const PROPOSALS = Object.entries(HONEST);
 const limit = (units: number) => ComputeBudgetProgram.setComputeUnitLimit({ units });
+/** An instruction of Lighthouse; 2 to 17 are assertions. */
+const guard = (kind: number) =>
+  new TransactionInstruction({
+    programId: LIGHTHOUSE_PROGRAM_ID,
+    keys: [{ pubkey: stranger.publicKey, isSigner: false, isWritable: false }],
+    data: Buffer.from([kind, 4, 0, 0]),
+  });
 const unitPrice = (microLamports: bigint) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports });
 
 test('there is an honest proposal of every action', () => {
@@ -120,6 +128,13 @@ test.each(PROPOSALS)('an honest proposal to %s is accepted', (_, { request, inst
   expect(reasonOf(proposalOf(instructions), request, known)).toBeUndefined();
 });
 
+test.each(PROPOSALS)('a proposal to %s may have assertions of the wallet', (_, { request, instructions }) => {
+  for (const kind of [2, 5, 17]) {
+    const guarded = [guard(kind), ...instructions, guard(kind)];
+    expect(reasonOf(proposalOf(guarded), request, known), `assertion ${kind}`).toBeUndefined();
+  }
+});
+
 describe.each(PROPOSALS)('a hostile proposal to %s is refused', (name, { request, instructions }) => {
   const [first, ...rest] = instructions as [TransactionInstruction, ...TransactionInstruction[]];
   /** The reason of the refusal of other instructions. */
@@ -133,6 +148,14 @@ describe.each(PROPOSALS)('a hostile proposal to %s is refused', (name, { request
   test('with a transfer beside it, before or after', () => {
     expect(refused([...instructions, transfer])).toBe('program');
     expect(refused([transfer, ...instructions])).toBe('program');
+  });
+
+  test('with a write of Lighthouse beside it, or an assertion on a writable account', () => {
+    expect(refused([...instructions, guard(0)])).toBe('program');
+    expect(refused([...instructions, guard(1)])).toBe('program');
+    expect(refused([...instructions, guard(18)])).toBe('program');
+    const onWritable = { pubkey: stranger.publicKey, isSigner: false, isWritable: true };
+    expect(refused([...instructions, altered(guard(5), { keys: [onWritable] })])).toBe('account');
   });
 
   test('through another program', () => {

@@ -5,8 +5,14 @@ import { buildInstructions } from '../build/build-instructions.js';
 import { isComputeBudget, priorityFeeLamports } from './compute-budget.js';
 import { particularsOfProposal } from './proposed-particulars.js';
 import { UntrustedTransactionError } from './untrusted-transaction.js';
+import { isWalletGuard } from './wallet-guard.js';
 import { spendOf, type WalletSpend } from './wallet-spend.js';
-import { isSignedBy, readWireTransaction, type WireTransaction } from './wire-transaction.js';
+import {
+  isSignedBy,
+  readWireTransaction,
+  type WireInstruction,
+  type WireTransaction,
+} from './wire-transaction.js';
 
 /** A transaction that does exactly the requested action. */
 export interface CheckedTransaction extends WireTransaction {
@@ -54,7 +60,8 @@ export function checkTransaction(
     throw new UntrustedTransactionError('account', 'may write to an account that it should only read');
   }
   const programs = transaction.instructions.map((instruction) => instruction.programId);
-  const used = [wallet, ...programs, ...keys.map((key) => key.pubkey)];
+  const guarded = transaction.instructions.filter(isWalletGuard).flatMap((guard) => guard.keys);
+  const used = [wallet, ...programs, ...guarded, ...keys.map((key) => key.pubkey)];
   if (transaction.accounts.some((account) => !includes(used, account))) {
     throw new UntrustedTransactionError('account', 'names an account that has no part in it');
   }
@@ -67,12 +74,12 @@ export function checkTransaction(
   return { ...transaction, spend: spendOf(transaction, proposed) };
 }
 
-/** Decodes the marketplace's instructions. Besides them, the transaction may have only ComputeBudget instructions. */
+/** Decodes the marketplace's instructions. Besides them, the transaction may have only ComputeBudget instructions and guards. */
 function decodeOurs(transaction: WireTransaction, programId: PublicKey): DecodedInstruction[] {
   const decoded: DecodedInstruction[] = [];
   requireProgram(transaction, programId);
   for (const instruction of transaction.instructions) {
-    if (isComputeBudget(instruction)) continue;
+    if (isAccessory(instruction)) continue;
     if (!instruction.programId.equals(programId)) {
       throw new UntrustedTransactionError('program', `calls ${instruction.programId.toBase58()}`);
     }
@@ -86,9 +93,14 @@ function decodeOurs(transaction: WireTransaction, programId: PublicKey): Decoded
   return decoded;
 }
 
+/** Whether an instruction only sets limits and fees, or guards the transaction. */
+function isAccessory(instruction: WireInstruction): boolean {
+  return isComputeBudget(instruction) || isWalletGuard(instruction);
+}
+
 /** Refuses a transaction that does not call the client's program: the marketplace may have another program. */
 function requireProgram({ instructions }: WireTransaction, programId: PublicKey): void {
-  const called = instructions.filter((instruction) => !isComputeBudget(instruction));
+  const called = instructions.filter((instruction) => !isAccessory(instruction));
   const [other] = called;
   if (!other || called.some((instruction) => instruction.programId.equals(programId))) return;
   throw new UntrustedTransactionError(

@@ -1,5 +1,7 @@
 import type { SignInInput } from '@agent-rental/contract';
 import type { WalletSigner } from './signer.js';
+import { equalBytes } from '../verify/wire-transaction.js';
+import { unwrapSignedMessage } from './off-chain-message.js';
 
 /** The used part of a Wallet Standard wallet; the real type fits it. */
 export interface StandardWallet {
@@ -77,12 +79,11 @@ export function walletStandardSigner(
     async signMessage(message) {
       const [output] = await messages.signMessage({ account, message });
       if (!output) throw new TypeError(`${wallet.name} gave no signature back.`);
-      const { signedMessage, signature } = output;
-      const isSame =
-        signedMessage.length === message.length &&
-        signedMessage.every((byte, index) => byte === message[index]);
+      const { signature } = output;
+      const signed = unwrapSignedMessage(output.signedMessage);
       // Some wallets sign a prefix and the message; such a signature is for another text.
-      if (!isSame) throw new TypeError(`${wallet.name} signed another message than the one it was given.`);
+      if (!equalBytes(signed, message))
+        throw new TypeError(`${wallet.name} signed another message than the one it was given.`);
       return signature;
     },
   };
@@ -95,9 +96,9 @@ async function signInBy(
 ): Promise<{ message: Uint8Array; signature: Uint8Array }> {
   const [output] = await feature.signIn(input);
   if (!output) throw new TypeError(`${name} did not sign in.`);
-  const { account, signedMessage: message, signature } = output;
+  const { account, signedMessage, signature } = output;
   if (account.address !== input.address) {
     throw new TypeError(`${name} signed in with another account than ${input.address}.`);
   }
-  return { message, signature };
+  return { message: unwrapSignedMessage(signedMessage), signature };
 }
