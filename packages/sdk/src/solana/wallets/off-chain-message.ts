@@ -4,7 +4,7 @@ const START = Uint8Array.of(0xff, ...new TextEncoder().encode('solana offchain')
 const HEADER_BYTES = [32 + 1 + 1 + 32, 1] as const;
 
 /**
- * The message in a signed message. A Ledger signs every message in Solana's off-chain envelope; other wallets sign it as it is.
+ * The message in a signed message. A Ledger signs every message in Solana's off-chain envelope; other wallets sign the message alone.
  *
  * Source: docs.anza.xyz/proposals/off-chain-message-signing
  */
