@@ -41,8 +41,9 @@ interface SigningOptions {
 }
 
 /**
- * Has a checked transaction signed, and checks the signed transaction. Wallets may add ComputeBudget instructions and guards, or change
- * the blockhash: the changed transaction must pass the same check. If its amounts differ, they need a new approval.
+ * Has a checked transaction signed, and checks the signed transaction. Wallets may add ComputeBudget instructions and
+ * Lighthouse's assertions, or change the blockhash: the changed transaction must pass the same check. If its amounts differ,
+ * they need a new approval.
  *
  * A blockhash lives some 30 s. When the approval or the wallet takes longer, the same contents are made anew and signed
  * again. The late transaction is never sent, so only one of them can land.
