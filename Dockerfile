@@ -6,7 +6,7 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /build
 COPY . .
 RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts
-RUN node_modules/.bin/tsc -b server packages/cli
+RUN node_modules/.bin/tsc -b server packages/cli packages/langchain packages/ai-sdk && node scripts/stage-packages.mjs
 # From here on what runs: no development dependencies, no compiler (a peer of Solana's packages), and no PostgreSQL of its own, which
 # only the embedded default starts.
 RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts --omit=dev --workspace=server --workspace=packages/cli \

@@ -32,15 +32,20 @@ export async function build() {
   });
   const ended = new Promise((resolve) => child.once('close', resolve));
   let seen = 0;
+  let isChanged = !existsSync(`${root}server/dist/packages/sdk`);
   for await (const line of createInterface({ input: child.stdout })) {
     if (/ - Project '.*' is /.test(line)) seen += 1;
     const [, project] = / - Building project '(.*?)\/tsconfig\.json'/.exec(line) ?? [];
-    if (project) process.stderr.write(`Building ${project} (${seen} of ${total})\n`);
+    if (project) {
+      isChanged = true;
+      process.stderr.write(`Building ${project} (${seen} of ${total})\n`);
+    }
     // The other lines are errors of the compiler.
     else if (line.trim() !== '' && !/^\d\d:\d\d:\d\d [AP]M - /.test(line) && !/^ {4}\* /.test(line))
       process.stderr.write(`${line}\n`);
   }
   if ((await ended) !== 0) fail('The build failed; see above.');
+  if (isChanged) await import('./stage-packages.mjs');
 }
 
 /** Writes to standard error, so that the output of a command stays its own. */

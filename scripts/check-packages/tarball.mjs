@@ -63,10 +63,7 @@ function contentProblems({ files, manifest }, { folder, started = [] }) {
 
 /** The modules (without extension) that the entries lead to, and the packages that these import. */
 function reachable(folder, manifest, started) {
-  const entries = [
-    ...Object.values(manifest.exports).map((entry) => entry.default),
-    ...Object.values(manifest.bin ?? {}),
-  ];
+  const entries = Object.values(manifest.exports).map((entry) => entry.default);
   const queue = [...entries.map((path) => posix.normalize(path).replace(/\.js$/, '')), ...started];
   const stems = new Set(queue);
   const imported = new Map();

@@ -6,8 +6,7 @@ import { existsSync } from 'node:fs';
 import type { CliEnvironment } from './cli-environment.js';
 import { CommandError, UsageError } from './errors.js';
 import type { MarketplaceOptions } from './options.js';
-
-const DEFAULT_URL = 'http://127.0.0.1:8787';
+import { DEFAULT_URL } from './own-package.js';
 
 /** 32 bytes in base58. */
 const PROGRAM_ID = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;

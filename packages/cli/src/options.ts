@@ -1,3 +1,4 @@
+import { DEFAULT_URL } from './own-package.js';
 import type { Command } from 'commander';
 
 /** Options of every command. */
@@ -21,7 +22,7 @@ export function withJson(command: Command): Command {
 export function withMarketplace(command: Command): Command {
   return withJson(
     command
-      .option('--url <url>', 'the marketplace (AGENT_RENTAL_URL; http://127.0.0.1:8787)')
+      .option('--url <url>', `the marketplace (AGENT_RENTAL_URL; ${DEFAULT_URL})`)
       .option('--wallet <file>', 'keypair file (AGENT_RENTAL_WALLET; agent-wallet.json)'),
   );
 }

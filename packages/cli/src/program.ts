@@ -18,7 +18,7 @@ import { walletCommands } from './commands/wallet.js';
 import { DEFAULT_WALLET_FILE } from './marketplace.js';
 import { withJson, withMarketplace } from './options.js';
 import { TEMPLATES } from './project/templates.js';
-import { VERSION } from './version.js';
+import { VERSION } from './own-package.js';
 
 const AFTER_HELP = `
 Exit codes: 0 done, 1 failed, 2 not understood, 3 the agent's run failed,

@@ -6,12 +6,12 @@ import { SpendingEnvironmentError } from '@agent-rental/tools/node';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { EnvironmentError, readEnvironment } from './environment.js';
 import { createRentalServer } from './rental-server.js';
-import { VERSION } from './version.js';
+import { DEFAULT_URL, VERSION } from './own-package.js';
 
 const HELP = `agent-rental-mcp: your rented agents as MCP tools, over stdio.
 
 Started by an MCP client. Settings, in the environment:
-  AGENT_RENTAL_URL      address of the marketplace (default http://127.0.0.1:8787)
+  AGENT_RENTAL_URL      address of the marketplace (default ${DEFAULT_URL})
   AGENT_RENTAL_API_KEY  API key of the wallet that rents, or
   AGENT_RENTAL_WALLET   path of its keypair file
   AGENT_RENTAL_DOMAIN   host that the wallet signs in to, if AGENT_RENTAL_URL has another host

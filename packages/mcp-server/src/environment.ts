@@ -9,14 +9,12 @@ import {
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { spendingFromEnvironment } from '@agent-rental/tools/node';
+import { DEFAULT_URL } from './own-package.js';
 
 /** Invalid settings. The message names the setting to correct. */
 export class EnvironmentError extends Error {
   override readonly name = 'EnvironmentError';
 }
-
-/** Address of a marketplace on this machine. */
-const DEFAULT_URL = 'http://127.0.0.1:8787';
 
 /** The settings of the environment. */
 export interface Settings {

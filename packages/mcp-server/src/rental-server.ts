@@ -17,7 +17,7 @@ import { TaskIds } from './tasks/task-ids.js';
 import { TaskServer } from './tasks/task-server.js';
 import { Tasks } from './tasks/tasks.js';
 import { requireTasks, taskParams, TASKS_EXTENSION } from './tasks/wire.js';
-import { VERSION } from './version.js';
+import { VERSION } from './own-package.js';
 
 /** Default page size of a list. By default one page has the whole list, for clients that do not page. */
 const PAGE_SIZE = 50;

@@ -3,6 +3,7 @@ import { dashboardRoutes } from '../dashboard/index.js';
 import { fileRoutes } from '../files/index.js';
 import { listeningUrl } from '../http/listening-url.js';
 import { discoveryRoutes } from '../http/routes/discovery.js';
+import { createServedPackages, packageRoutes } from '../http/routes/packages.js';
 import { healthRoutes } from '../http/routes/health.js';
 import { jwksRoute } from '../settlement/jwks-route.js';
 import { networkRoute } from '../http/routes/network.js';
@@ -71,7 +72,9 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     internalRequests,
     hasPins: (principal) => listingsAndFiles.pins.hasAny(runnerOf(principal)),
   });
+  const packages = createServedPackages(baseUrl);
   dashboardRoutes(http, {
+    packages,
     listings: listingsAndFiles.listings,
     reviews,
     baseUrl,
@@ -83,6 +86,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
   });
   networkRoute(http, { chain, network: config.network, rpcUrl: parts.publicRpcUrl });
   discoveryRoutes(http, { baseUrl });
+  packageRoutes(http, packages);
   openApiRoute(http);
   jwksRoute(http, settlement.receiptSigner);
   healthRoutes(http, {

@@ -14,6 +14,7 @@ import {
 import type { FastifyInstance } from 'fastify';
 import type { TestFunds } from '../chain/index.js';
 import { ApiError } from '../errors/api-error.js';
+import type { ServedPackages } from '../http/routes/packages.js';
 import { toApiError } from '../http/server.js';
 import { AuthorizationError, type Authorization } from '../identity/index.js';
 import type { createReviews, ListingService, PublishedListing } from '../listings/index.js';
@@ -49,6 +50,7 @@ export interface DashboardDeps {
   /** The marketplace program, in base58: wallets of these pages pay it and no other. */
   programId: string;
   rentalCosts: (model: RentalModel) => Promise<RentalCosts>;
+  packages: ServedPackages;
   /** Gives the development wallet its money; of the embedded default alone. */
   testFunds?: TestFunds | undefined;
 }
@@ -71,7 +73,7 @@ export function dashboardRoutes(app: FastifyInstance, deps: DashboardDeps): void
 
 function addPages(
   app: FastifyInstance,
-  { listings, reviews, rentalCosts, authorization, baseUrl, network, programId }: DashboardDeps,
+  { listings, reviews, rentalCosts, authorization, baseUrl, network, programId, packages }: DashboardDeps,
 ): void {
   const config = { auth: 'none' } as const;
   const chain = `solana:${network}`;
@@ -95,7 +97,11 @@ function addPages(
   });
   app.get(KEYS_PAGE_PATH, { config }, async (_, reply) => {
     const mcpUrl = origin() + MCP_PATH;
-    return sendScriptedPage(reply, (nonce) => keysPage({ baseUrl: origin(), mcpUrl, chain, nonce }));
+    const found = await Promise.all(['agent-rental', 'mcp-server'].map((name) => packages.find(name)));
+    const programs = found.filter((one) => one !== undefined);
+    return sendScriptedPage(reply, (nonce) =>
+      keysPage({ baseUrl: origin(), mcpUrl, chain, nonce, programs }),
+    );
   });
   app.get(APPROVALS_PAGE_PATH, { config }, async (_, reply) => {
     return sendScriptedPage(reply, (nonce) => approvalsPage({ baseUrl: origin(), chain, nonce }));

@@ -89,7 +89,9 @@ describe.each(pages)('%s', (page) => {
     const addresses = text.match(/https?:\/\/(?:127\.0\.0\.1|marketplace)[^\s"'`,]*/g) ?? [];
     expect(addresses.length).toBeGreaterThan(0);
     for (const address of addresses)
-      expect(address).toMatch(/^https?:\/\/(?:127\.0\.0\.1:8787|marketplace\.example)(?:\/mcp)?$/);
+      expect(address).toMatch(
+        /^https?:\/\/(?:127\.0\.0\.1:8787|marketplace\.example)(?:\/mcp|\/packages\/mcp-server\.tgz)?$/,
+      );
   });
 
   test('names the version of its trial, or says that there was none', () => {

@@ -13,6 +13,8 @@ import { attach, type Marketplace } from '../support/marketplace.js';
 
 const FOLDER = fileURLToPath(new URL('../../../examples/mcp/', import.meta.url));
 const PACKAGE = '@agent-rental/mcp-server';
+/** As a marketplace of `npm start` serves it. */
+const SERVED = 'http://127.0.0.1:8787/packages/mcp-server.tgz';
 const BIN = fileURLToPath(new URL('bin.js', import.meta.resolve(PACKAGE)));
 const REQUIREMENTS = fileURLToPath(new URL('mcp-clients/python-requirements.txt', import.meta.url));
 
@@ -54,7 +56,7 @@ async function entryOf(name: string): Promise<Entry> {
     /npx"?\s*\n?(?:args = \[)?(.*?)\]?\n/s.exec(text.replace('command = "npx"\n', 'npx ')) ?? [];
   return {
     command: 'npx',
-    args: args.match(/[@\w/-]*[\w@][\w@/-]*/g)?.filter((word) => word !== 'args') ?? [],
+    args: args.match(/[\w/:.-]*\w[\w/:.-]*/g)?.filter((word) => word !== 'args') ?? [],
     env,
   };
 }
@@ -80,7 +82,7 @@ const configurations = await readdir(`${FOLDER}clients`);
 describe('the MCP configurations of the examples', () => {
   test.each(configurations)('%s starts the server with settings that it knows', async (name) => {
     const { command, args, env } = await entryOf(name);
-    expect({ command, args }).toEqual({ command: 'npx', args: ['-y', PACKAGE] });
+    expect({ command, args }).toEqual({ command: 'npx', args: ['-y', SERVED] });
     const { stdout: help } = await promisify(execFile)(process.execPath, [BIN, '--help']);
     expect(Object.keys(env)).toContain('AGENT_RENTAL_URL');
     for (const setting of Object.keys(env)) expect(help).toContain(setting);

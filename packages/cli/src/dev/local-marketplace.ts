@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { CommandError } from '../errors.js';
+import { PACKAGE_FOLDER } from '../own-package.js';
 
 /** A separate marketplace: chain, database, sandbox and server, as with `npm start`. */
 export interface LocalMarketplace {
@@ -17,8 +17,8 @@ export interface LocalMarketplace {
 }
 
 const SERVER = join('server', 'dist', 'main.js');
-/** This file's place in a checkout of the marketplace's repository. */
-const CHECKOUT = fileURLToPath(new URL('../../../..', import.meta.url));
+/** This package's place in a checkout of the marketplace's repository. */
+const CHECKOUT = join(PACKAGE_FOLDER, '../..');
 const READY = z.object({ type: z.literal('ready'), base_url: z.string() });
 
 /**

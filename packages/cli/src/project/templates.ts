@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { CommandError } from '../errors.js';
 import { PRACTICE_MODEL } from '../practice-model/serve-model.js';
-import { VERSION } from '../version.js';
+import { PACKAGE_FOLDER } from '../own-package.js';
 
 /** The templates of `init`. */
 export const TEMPLATES = {
@@ -22,7 +21,7 @@ export function isTemplate(name: string): name is Template {
   return Object.hasOwn(TEMPLATES, name);
 }
 
-const FOLDER = fileURLToPath(new URL('../../templates', import.meta.url));
+const FOLDER = join(PACKAGE_FOLDER, 'templates');
 /** npm does not pack a file named `.gitignore`. */
 const RENAMED: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
 
@@ -36,7 +35,10 @@ export async function writeTemplate(
   template: Template,
   folder: string,
   name: string,
-  environment: Readonly<Record<string, string | undefined>>,
+  {
+    marketplace,
+    variables,
+  }: { marketplace: string; variables: Readonly<Record<string, string | undefined>> },
 ): Promise<string[]> {
   const sources = [...(await filesOf('shared')), ...(await filesOf(template))];
   const taken = sources.find(({ file }) => existsSync(join(folder, file)));
@@ -45,8 +47,8 @@ export async function writeTemplate(
   const values: Readonly<Record<string, string>> = {
     NAME: name,
     TITLE: titleOf(name),
-    VERSION,
-    MODEL: JSON.stringify(modelFor(environment)),
+    MARKETPLACE: marketplace,
+    MODEL: JSON.stringify(modelFor(variables)),
     START: template === 'prompt' ? 'agent-rental model' : 'npm start',
   };
   for (const { path, file } of sources) {

@@ -11,6 +11,7 @@ import {
   BROWSE_PAGE_PATH,
   CONSENT_PAGE_PATH,
   CONTENT_PATH,
+  PACKAGE_PATH,
   CREATOR_PAGE_PATH,
   HOME_PAGE_PATH,
   KEYS_PAGE_PATH,
@@ -81,6 +82,7 @@ export function openApiDocument(version: string): Schema {
       ...describeOAuth(HEADERS),
       [TEST_FUNDS_PATH]: { post: describeTestFunds(errorSchema, components) },
       [CONTENT_PATH.replace(/:([a-z_]+)/, '{$1}')]: { get: describeContent(errorSchema) },
+      [PACKAGE_PATH.replace(':name', '{name}')]: { get: describePackage(errorSchema) },
       [MCP_PATH]: MCP,
     },
     components: {
@@ -182,6 +184,27 @@ const MCP = {
     'Streamable HTTP, with the same bearer as `/v1`: search, rent and run agents as tools. ' +
     'The protocol defines the messages.',
 };
+
+function describePackage(errorSchema: Schema): Schema {
+  const example = 'agent-rental';
+  return {
+    operationId: 'getPackage',
+    summary: 'A package of this marketplace, for npm and npx',
+    description:
+      'Programs have all dependencies inside. Libraries name them. `ETag` is the integrity of npm.',
+    security: [],
+    parameters: [{ name: 'name', in: 'path', required: true, schema: { type: 'string' }, example }],
+    responses: {
+      ...describeErrors([404, 429, ...SERVICE_ERRORS], errorSchema),
+      200: {
+        description: 'Success',
+        headers: { ...HEADERS, ETag: { schema: { type: 'string' } } },
+        content: { 'application/gzip': BYTES },
+      },
+      304: { description: NOT_MODIFIED, headers: HEADERS },
+    },
+  };
+}
 
 function describeContent(errorSchema: Schema): Schema {
   const text = { type: 'string' };

@@ -349,5 +349,8 @@ export const OWN_AGENT_PAGE_PATH = '/dashboard/creator/agents/:listing_id';
 /** The script of the pages that need a wallet. */
 export const PAGE_SCRIPT_PATH = '/dashboard/assets/pages.js';
 
+/** Where npm installs the packages of this marketplace from. */
+export const PACKAGE_PATH = '/packages/:name.tgz';
+
 /** Where content is served by its hash, as an IPFS gateway does. A path inside of a directory may follow. */
 export const CONTENT_PATH = '/ipfs/:cid';

@@ -136,7 +136,7 @@ describe('the README of', () => {
   it.each(PACKAGES)('%s begins with its installation', async (name) => {
     const readme = await readReadme(name);
     expect(readme.split('\n').slice(2, 4).join('\n')).toMatch(/^```sh\nnpm install /);
-    expect(readme.split('\n')[3]).toContain(`@agent-rental/${name}`);
+    expect(readme.split('\n')[3]).toContain(`/packages/${name === 'cli' ? 'agent-rental' : name}.tgz`);
   });
 
   it.each(Object.entries(RUNS))('%s has code that runs', async (name, run) => {
@@ -169,7 +169,7 @@ describe('the README of', () => {
       mcpServers: { 'agent-rental': { args: string[]; env: Record<string, string> } };
     };
     const { args, env } = mcpServers['agent-rental'];
-    expect(args).toContain('@agent-rental/mcp-server');
+    expect(args).toContain('http://127.0.0.1:8787/packages/mcp-server.tgz');
     const bin = join(await project(), 'node_modules/@agent-rental/mcp-server/dist/bin.js');
     const { stdout } = await promisify(execFile)(process.execPath, [bin, '--help']);
     for (const name of Object.keys(env)) expect(stdout).toContain(name);

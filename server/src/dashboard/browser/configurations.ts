@@ -19,7 +19,7 @@ export function configurations(mcpUrl: string, baseUrl: string, key: string): Co
         mcpServers: {
           'agent-rental': {
             command: 'npx',
-            args: ['-y', '@agent-rental/mcp-server'],
+            args: ['-y', `${baseUrl}/packages/mcp-server.tgz`],
             env: { AGENT_RENTAL_URL: baseUrl, AGENT_RENTAL_API_KEY: key },
           },
         },

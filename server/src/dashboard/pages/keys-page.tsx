@@ -1,3 +1,4 @@
+import type { ServedPackage } from '../../http/routes/packages.js';
 import { renderPage } from './page.js';
 import { PAGE_SCRIPT_URL } from './page-script.js';
 import { elementId } from '../element-ids.js';
@@ -10,10 +11,12 @@ export interface KeysPageContent {
   readonly chain: string;
   /** Of the response: the page's script carries it. */
   readonly nonce: string;
+  /** The programs that this marketplace serves for npx. */
+  readonly programs: readonly Pick<ServedPackage, 'url' | 'integrity'>[];
 }
 
 /** The page of API keys. The script fills it once a wallet is logged in; the keys of a wallet are never in the page itself. */
-export function keysPage({ baseUrl, mcpUrl, chain, nonce }: KeysPageContent): string {
+export function keysPage({ baseUrl, mcpUrl, chain, nonce, programs }: KeysPageContent): string {
   const head = {
     title: 'API keys',
     description: 'Create and revoke the keys that your programs rent and run agents with.',
@@ -55,6 +58,18 @@ export function keysPage({ baseUrl, mcpUrl, chain, nonce }: KeysPageContent): st
           <ul class="cards" id={elementId('apps')} />
         </div>
       </section>
+      <h2>Programs</h2>
+      <p>The command line, and the MCP server for clients that start programs. Both need only Node.</p>
+      <ul class="cards">
+        {programs.map(({ url, integrity }) => (
+          <li>
+            <pre tabIndex={0}>npx {url} --help</pre>
+            <p>
+              Integrity: <code>{integrity}</code>
+            </p>
+          </li>
+        ))}
+      </ul>
     </>,
   );
 }
