@@ -3,7 +3,8 @@ const SIGNING_DOMAIN = Buffer.from('\xffsolana offchain', 'latin1');
 const VERSION = Buffer.of(0);
 /** An envelope that names no application. */
 const NO_APPLICATION = Buffer.alloc(32);
-const FORMATS = { restrictedAscii: 0, utf8: 1 } as const;
+/** Restricted ASCII, and UTF-8 of at most 1,232 bytes. Wallets differ in their choice for a text with line breaks. */
+const FORMATS = [0, 1];
 
 /**
  * The bytes that a wallet may sign for a text: the text alone, or Solana's off-chain envelope of version 0 around it. A Ledger
@@ -17,10 +18,8 @@ export function signedForms(text: string, publicKey: Uint8Array): Buffer[] {
   const message = Buffer.from(text, 'utf8');
   const length = Buffer.alloc(2);
   length.writeUInt16LE(message.length);
-  const formats: number[] = [FORMATS.utf8];
-  if (/^[\x20-\x7e]*$/.test(text)) formats.unshift(FORMATS.restrictedAscii);
   const forms = [message];
-  for (const format of formats) {
+  for (const format of FORMATS) {
     const start = [SIGNING_DOMAIN, VERSION];
     forms.push(
       Buffer.concat([...start, NO_APPLICATION, Buffer.of(format, 1), publicKey, length, message]),

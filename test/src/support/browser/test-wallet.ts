@@ -22,12 +22,13 @@ export interface AskedWallet {
  *
  * @param chain as `solana:localnet`
  * @param options.signsIn whether it offers `solana:signIn`
+ * @param options.isLedger whether it signs messages in Solana's off-chain envelope, as a Ledger does
  */
 export async function addTestWallet(
   page: Page,
   keypair: Keypair,
   chain: string,
-  { signsIn = false }: { signsIn?: boolean } = {},
+  { signsIn = false, isLedger = false }: { signsIn?: boolean; isLedger?: boolean } = {},
 ): Promise<AskedWallet> {
   const asked: AskedWallet = {
     messages: [],
@@ -43,7 +44,8 @@ export async function addTestWallet(
   await page.exposeFunction('testWalletMessage', (bytes: number[]) => {
     orRefuse();
     asked.messages.push(Buffer.from(bytes).toString());
-    return [...nacl.sign.detached(Uint8Array.from(bytes), keypair.secretKey)];
+    const signed = isLedger ? offChainEnvelope(Buffer.from(bytes), keypair) : Uint8Array.from(bytes);
+    return { message: [...signed], signature: [...nacl.sign.detached(signed, keypair.secretKey)] };
   });
   await page.exposeFunction('testWalletConnected', () => {
     asked.connections += 1;
@@ -79,8 +81,10 @@ export async function addTestWallet(
           return { accounts: [account] };
         } },
         'standard:events': { version: '1.0.0', on: () => () => undefined },
-        'solana:signMessage': { version: '1.0.0', signMessage: async ({ message }) => [
-          { signedMessage: message, signature: Uint8Array.from(await testWalletMessage([...message])) }] },
+        'solana:signMessage': { version: '1.0.0', signMessage: async (input) => {
+          const { message, signature } = await testWalletMessage([...input.message]);
+          return [{ signedMessage: Uint8Array.from(message), signature: Uint8Array.from(signature) }];
+        } },
         ...(${String(signsIn)} ? { 'solana:signIn': { version: '1.0.0', signIn: async (input) => {
           const { message, signature } = await testWalletSignIn(input);
           return [{ account, signedMessage: Uint8Array.from(message), signature: Uint8Array.from(signature) }];
@@ -95,6 +99,14 @@ export async function addTestWallet(
     dispatchEvent(Object.assign(new Event('wallet-standard:register-wallet'), { detail: register }));
   }`);
   return asked;
+}
+
+/** Version 0 of docs.anza.xyz/proposals/off-chain-message-signing: format ASCII, and one signer. */
+function offChainEnvelope(message: Buffer, { publicKey }: Keypair): Uint8Array {
+  const length = Buffer.alloc(2);
+  length.writeUInt16LE(message.length);
+  const start = Buffer.from('\xffsolana offchain\0', 'latin1');
+  return Buffer.concat([start, Buffer.alloc(32), Uint8Array.of(0, 1), publicKey.toBytes(), length, message]);
 }
 
 /** The text that a wallet signs for `solana:signIn`, by the specification of Sign In With Solana. */
