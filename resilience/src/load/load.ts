@@ -64,8 +64,10 @@ async function load(market: BusyMarketplace, options: LoadOptions) {
   for (let index = 0; index < options.listings; index += 1) {
     const id = await market.publish(index % 2 === 0 ? 'declarative' : 'connected', `loaded-${index}`);
     const runs = Math.ceil(((options.withinSeconds + options.overSeconds) * 1000 * SLOTS) / runMs) + 50;
-    const renters = [await market.renter([id], runs), await market.renter([id], runs)];
-    deposited += 2 * runs * RUN_PRICE;
+    const renters: Renter[] = [];
+    // Fewer wallets would not get all slots.
+    for (let wallet = 0; wallet < 5; wallet += 1) renters.push(await market.renter([id], runs));
+    deposited += renters.length * runs * RUN_PRICE;
     listings.push({ id, renters });
   }
   const broken: string[] = [];

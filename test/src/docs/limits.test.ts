@@ -64,7 +64,7 @@ const TOLD: [path: string, phrases: string[]][] = [
       `stays counted for its ${SPENDING_WINDOW_HOURS} hours`,
       `was not reached for ${AGENT_CONTACT_MINUTES} minutes`,
       `at most ${CREDITS_PER_DAY} credits a day`,
-      `have all ${SLOTS_PER_LISTING} seats`,
+      `have 16 of ${SLOTS_PER_LISTING} seats`,
       `for samples ${SAMPLE_RUNS_PER_DAY} times a day`,
     ],
   ],

@@ -98,7 +98,12 @@ test(
   'the 21st run waits its turn; strangers do not; full is 429 and costs nothing; a drain empties the queue [EXE-28]',
   { timeout: 180_000 },
   async () => {
-    const runs = Array.from({ length: 20 }, (_, index) => run(renter, `task ${index}`));
+    const others = await Promise.all(Array.from({ length: 4 }, () => newParticipant(marketplace)));
+    for (const each of others) await rentAgent(each, agentId, 4);
+    // Four slots are for wallets that have none, so no wallet could have all alone.
+    const runs = [renter, ...others].flatMap((party) =>
+      Array.from({ length: 4 }, (_, index) => run(party, `task ${index}`)),
+    );
     await working(20);
 
     // A stranger hears at once that it has not rented, and takes no place.
@@ -113,7 +118,7 @@ test(
     const first = run(renter, 'first', {}, { priority: 'priority' });
     await waiting(2);
     // The agent counts as reached after two seconds, and the twenty runs are charged then.
-    const before = 40 * PRICE;
+    const before = 56 * PRICE;
     await expect.poll(() => balance(renter)).toBe(before);
     const tooMany = await run(renter, 'too many');
     expectQueueFull(tooMany);

@@ -21,9 +21,7 @@ export class QueueModel {
     const ownWaits = this.#rows.flat().some(({ wallet }) => wallet === run.wallet);
     const others = this.#present();
     others.delete(run.wallet);
-    const most = others.size === 0 ? this.#slots : Math.ceil(this.#slots / 2);
-    const isFree = this.#seated.length < this.#slots;
-    if (isFree && !ownWaits && this.#held(run.wallet) < most && this.#next() === undefined) {
+    if (!ownWaits && this.#mayTake(run.wallet, others.size + 1) && this.#next() === undefined) {
       this.#seated.push(run);
       return 'seated';
     }
@@ -43,7 +41,7 @@ export class QueueModel {
   /** Slots whose turn it is; gives their runs. */
   handOut(): string[] {
     const given: string[] = [];
-    while (this.#seated.length < this.#slots) {
+    for (;;) {
       const next = this.#next();
       const run = next?.own.runs.shift();
       if (!next || !run) break;
@@ -71,15 +69,21 @@ export class QueueModel {
     return new Set([...this.#seated, ...this.#rows.flat()].map(({ wallet }) => wallet));
   }
 
-  /** First who holds less than its share, then who holds less than half. */
+  /** A wallet with slots may have half of them where others are, and leaves one of five for another wallet. */
+  #mayTake(wallet: string, wallets: number): boolean {
+    const free = this.#slots - this.#seated.length;
+    const held = this.#held(wallet);
+    if (held === 0) return free > 0;
+    const hasGuest = this.#seated.some((run) => run.wallet !== wallet);
+    return free > (hasGuest ? 0 : Math.ceil(this.#slots / 5)) && (wallets === 1 || held < this.#slots / 2);
+  }
+
+  /** First who holds less than its share, then who may have another slot. */
   #next() {
     const wallets = this.#present().size;
-    for (const most of [
-      Math.ceil(this.#slots / Math.max(1, wallets)),
-      wallets <= 1 ? this.#slots : Math.ceil(this.#slots / 2),
-    ]) {
+    for (const most of [Math.ceil(this.#slots / Math.max(1, wallets)), this.#slots]) {
       for (const row of this.#rows) {
-        const own = row.find(({ wallet }) => this.#held(wallet) < most);
+        const own = row.find(({ wallet }) => this.#held(wallet) < most && this.#mayTake(wallet, wallets));
         if (own) return { row, own };
       }
     }

@@ -111,7 +111,7 @@ export function createSlots(deps: {
   const refusal = (why: string) =>
     new NoSlotError(
       'rate_limit_exceeded',
-      `All ${slotsPerListing} concurrent runs of this agent are taken, and ${why}.`,
+      `All ${slotsPerListing} concurrent runs of this agent, or all that one wallet may have, are taken, and ${why}.`,
       { next: 'Nothing was charged; try again.', retryAfterSeconds: Math.ceil(queue.maxWaitMs / 2000) },
     );
 

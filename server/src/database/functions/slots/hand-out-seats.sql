@@ -6,7 +6,7 @@ declare
   renter text;
   priority boolean;
 begin
-  while (select count(*) from seats where listing_id = listing) < seat_count loop
+  loop
     delete from seat_line where run_id = next_in_line(listing, seat_count)
       returning run_id, wallet, is_priority into run, renter, priority;
     exit when not found;

@@ -40,7 +40,7 @@ begin
   if found then
     return 'waiting';
   end if;
-  select count(*), count(*) filter (where wallet = renter), count(*) filter (where wallet <> renter), min(place)
+  select count(*), count(*) filter (where wallet = renter), count(distinct wallet) filter (where wallet <> renter), min(place)
     into taken, held, others, first_seat from seats where listing_id = listing and place > seats_gone;
   -- All waiting runs of a wallet share one turn, so another place is not another turn.
   select count(*), count(*) filter (where wallet = renter),
@@ -49,9 +49,8 @@ begin
   select last_value into newest from seat_turns;
   -- Taken back with this transaction, should it fail.
   perform set_config(setting, concat_ws(' ', listing, coalesce(first_seat, newest) - 1, coalesce(first_place, newest) - 1), false);
-  -- A wallet that waits while slots are free holds its half: it delays only itself.
-  if taken < seat_count and own = 0
-      and held < most_slots(seat_count, case when others > 0 or waiting > 0 then 2 else 1 end)
+  -- A wallet that waits while slots are free holds all that it may have: it delays only itself.
+  if own = 0 and may_take_slot(seat_count, taken, held, others, case when others > 0 or waiting > 0 then 2 else 1 end)
       and (waiting = 0 or next_in_line(listing, seat_count) is null) then
     insert into seats (run_id, listing_id, wallet, expires_at) values (run, listing, renter, now() + lease);
     return 'seated';
