@@ -1,9 +1,9 @@
-import { Readable } from 'node:stream';
 import type { Json } from '@agent-rental/contract';
 import { ApiError } from '../errors/api-error.js';
 import type { ArchivedFile } from './archive/snapshot.js';
-import { ARCHIVE_LIMITS, ArchiveError, SnapshotBuilder } from './archive/snapshot.js';
-import { isArchive, unpackArchive } from './archive/unpack.js';
+import { isArchive } from './archive/format.js';
+import { ARCHIVE_LIMITS, ArchiveError } from './archive/snapshot.js';
+import { unpackArchive } from './archive/unpack.js';
 
 /** A file as the input of a run. */
 export interface FileInput {
@@ -22,15 +22,9 @@ export async function toDirectoryInput(
   files: readonly { path: string; bytes: Buffer }[],
   limits: { directoryBytes: number },
 ): Promise<FileInput> {
-  const snapshot = new SnapshotBuilder({ ...ARCHIVE_LIMITS, totalBytes: limits.directoryBytes });
-  try {
-    for (const { path, bytes } of files) await snapshot.addFile(path, Readable.from([bytes]));
-  } catch (error) {
-    if (!(error instanceof ArchiveError)) throw error;
-    throw new ApiError('invalid_request', `input_uri: the directory is not taken: ${error.message}.`);
-  }
+  const unpacked = await unpack('directory', files, { ...ARCHIVE_LIMITS, totalBytes: limits.directoryBytes });
   const size_bytes = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  return { value: { media_type: 'inode/directory', size_bytes }, files: snapshot.files() };
+  return { value: { media_type: 'inode/directory', size_bytes }, files: unpacked };
 }
 
 /** A file that is not text, as the value that `input_schema` sees. */
@@ -47,7 +41,7 @@ interface BinaryInput {
  */
 export async function toFileInput(mediaType: string, content: Buffer): Promise<FileInput> {
   if (isArchive(mediaType, content)) {
-    return { value: toBinary(mediaType, content), files: await unpack(content) };
+    return { value: toBinary(mediaType, content), files: await unpack('archive', content) };
   }
   const text = textOf(content);
   if (mediaType === 'application/json' || mediaType.endsWith('+json')) {
@@ -66,12 +60,15 @@ function toBinary(mediaType: string, content: Buffer): Json {
   return { ...binary };
 }
 
-async function unpack(content: Buffer): Promise<ArchivedFile[]> {
+async function unpack(
+  kind: 'archive' | 'directory',
+  ...[content, limits]: Parameters<typeof unpackArchive>
+): Promise<ArchivedFile[]> {
   try {
-    return await unpackArchive(content);
+    return await unpackArchive(content, limits);
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;
-    throw new ApiError('invalid_request', `input_uri: the archive is not taken: ${error.message}.`);
+    throw new ApiError('invalid_request', `input_uri: the ${kind} is not taken: ${error.message}.`);
   }
 }
 

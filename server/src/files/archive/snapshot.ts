@@ -1,5 +1,3 @@
-import type { Readable } from 'node:stream';
-
 /** The limits of an unpacked archive. An archive beyond them is refused whole. */
 export interface ArchiveLimits {
   /** Files and folders. */
@@ -9,8 +7,6 @@ export interface ArchiveLimits {
   pathBytes: number;
   /** Folders that a file lies in, itself counted. */
   depth: number;
-  /** From the first byte to the last. */
-  timeMs: number;
 }
 
 /** A checked-out repository of some thousand files fits; an agent's sandbox can hold it all. */
@@ -19,13 +15,16 @@ export const ARCHIVE_LIMITS: ArchiveLimits = {
   totalBytes: 16 * 1024 * 1024,
   pathBytes: 512,
   depth: 32,
-  timeMs: 10_000,
 };
 
 /** An archive that is refused; the message gives its sender the reason. */
 export class ArchiveError extends Error {
   override readonly name = 'ArchiveError';
 }
+
+/** The error of an archive whose files have too many bytes. */
+export const tooMuch = ({ totalBytes }: ArchiveLimits): ArchiveError =>
+  new ArchiveError(`it unpacks to more than ${totalBytes} bytes`);
 
 /** One file of an archive. `text` is absent where the content is not text in UTF-8. */
 export interface ArchivedFile {
@@ -62,14 +61,12 @@ export class SnapshotBuilder {
    *
    * @throws ArchiveError, also when more bytes come than were announced together.
    */
-  async addFile(path: string, content: Readable): Promise<void> {
+  async addFile(path: string, content: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<void> {
     const clean = this.#enter(path, false);
     const chunks: Buffer[] = [];
-    for await (const chunk of content as AsyncIterable<Buffer>) {
+    for await (const chunk of content) {
       this.#bytes += chunk.length;
-      if (this.#bytes > this.#limits.totalBytes) {
-        throw new ArchiveError(`it unpacks to more than ${this.#limits.totalBytes} bytes`);
-      }
+      if (this.#bytes > this.#limits.totalBytes) throw tooMuch(this.#limits);
       chunks.push(chunk);
     }
     const bytes = Buffer.concat(chunks);

@@ -5,7 +5,8 @@ import { pack, type Headers } from 'tar-stream';
 import { describe, expect, it } from 'vitest';
 import { zipOf, type ZipEntry } from '../../testing/index.js';
 import { ARCHIVE_LIMITS, ArchiveError } from './snapshot.js';
-import { isArchive, unpackArchive } from './unpack.js';
+import { isArchive } from './format.js';
+import { unpackArchive } from './unpack.js';
 
 interface Plain {
   name: string;
@@ -136,6 +137,63 @@ describe('a zip file', () => {
   ] as [string, ZipEntry[]][])('with an entry that is %s is refused', async (_, entries) => {
     await expect(unpackArchive(zipOf(entries))).rejects.toThrow(ArchiveError);
   });
+});
+
+/** An entry of a kind that the library does not write: the kind is at byte 156, the sum of all bytes at 148. */
+async function entryOfKind(kind: string, name: string, content: Buffer, sizeField?: string): Promise<Buffer> {
+  const whole = await tarOf([{ name, content }]);
+  const entry = whole.subarray(0, 512 + Math.ceil(content.length / 512) * 512);
+  entry.write(kind, 156, 'latin1');
+  if (sizeField !== undefined) entry.write(sizeField.padEnd(12, '\0'), 124, 'latin1');
+  entry.fill(' ', 148, 156);
+  const sum = entry.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+  entry.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  return entry;
+}
+
+const paxRecord = (text: string) => {
+  const length = text.length + 2;
+  const digits = `${length + `${length}`.length}`.length;
+  return `${length + digits} ${text}\n`;
+};
+
+describe('a header of a tar file', () => {
+  const MEGABYTES = 34 * 1024 * 1024;
+  it.each([
+    ['one long record', 'x', Buffer.from(paxRecord(`comment=${'a'.repeat(MEGABYTES)}`))],
+    ['many records', 'x', Buffer.from(paxRecord('a=b').repeat(MEGABYTES / 8))],
+    ['a global comment', 'g', Buffer.from(paxRecord(`comment=${'a'.repeat(MEGABYTES)}`))],
+    ['a long name', 'L', Buffer.alloc(MEGABYTES, 'a')],
+    ['a long link', 'K', Buffer.alloc(MEGABYTES, 'a')],
+  ])('of megabytes in %s is refused before it is read', async (_, kind, content) => {
+    const archive = gzipSync(
+      Buffer.concat([await entryOfKind(kind, 'header', content), await tarOf([{ name: 'a' }])]),
+    );
+    await expect(unpackArchive(archive)).rejects.toThrow('headers');
+  });
+
+  it.each(['-512', 'NaN', '-1e9', '1e30', '99999999999999999999', '0x10'])(
+    'with a size of %s ends the archive',
+    async (size) => {
+      const header = await entryOfKind('x', 'header', Buffer.from(paxRecord(`size=${size}`)));
+      const archive = Buffer.concat([header, await tarOf([{ name: 'a', content: 'text' }])]);
+      await expect(unpackArchive(archive)).rejects.toThrow(/impossible size|more than/);
+    },
+  );
+
+  it.each(['x', 'g', 'L', 'K', '0', '5'])(
+    'of the kind %s with a size that is no number ends the archive',
+    async (kind) => {
+      for (const size of ['zzzzzzzzzzz', '-0000001000', '\u00ff'.repeat(12)]) {
+        const header = await entryOfKind(kind, 'a', Buffer.from(paxRecord('a=b')), size);
+        const archive = Buffer.concat([header, await tarOf([{ name: 'b', content: 'text' }])]);
+        const result = await unpackArchive(archive).catch((error: unknown) => error);
+        expect(
+          Array.isArray(result) || (result instanceof ArchiveError && !/too long/.test(result.message)),
+        ).toBe(true);
+      }
+    },
+  );
 });
 
 describe('a tar file', () => {

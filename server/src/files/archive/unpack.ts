@@ -1,67 +1,39 @@
-import { createDeadline } from '@agent-rental/contract';
-import {
-  ARCHIVE_LIMITS,
-  ArchiveError,
-  SnapshotBuilder,
-  type ArchivedFile,
-  type ArchiveLimits,
-} from './snapshot.js';
-import { unpackTar } from './unpack-tar.js';
-import { unpackZip } from './unpack-zip.js';
+import { fileURLToPath } from 'node:url';
+import { ApiError } from '../../errors/api-error.js';
+import { WorkerPool } from '../../platform/worker-pool.js';
+import { ARCHIVE_LIMITS, ArchiveError, type ArchivedFile } from './snapshot.js';
+import type { UnpackAnswer, UnpackQuestion } from './unpack-worker.js';
 
-/** Media types of the archives that are unpacked. */
-const MEDIA_TYPES = new Set([
-  'application/zip',
-  'application/x-zip-compressed',
-  'application/x-tar',
-  'application/gzip',
-  'application/x-gzip',
-  'application/x-gtar',
-  'application/x-compressed-tar',
-]);
-const UNSAID = 'application/octet-stream';
-/** The place of the magic text in a tar header. */
-const TAR_MAGIC_OFFSET = 257;
+const WORKER = fileURLToPath(new URL('../../../dist/files/archive/unpack-worker.js', import.meta.url));
+const THREADS = 2;
+/** The largest honest archive takes a second. */
+const DEADLINE_MS = 10_000;
+/** Archives that may wait for a thread: these are in memory. */
+const MOST_WAITING = 16;
 
-type Format = 'zip' | 'tar' | 'tar.gz';
-
-/** By its first bytes: senders often have no media type for archives. */
-function formatOf(bytes: Buffer): Format | undefined {
-  if (bytes.subarray(0, 2).toString('latin1') === 'PK') return 'zip';
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'tar.gz';
-  const magic = bytes.subarray(TAR_MAGIC_OFFSET, TAR_MAGIC_OFFSET + 5).toString('latin1');
-  return magic === 'ustar' ? 'tar' : undefined;
-}
-
-/** Whether a file is an archive, by its media type, or by its bytes where the sender gave no type. */
-export function isArchive(mediaType: string, bytes: Buffer): boolean {
-  return MEDIA_TYPES.has(mediaType) || (mediaType === UNSAID && formatOf(bytes) !== undefined);
-}
+const unpackers = new WorkerPool<UnpackQuestion, UnpackAnswer>(WORKER, {
+  most: THREADS,
+  deadlineMs: DEADLINE_MS,
+});
 
 /**
- * Unpacks a zip, tar or tar.gz file in memory.
+ * Unpacks a zip, tar or tar.gz file in memory, outside the event loop. The files of a directory are taken as they are.
  *
- * @throws ArchiveError for one that is broken, too much, or holds anything but plain files and folders inside itself.
+ * @throws ArchiveError for content that is broken, too much, or holds anything but plain files and folders inside itself.
+ * ApiError `service_unavailable` while too many archives wait.
  */
 export async function unpackArchive(
-  bytes: Buffer,
-  limits: ArchiveLimits = ARCHIVE_LIMITS,
+  content: UnpackQuestion['content'],
+  limits = ARCHIVE_LIMITS,
 ): Promise<ArchivedFile[]> {
-  const format = formatOf(bytes);
-  if (format === undefined) throw new ArchiveError('it is neither a zip nor a tar file');
-  const snapshot = new SnapshotBuilder(limits);
-  const deadline = createDeadline(limits.timeMs);
-  const { signal } = deadline;
-  try {
-    if (format === 'zip') await unpackZip(bytes, snapshot, signal);
-    else await unpackTar(bytes, { gzip: format === 'tar.gz' }, snapshot, limits, signal);
-  } catch (error) {
-    if (error instanceof ArchiveError) throw error;
-    if (signal.aborted) throw new ArchiveError('it takes too long');
-    // The message of the library names the fault of the bytes, which the sender may know.
-    throw new ArchiveError(`it is broken: ${(error as Error).message.slice(0, 200)}`, { cause: error });
-  } finally {
-    deadline.clear();
+  if (unpackers.waiting >= MOST_WAITING) {
+    throw new ApiError('service_unavailable', 'Too many archives are being unpacked.', {
+      next: 'Nothing was charged; try again.',
+      retryAfterSeconds: 1,
+    });
   }
-  return snapshot.files();
+  const answer = await unpackers.ask({ content, limits });
+  if (answer === 'late') throw new ArchiveError('it takes too long');
+  if ('refusal' in answer) throw new ArchiveError(answer.refusal);
+  return answer.files;
 }
