@@ -62,8 +62,12 @@ export interface Database {
     /** SHA-256 of the client's id. */
     client_digest: Buffer;
     kind: 'access' | 'refresh';
+    /** A refresh token has all of its app; an access token may have fewer. */
+    scopes: ApiKeyScope[];
     expires_at: Date;
     used_at: Date | null;
+    /** Of a refresh token that was used: with the token itself, it makes the tokens that replaced it. */
+    salt: Buffer | null;
   };
   /** Spends of keys with a daily limit, within the last day. */
   api_key_spends: {

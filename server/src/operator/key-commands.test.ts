@@ -28,6 +28,7 @@ const NOT_SEALED = {
     'run_log_signatures.signed_bytes',
     'service_keys.public_key',
   ],
+  'random, and of no use alone': ['oauth_tokens.salt'],
   'shown to its wallet': ['runs.salt'],
 };
 

@@ -50,8 +50,11 @@ create table oauth_tokens (
   api_key_id uuid not null references api_keys (id) on delete cascade,
   client_digest bytea not null,
   kind text not null check (kind in ('access', 'refresh')),
+  scopes text[] not null,
   expires_at timestamptz not null,
-  used_at timestamptz
+  used_at timestamptz,
+  salt bytea,
+  check ((used_at is null) = (salt is null))
 );
 create index oauth_tokens_ends on oauth_tokens (expires_at);
 create index oauth_tokens_of_app on oauth_tokens (api_key_id);

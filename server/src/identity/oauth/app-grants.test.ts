@@ -48,9 +48,19 @@ async function connected(changes: Partial<NewGrant> = {}) {
   const grant = grantOf(changes);
   const code = await grants.connect(grant);
   const issued = await grants.redeem(redemption(code, grant));
-  const refresh = (token: string) =>
-    grants.refresh({ token, clientId: grant.clientId, resource: undefined, scope: undefined });
+  const refresh = (token: string, changes: { scope?: string; resource?: string } = {}) =>
+    grants.refresh({ token, clientId: grant.clientId, resource: undefined, scope: undefined, ...changes });
   return { grants, tokens, grant, code, issued, refresh };
+}
+
+/** Lets some time go by since a wallet's apps have used their refresh tokens. */
+async function ageUses(wallet: string, seconds: number): Promise<void> {
+  const ids = database.db.selectFrom('api_keys').select('id').where('wallet', '=', wallet);
+  await database.db
+    .updateTable('oauth_tokens')
+    .set({ used_at: sql<Date>`used_at - make_interval(secs => ${seconds})` })
+    .where('api_key_id', 'in', ids)
+    .execute();
 }
 
 /** Lets an hour, or more, go by for everything that is kept of a wallet's apps. */
@@ -144,8 +154,72 @@ describe('a connected app', () => {
   });
 });
 
+describe('a refresh token', () => {
+  it('that was used gives the same tokens for 30 seconds, then it ends the app [ID-44]', async () => {
+    const { tokens, grant, issued, refresh } = await connected();
+    const first = await refresh(issued.refresh_token);
+    await age(grant.wallet, 20);
+    await ageUses(grant.wallet, 29);
+    const { expires_in: left, ...again } = await refresh(issued.refresh_token);
+    expect({ ...again, expires_in: 900 }).toEqual(first);
+    expect(left).toBeLessThanOrEqual(900 - 20);
+    const second = await refresh(first.refresh_token);
+    await ageUses(grant.wallet, 2);
+    await expect(refresh(issued.refresh_token)).rejects.toMatchObject({ code: 'invalid_grant' });
+    for (const { access_token: access } of [issued, first, second]) {
+      await expect(tokens.verify(access, [RESOURCE])).rejects.toMatchObject({ code: 'unauthorized' });
+    }
+    await expect(refresh(second.refresh_token)).rejects.toMatchObject({ code: 'invalid_grant' });
+  });
+
+  it('that is repeated brings no revoked token back, and nothing to another client [ID-44]', async () => {
+    const { grants, tokens, grant, issued, refresh } = await connected();
+    const { access_token: access } = await refresh(issued.refresh_token);
+    await grants.revoke(access, grant.clientId);
+    await removeEndedApps(database.db);
+    const again = await refresh(issued.refresh_token);
+    expect(again).toMatchObject({ access_token: access, expires_in: 0 });
+    await expect(tokens.verify(access, [RESOURCE])).rejects.toMatchObject({ code: 'unauthorized' });
+    const stolen = { token: issued.refresh_token, clientId: 'https://thief.example/client.json' };
+    await expect(grants.refresh({ ...stolen, resource: undefined, scope: undefined })).rejects.toMatchObject({
+      code: 'invalid_grant',
+    });
+    await refresh(again.refresh_token);
+  });
+
+  it('gives fewer scopes where it is asked for them, and keeps all for the next time [ID-41, ID-44]', async () => {
+    const { tokens, issued, refresh } = await connected({ scopes: ['run', 'rent'] });
+    const narrow = await refresh(issued.refresh_token, { scope: 'offline_access  run publish' });
+    expect(narrow.scope).toBe('run');
+    expect(await tokens.verify(narrow.access_token, [RESOURCE])).toMatchObject({
+      apiKey: { scopes: ['run'] },
+    });
+    // Another process of the client, which needs all.
+    const wide = await refresh(issued.refresh_token);
+    expect([wide.scope, wide.refresh_token]).toEqual(['run rent', narrow.refresh_token]);
+    expect(await tokens.verify(narrow.access_token, [RESOURCE])).toMatchObject({
+      apiKey: { scopes: ['run'] },
+    });
+    expect((await refresh(narrow.refresh_token, { scope: 'offline_access' })).scope).toBe('run rent');
+    const few = await connected({ scopes: ['run'] });
+    await expect(few.refresh(few.issued.refresh_token, { scope: 'run rent' })).rejects.toMatchObject({
+      code: 'invalid_scope',
+    });
+    await few.refresh(few.issued.refresh_token, { scope: 'run profile' });
+  });
+
+  it.each([`${RESOURCE}/`, 'HTTPS://Market.Example:443/mcp', undefined])(
+    'is for its resource in any spelling: %s [ID-44]',
+    async (resource) => {
+      const { issued, refresh } = await connected();
+      const given = resource === undefined ? {} : { resource };
+      expect((await refresh(issued.refresh_token, given)).token_type).toBe('Bearer');
+    },
+  );
+});
+
 describe('on two replicas', () => {
-  it('a refresh token counts once, and its second use ends the app on both [ID-44]', async () => {
+  it('a refresh token gives one pair, however many use it at once [ID-44]', async () => {
     const replica = openDatabase(database.url, () => undefined);
     onTestFinished(() => replica.close());
     const { grants, tokens, grant, issued } = await connected();
@@ -160,12 +234,14 @@ describe('on two replicas', () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 12 }, (_, index) => use(index % 2 === 0 ? grants : elsewhere.grants)),
     );
-    const [won, ...others] = outcomes.filter(({ status }) => status === 'fulfilled');
+    const pairs = outcomes.map((outcome) =>
+      outcome.status === 'fulfilled'
+        ? `${outcome.value.access_token} ${outcome.value.refresh_token}`
+        : String(outcome.reason),
+    );
+    const [pair = '', ...others] = new Set(pairs);
     expect(others).toEqual([]);
-    const { access_token: access } = (won as PromiseFulfilledResult<typeof issued>).value;
-    for (const each of [tokens, elsewhere.tokens]) {
-      await expect(each.verify(access, [RESOURCE])).rejects.toMatchObject({ code: 'unauthorized' });
-    }
+    for (const each of [tokens, elsewhere.tokens]) await each.verify(pair.split(' ')[0] ?? '', [RESOURCE]);
   });
 
   it('a code counts once, and its second use ends the app [ID-44]', async () => {

@@ -1,10 +1,11 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
-import { APP_SCOPES, type AppScope, type SpendingPolicy } from '@agent-rental/contract';
+import { APP_SCOPES, type ApiKeyScope, type AppScope, type SpendingPolicy } from '@agent-rental/contract';
 import { sql } from 'kysely';
 import type { Db } from '../../database/connection.js';
 import { requireRoomForKey } from '../api-keys.js';
 import { OAuthError } from './oauth-error.js';
 import { issueTokens, type IssuedTokens } from './app-tokens.js';
+import { canonicalResource } from './service-urls.js';
 
 /** A wallet's grant to an app, and the request for it. */
 export interface NewGrant {
@@ -50,7 +51,9 @@ export interface AppGrants {
    */
   redeem(redemption: Redemption): Promise<IssuedTokens>;
   /**
-   * Exchanges a refresh token for new tokens. One that comes a second time ends the app (RFC 9700, section 4.14.2).
+   * Exchanges a refresh token for new tokens, with fewer scopes where it is asked for them. For 30 seconds a second use gives
+   * the same tokens: another process of the client, or one whose answer was lost. Later it ends the app (RFC 9700, section
+   * 4.14.2).
    *
    * @throws OAuthError `invalid_grant`, `invalid_target` or `invalid_scope`
    */
@@ -63,6 +66,8 @@ export interface AppGrants {
 
 /** How long a code counts. Clients redeem it at once. */
 const CODE_SECONDS = 60;
+/** How long after its first use a refresh token may come again. */
+const REPEATED_SECONDS = 30;
 
 type Outcome = IssuedTokens | OAuthError;
 
@@ -157,7 +162,7 @@ export function createAppGrants(db: Db): AppGrants {
           .set({ used_at: sql`now()` })
           .where('digest', '=', digestOf(code))
           .execute();
-        return issueTokens(tx, row);
+        return issueTokens(tx, row, { replaced: code, salt: randomBytes(32), scopes: row.scopes });
       }),
 
     refresh: ({ token, clientId, resource, scope }) =>
@@ -170,8 +175,10 @@ export function createAppGrants(db: Db): AppGrants {
             'oauth_tokens.api_key_id',
             'client_digest',
             'used_at',
-            'scopes',
+            'salt',
+            'oauth_tokens.scopes',
             'app',
+            sql<boolean>`used_at <= now() - make_interval(secs => ${REPEATED_SECONDS})`.as('is_stolen'),
             sql<boolean>`oauth_tokens.expires_at > now() and revoked_at is null`.as('is_alive'),
           ])
           .where('oauth_tokens.digest', '=', digest)
@@ -181,24 +188,24 @@ export function createAppGrants(db: Db): AppGrants {
         if (!row?.client_digest.equals(digestOf(clientId))) {
           return new OAuthError('invalid_grant', WRONG_REFRESH_TOKEN);
         }
-        if (row.used_at) {
-          await disconnect(tx, row.api_key_id);
-          return new OAuthError('invalid_grant', WRONG_REFRESH_TOKEN);
-        }
-        if (!row.is_alive) return new OAuthError('invalid_grant', WRONG_REFRESH_TOKEN);
+        if (row.is_stolen) await disconnect(tx, row.api_key_id);
+        if (row.is_stolen || !row.is_alive) return new OAuthError('invalid_grant', WRONG_REFRESH_TOKEN);
         if (isForeign(resource, row.app)) return foreignResource();
-        if (scope !== undefined && !isWhole(scope, row.scopes)) {
+        const scopes = knownScopes(scope, row.scopes);
+        if (scopes.some((name) => !row.scopes.includes(name))) {
           return new OAuthError(
             'invalid_scope',
             `Tokens of this app have the scopes that its person chose: ${row.scopes.join(' ')}.`,
           );
         }
+        const salt = row.salt ?? randomBytes(32);
         await tx
           .updateTable('oauth_tokens')
-          .set({ used_at: sql`now()` })
+          .set({ used_at: sql`now()`, salt })
           .where('digest', '=', digest)
+          .where('used_at', 'is', null)
           .execute();
-        return issueTokens(tx, row);
+        return issueTokens(tx, row, { replaced: token, salt, scopes });
       }),
 
     async revoke(token, clientId) {
@@ -213,7 +220,14 @@ export function createAppGrants(db: Db): AppGrants {
         throw new OAuthError('invalid_client', 'The token was given to another client.');
       }
       if (row.kind === 'refresh') await disconnect(db, row.api_key_id);
-      else await db.deleteFrom('oauth_tokens').where('digest', '=', digestOf(token)).execute();
+      else {
+        // It stays: a repeated refresh does not bring it back.
+        await db
+          .updateTable('oauth_tokens')
+          .set({ expires_at: sql`least(expires_at, now())` })
+          .where('digest', '=', digestOf(token))
+          .execute();
+      }
     },
 
     async hasClient(clientId) {
@@ -240,15 +254,19 @@ async function disconnect(on: Db, id: string): Promise<void> {
 }
 
 function isForeign(resource: string | undefined, app: { resource: string } | null): boolean {
-  return resource !== undefined && resource !== app?.resource;
+  return resource !== undefined && canonicalResource(resource) !== app?.resource;
 }
 
 function foreignResource(): OAuthError {
   return new OAuthError('invalid_target', 'The resource is not the one that the login was for.');
 }
 
-/** Whether a scope parameter names exactly the granted scopes, in any order. */
-function isWhole(scope: string, granted: readonly string[]): boolean {
-  const asked = new Set(scope.split(' ').filter((name) => name !== ''));
-  return asked.size === granted.length && granted.every((name) => asked.has(name));
+/** The scopes of a request that apps may have. Without any of them, the request is for all that it could have. */
+export function knownScopes<S extends ApiKeyScope>(
+  scope: string | undefined,
+  all: readonly S[],
+): (S | AppScope)[] {
+  const asked = new Set(scope?.split(' '));
+  const known = APP_SCOPES.filter((name) => asked.has(name));
+  return known.length > 0 ? known : [...all];
 }

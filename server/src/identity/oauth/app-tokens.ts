@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import type { ApiKeyScope, SpendingPolicy } from '@agent-rental/contract';
 import { CompiledQuery, sql } from 'kysely';
 import type { Db } from '../../database/connection.js';
@@ -10,8 +10,8 @@ import type { Principal } from '../../access/principal.js';
 const ACCESS_TOKEN_SECONDS = 15 * 60;
 /** After so many days without use an app is disconnected. */
 const UNUSED_DAYS = 30;
-/** How long after its end a code is kept, so that a second use is noticed. */
-const CODE_KEPT_HOURS = 1;
+/** How long after its end a code or token is kept, so that a second use is noticed and a revoked token stays so. */
+const KEPT_HOURS = 1;
 /** How long an app that has ended is kept: its spends are counted until then. */
 const ENDED_KEPT_DAYS = 2;
 
@@ -50,7 +50,7 @@ const digestOf = (secret: string) => hash('sha256', secret, 'buffer');
 const inSeconds = (seconds: number) => sql<Date>`now() + make_interval(secs => ${seconds})`;
 
 const FIND = prepare(
-  `select api_keys.id, wallet, scopes, policy, app ->> 'resource' as resource
+  `select api_keys.id, wallet, oauth_tokens.scopes, policy, app ->> 'resource' as resource
    from oauth_tokens join api_keys on api_keys.id = oauth_tokens.api_key_id
    where oauth_tokens.digest = $1 and kind = 'access' and oauth_tokens.expires_at > now() and revoked_at is null`,
 );
@@ -82,23 +82,50 @@ export function createAppTokens(db: Db): AppTokens {
   };
 }
 
-/** Gives an app its next tokens, and more time. Call it under the lock of the code or token that they replace. */
+/**
+ * Gives an app the tokens that replace a code or token, and more time. The same `replaced`, `salt` and `scopes` give the same
+ * tokens. Neither a replaced token nor the database alone tells them. Call it under the lock of the code or token.
+ *
+ * @param scopes the access token's scopes; the refresh token keeps all of the app (RFC 6749, section 6)
+ */
 export async function issueTokens(
   tx: Db,
-  app: { api_key_id: string; client_digest: Buffer; scopes: readonly string[] },
+  app: { api_key_id: string; client_digest: Buffer; scopes: ApiKeyScope[] },
+  { replaced, salt, scopes }: { replaced: string; salt: Buffer; scopes: ApiKeyScope[] },
 ): Promise<IssuedTokens> {
-  const access = ACCESS_PREFIX + randomBytes(32).toString('base64url');
-  const refresh = REFRESH_PREFIX + randomBytes(32).toString('base64url');
+  const secretFor = (use: string) =>
+    createHmac('sha256', replaced).update(salt).update(use).digest('base64url');
+  const access = ACCESS_PREFIX + secretFor(`access ${scopes.join(' ')}`);
+  const refresh = REFRESH_PREFIX + secretFor('refresh');
   const { api_key_id, client_digest } = app;
   const unusedSeconds = UNUSED_DAYS * 24 * 3600;
-  const row = { api_key_id, client_digest, used_at: null };
+  const row = { api_key_id, client_digest, used_at: null, salt: null };
   await tx
     .insertInto('oauth_tokens')
-    .values([
-      { ...row, digest: digestOf(access), kind: 'access', expires_at: inSeconds(ACCESS_TOKEN_SECONDS) },
-      { ...row, digest: digestOf(refresh), kind: 'refresh', expires_at: inSeconds(unusedSeconds) },
-    ])
+    .values({
+      ...row,
+      digest: digestOf(refresh),
+      kind: 'refresh',
+      scopes: app.scopes,
+      expires_at: inSeconds(unusedSeconds),
+    })
+    .onConflict((conflict) => conflict.doNothing())
     .execute();
+  const { left } = await tx
+    .insertInto('oauth_tokens')
+    .values({
+      ...row,
+      digest: digestOf(access),
+      kind: 'access',
+      scopes,
+      expires_at: inSeconds(ACCESS_TOKEN_SECONDS),
+    })
+    // Changes nothing: a row that was there is returned as it is.
+    .onConflict((conflict) => conflict.column('digest').doUpdateSet({ used_at: null }))
+    .returning(
+      sql<number>`greatest(0, floor(extract(epoch from oauth_tokens.expires_at - now())))::int`.as('left'),
+    )
+    .executeTakeFirstOrThrow();
   await tx
     .updateTable('api_keys')
     .set({ expires_at: inSeconds(unusedSeconds) })
@@ -107,22 +134,17 @@ export async function issueTokens(
   return {
     access_token: access,
     token_type: 'Bearer',
-    expires_in: ACCESS_TOKEN_SECONDS,
+    expires_in: left,
     refresh_token: refresh,
-    scope: app.scopes.join(' '),
+    scope: scopes.join(' '),
   };
 }
 
 /** Removes expired tokens and codes, and ended apps that count no spends any more. */
 export async function removeEndedApps(db: Db): Promise<void> {
-  await db
-    .deleteFrom('oauth_tokens')
-    .where('expires_at', '<=', sql<Date>`now()`)
-    .execute();
-  await db
-    .deleteFrom('oauth_codes')
-    .where('expires_at', '<=', sql<Date>`now() - make_interval(hours => ${CODE_KEPT_HOURS})`)
-    .execute();
+  const expired = sql<Date>`now() - make_interval(hours => ${KEPT_HOURS})`;
+  await db.deleteFrom('oauth_tokens').where('expires_at', '<=', expired).execute();
+  await db.deleteFrom('oauth_codes').where('expires_at', '<=', expired).execute();
   const ended = sql<Date>`now() - make_interval(days => ${ENDED_KEPT_DAYS})`;
   const apps = await db
     .deleteFrom('api_keys')

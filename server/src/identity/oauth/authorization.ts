@@ -10,13 +10,13 @@ import {
 import type { z } from 'zod';
 import { ApiError } from '../../errors/api-error.js';
 import type { Challenges } from '../challenges.js';
-import type { AppGrants } from './app-grants.js';
+import { knownScopes, type AppGrants } from './app-grants.js';
 import type { ClientDocuments } from './client-documents.js';
 import type { ClientMetadata } from './client-metadata.js';
 import { AuthorizationError, OAuthError } from './oauth-error.js';
 import { isRegistered, redirectHostOf, redirectUriProblem, withParameters } from './redirect-uris.js';
 import type { RegisteredClients } from './registered-clients.js';
-import type { ServiceUrls, UrlsOf } from './service-urls.js';
+import { canonicalResource, type ServiceUrls, type UrlsOf } from './service-urls.js';
 
 /** A registration that no connected app uses ends after so many days. */
 const UNUSED_REGISTRATION_DAYS = 30;
@@ -102,8 +102,8 @@ export function createAuthorization(deps: AuthorizationDeps): Authorization {
       name: metadata.name,
       site: metadata.site,
       redirectHost,
-      resource: request.resource ?? ours,
-      scopes: scopesOf(request.scope),
+      resource: request.resource === undefined ? ours : canonicalResource(request.resource),
+      scopes: knownScopes(request.scope, APP_SCOPES),
       denial: answer(new OAuthError('access_denied', 'The person said no.').body()),
     };
   };
@@ -198,15 +198,8 @@ function findRefusal(request: AuthorizationRequest, urls: readonly ServiceUrls[]
       'PKCE is required: code_challenge with code_challenge_method=S256.',
     );
   }
-  if (resource !== undefined && !urls.some((one) => one.resource === resource)) {
+  if (resource !== undefined && !urls.some((one) => one.resource === canonicalResource(resource))) {
     return new OAuthError('invalid_target', `The resource must be exactly ${urls[0]?.resource}.`);
   }
   return undefined;
-}
-
-/** The scopes of a request. Unknown scopes are left out; without any known scope, all are offered. */
-function scopesOf(scope: string | undefined): readonly AppScope[] {
-  const asked = new Set(scope?.split(' '));
-  const known = APP_SCOPES.filter((name) => asked.has(name));
-  return known.length > 0 ? known : APP_SCOPES;
 }

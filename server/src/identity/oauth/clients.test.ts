@@ -135,9 +135,10 @@ describe('a registration', () => {
       documents: documentsOf(() => json(GOOD)).documents,
       urlsOf: createUrlsOf('https://market.example'),
     });
-    const read = () =>
+    const read = (resource?: string) =>
       authorization.read(
         {
+          ...(resource === undefined ? {} : { resource }),
           response_type: 'code',
           client_id: id,
           redirect_uri: REDIRECT_URI,
@@ -147,7 +148,9 @@ describe('a registration', () => {
         { host: 'market.example', socket: {} },
       );
     vi.setSystemTime(Date.now() + 29 * 86_400_000);
-    expect(await read()).toMatchObject({ name: 'An app', resource: 'https://market.example/mcp' });
+    for (const resource of [undefined, 'https://market.example/mcp/', 'HTTPS://MARKET.example/mcp']) {
+      expect(await read(resource)).toMatchObject({ name: 'An app', resource: 'https://market.example/mcp' });
+    }
     vi.setSystemTime(Date.now() + 2 * 86_400_000);
     await expect(read()).rejects.toMatchObject({ code: 'invalid_request' });
     isUsed = true;

@@ -9,13 +9,21 @@ export interface ServiceUrls {
   readonly resource: string;
 }
 
+/** One spelling of a resource's address: scheme and host in lower case, and no slash at its end. */
+export function canonicalResource(text: string): string {
+  return URL.canParse(text) ? new URL(text).href.replace(/\/$/, '') : text;
+}
+
 /** The service's addresses, the matching ones of a request first. They never come from the request itself. */
 export type UrlsOf = (request: Parameters<OriginsOf>[0]) => readonly [ServiceUrls, ...ServiceUrls[]];
 
 /** Makes the list: the configured address, or without one this machine's names. */
 export function createUrlsOf(publicUrl: string | undefined): UrlsOf {
   const originsOf = createOriginsOf(publicUrl);
-  const under = (base: string): ServiceUrls => ({ issuer: base, resource: base + MCP_PATH });
+  const under = (base: string): ServiceUrls => ({
+    issuer: base,
+    resource: canonicalResource(base + MCP_PATH),
+  });
   if (publicUrl !== undefined) {
     const urls = [under(publicUrl.replace(/\/+$/, ''))] as const;
     return () => urls;

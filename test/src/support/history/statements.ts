@@ -157,9 +157,9 @@ export function historySteps(
         ),
         insert(
           'oauth_tokens',
-          'digest, api_key_id, client_digest, kind, expires_at',
+          'digest, api_key_id, client_digest, kind, scopes, expires_at',
           Math.ceil(some / 2),
-          `${bytes('refresh', 'i')}, ${uuid('app', 'i')}, ${bytes('client', 'i')}, 'refresh', now() + interval '10 days'`,
+          `${bytes('refresh', 'i')}, ${uuid('app', 'i')}, ${bytes('client', 'i')}, 'refresh', '{run,rent}', now() + interval '10 days'`,
         ),
         insert(
           'oauth_codes',
