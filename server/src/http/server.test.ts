@@ -79,8 +79,9 @@ async function start(
     internalRequests: createInternalRequests(),
     authenticate: async (authorization) => {
       lookUps += 1;
-      if (authorization !== 'Bearer good') throw new ApiError('unauthorized', 'Not one of ours.');
-      return { wallet: 'wallet', rateKey: 'wallet:wallet' };
+      const [, number] = /^Bearer good(\d*)$/.exec(authorization ?? '') ?? [];
+      if (number === undefined) throw new ApiError('unauthorized', 'Not one of ours.');
+      return { wallet: `wallet${number}`, rateKey: `wallet:${number}` };
     },
   });
   addOperation(app, echo, async ({ body, query }) => ({ text: body.text.repeat(query.times) }));
@@ -285,6 +286,37 @@ describe('an answer', () => {
     expect(await statusOf(proxy, '192.0.2.7, 198.51.100.1')).toBe(429);
     expect(await statusOf(stranger, '192.0.2.8')).toBe(200);
     expect(await statusOf(stranger, '192.0.2.9')).toBe(429);
+  });
+
+  it('of 429 comes to all wallets of an address after ten times the limit of one [LIM-1, LIM-5, LIM-9]', async () => {
+    await start(3, undefined, ['10.0.0.0/8']);
+    const ask = (wallet: number, forwarded: string, remoteAddress = '10.1.2.3') =>
+      app.inject({
+        url: '/v1/things/a',
+        remoteAddress,
+        headers: { authorization: `Bearer good${wallet}`, 'x-forwarded-for': forwarded },
+      });
+    const [one, neighbour] = ['2001:db8:1:2::1', '2001:db8:1:2:ffff::7'];
+    // Refused requests of one wallet take nothing from its neighbours.
+    for (let time = 0; time < 60; time += 1) await ask(0, one);
+    for (let wallet = 1; wallet <= 9; wallet += 1) {
+      for (let time = 0; time < 3; time += 1) expect((await ask(wallet, one)).statusCode).toBe(200);
+    }
+    const refused = await ask(10, neighbour);
+    expect(expectError(refused, 429, 'rate_limit_exceeded')).toContain('at one address');
+    expectRateHeaders(refused);
+    expect([refused.headers['x-ratelimit-limit'], refused.headers['x-ratelimit-remaining']]).toEqual([
+      '30',
+      '0',
+    ]);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    for (const other of ['2001:db8:1:3::1', '198.51.100.1'])
+      expect((await ask(10, other)).statusCode).toBe(200);
+    // Whom no trusted proxy names, is the connection's end.
+    expect((await ask(11, one, '203.0.113.1')).statusCode).toBe(200);
+    // Pages and logins of the address have counts to themselves.
+    const open = { url: '/v1/open', remoteAddress: '10.1.2.3', headers: { 'x-forwarded-for': one } };
+    expect((await app.inject(open)).statusCode).toBe(200);
   });
 
   it('comes without limit from a route that is no operation', async () => {

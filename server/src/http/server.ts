@@ -32,6 +32,9 @@ const HEADERS = {
   reset: 'X-RateLimit-Reset',
 } as const;
 
+/** An address may make so many times the requests of one wallet: wallets are free. */
+const WALLETS_PER_ADDRESS = 10;
+
 /** The whole request has to arrive within this time. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -299,8 +302,16 @@ async function authenticateAndCount(
     }
     request.principal = checked.value;
   }
-  request.rate = await options.rateLimits.count(request.principal.rateKey, options.requestsPerMinute);
-  refuseIfExceeded(request.rate);
+  const rate = await options.rateLimits.count(request.principal.rateKey, options.requestsPerMinute);
+  request.rate = rate;
+  refuseIfExceeded(rate);
+  // After the wallet's own limit, so that no wallet alone uses up the share of its neighbours.
+  const shared = await options.rateLimits.count(
+    `all:${clientAddress(request.ip)}`,
+    options.requestsPerMinute * WALLETS_PER_ADDRESS,
+  );
+  if (shared.remaining < rate.remaining || shared.exceeded) request.rate = shared;
+  refuseIfExceeded(shared, ' of all wallets and keys at one address');
 }
 
 /** Counts requests that are never refused, such as those for health and for unknown paths. */
