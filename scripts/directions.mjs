@@ -42,7 +42,7 @@ const SERVER = {
   'service-keys': ['platform', 'database'],
   storage: ['errors', 'platform', 'database'],
   listings: ['errors', 'platform', 'access', 'database', 'http'],
-  identity: ['errors', 'platform', 'access', 'database', 'http', 'service-keys', 'listings'],
+  identity: ['errors', 'platform', 'access', 'database', 'rate-limits', 'http', 'service-keys', 'listings'],
   spending: ['errors', 'access', 'database', 'http', 'listings', 'identity'],
   credentials: ['errors', 'platform', 'database', 'chain', 'http', 'listings'],
   files: ['errors', 'platform', 'database', 'http', 'storage', 'credentials'],

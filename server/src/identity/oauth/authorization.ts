@@ -41,7 +41,8 @@ export interface AskedGrant {
   denial: string;
 }
 
-type Where = Parameters<UrlsOf>[0];
+/** Where a request came to, and from which address. */
+type Where = Parameters<UrlsOf>[0] & { ip: string };
 
 /** The authorization endpoint: an app asks, and a wallet grants. */
 export interface Authorization {
@@ -76,7 +77,7 @@ export function createAuthorization(deps: AuthorizationDeps): Authorization {
   const read: Authorization['read'] = async (query, where) => {
     const request = parseRequest(query);
     const { client_id: clientId, redirect_uri: redirectUri, state } = request;
-    const { client, metadata, publisher } = await findClient(deps, clientId);
+    const { client, metadata, publisher } = await findClient(deps, clientId, where.ip);
     const problem = redirectUriProblem(redirectUri);
     if (problem !== undefined || !isRegistered(metadata.redirectUris, redirectUri)) {
       throw new ApiError(
@@ -161,10 +162,11 @@ function parseRequest(query: Readonly<Record<string, unknown>>): AuthorizationRe
 async function findClient(
   { registered, documents, grants }: AuthorizationDeps,
   id: string,
+  address: string,
 ): Promise<{ client: string; metadata: ClientMetadata; publisher: string | undefined }> {
   if (documents.isAddress(id)) {
     try {
-      return { client: id, metadata: await documents.read(id), publisher: new URL(id).host };
+      return { client: id, metadata: await documents.read(id, address), publisher: new URL(id).host };
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
       const code = error.code === 'temporarily_unavailable' ? 'service_unavailable' : 'invalid_request';

@@ -6,6 +6,7 @@ import {
   ResponseTooLargeError,
   type OutboundHttp,
 } from '../../platform/outbound-http.js';
+import { clientAddress } from '../../rate-limits/client-address.js';
 import { readClientMetadata, type ClientMetadata } from './client-metadata.js';
 import { OAuthError } from './oauth-error.js';
 
@@ -14,8 +15,11 @@ const MOST_URL_CHARACTERS = 500;
 const MOST_BYTES = 10_000;
 const DEADLINE_MS = 5_000;
 const CACHED = { most: 500, goodMs: 10 * 60_000, badMs: 30_000 };
-/** Documents that are fetched at the same time; a further one is asked to come again. */
-const MOST_AT_ONCE = 16;
+/**
+ * Documents that are fetched at the same time: in all, of one host, and for callers at one address. A further one is asked to come
+ * again. So the slow servers of one stranger leave room for all others.
+ */
+const MOST_AT_ONCE = { all: 128, host: 4, address: 4 };
 
 /** Reads metadata documents of clients whose id is the document's address. */
 export interface ClientDocuments {
@@ -24,9 +28,10 @@ export interface ClientDocuments {
   /**
    * Fetches the document, or gives the one of the last minutes.
    *
+   * @param address the caller's, by which fetches are bounded
    * @throws OAuthError `invalid_client` naming the fault of address or document, `temporarily_unavailable`
    */
-  read(id: string): Promise<ClientMetadata>;
+  read(id: string, address: string): Promise<ClientMetadata>;
 }
 
 /**
@@ -35,7 +40,7 @@ export interface ClientDocuments {
  */
 export function createClientDocuments(outbound: Pick<OutboundHttp, 'fetch'>): ClientDocuments {
   const cache = new LRUCache<string, Promise<ClientMetadata>>({ max: CACHED.most });
-  let working = 0;
+  const working = new Map<string, number>();
 
   const fetchDocument = async (id: string): Promise<ClientMetadata> => {
     const deadline = createDeadline(DEADLINE_MS);
@@ -64,19 +69,31 @@ export function createClientDocuments(outbound: Pick<OutboundHttp, 'fetch'>): Cl
 
   return {
     isAddress: (id) => id.startsWith('https:'),
-    async read(id) {
+    async read(id, address) {
       const problem = addressProblem(id);
       if (problem !== undefined) throw invalid(problem);
       const known = cache.get(id);
       if (known) return known;
-      if (working >= MOST_AT_ONCE) {
+      const shares = [
+        ['', MOST_AT_ONCE.all],
+        [`host ${new URL(id).hostname.replace(/\.$/, '')}`, MOST_AT_ONCE.host],
+        [`address ${clientAddress(address)}`, MOST_AT_ONCE.address],
+      ] as const;
+      if (shares.some(([share, most]) => (working.get(share) ?? 0) >= most)) {
         throw new OAuthError(
           'temporarily_unavailable',
           'Too many client documents are being read. Try again.',
         );
       }
-      working += 1;
-      const reading = fetchDocument(id).finally(() => (working -= 1));
+      const count = (by: 1 | -1) => {
+        for (const [share] of shares) {
+          const now = (working.get(share) ?? 0) + by;
+          if (now > 0) working.set(share, now);
+          else working.delete(share);
+        }
+      };
+      count(1);
+      const reading = fetchDocument(id).finally(() => count(-1));
       cache.set(id, reading, { ttl: CACHED.goodMs });
       reading.catch(() => cache.set(id, reading, { ttl: CACHED.badMs }));
       return reading;

@@ -10,6 +10,7 @@ import { createUrlsOf } from './service-urls.js';
 const ring = firstKeyRing(deriveKeys(Buffer.alloc(32, 7)));
 const REDIRECT_URI = 'https://app.example/callback';
 const ID = 'https://app.example/oauth/client.json';
+const ADDRESS = '203.0.113.1';
 const GOOD = { client_id: ID, client_name: 'An app', redirect_uris: [REDIRECT_URI] };
 
 afterEach(() => {
@@ -36,7 +37,10 @@ describe('a metadata document', () => {
     vi.useFakeTimers();
     const { documents, asked } = documentsOf(() => json(GOOD));
     const expected = { name: 'An app', site: undefined, redirectUris: [REDIRECT_URI] };
-    expect(await Promise.all([documents.read(ID), documents.read(ID)])).toEqual([expected, expected]);
+    expect(await Promise.all([documents.read(ID, ADDRESS), documents.read(ID, ADDRESS)])).toEqual([
+      expected,
+      expected,
+    ]);
     expect(asked).toEqual([ID]);
   });
 
@@ -71,7 +75,7 @@ describe('a metadata document', () => {
     ],
   ])('%s is refused, with nothing of the inside [ID-47]', async (_what, answer) => {
     const { documents } = documentsOf(answer);
-    const refusal: unknown = await documents.read(ID).catch((error: unknown) => error);
+    const refusal: unknown = await documents.read(ID, ADDRESS).catch((error: unknown) => error);
     expect(refusal).toMatchObject({
       name: 'OAuthError',
       code: 'invalid_client',
@@ -80,20 +84,37 @@ describe('a metadata document', () => {
     expect(String(refusal)).not.toMatch(/ECONN|10\.0\.0\.1/);
   });
 
-  it('is fetched for a bounded number of callers at once [ID-47]', async () => {
+  it('is fetched for a bounded number of callers at once: in all, of a host, for an address [ID-47]', async () => {
     const ends: ((answer: Response) => void)[] = [];
-    const { documents } = documentsOf(() => new Promise<Response>((resolve) => ends.push(resolve)));
-    const reading = Array.from({ length: 200 }, (_, index) =>
-      documents.read(`https://app.example/${index}`).catch((error: { code: string }) => error.code),
-    );
-    await vi.waitFor(() => expect(ends.length).toBeGreaterThan(0));
+    const { documents, asked } = documentsOf(() => new Promise<Response>((resolve) => ends.push(resolve)));
+    const reading: Promise<unknown>[] = [];
+    /** How many of these documents are fetched. */
+    const fetched = (requests: [host: string, address: string][]) => {
+      const before = asked.length;
+      for (const [host, address] of requests) {
+        const id = `https://${host}/${reading.length}`;
+        reading.push(documents.read(id, address).catch((error: { code: string }) => error.code));
+      }
+      return asked.length - before;
+    };
+    // Slow servers of one stranger: of many names for one address or network, or one name for many addresses.
+    const many = Array.from({ length: 40 }, (_, index) => index);
+    expect(fetched(many.map((index) => [`slow${index}.example`, '192.0.2.1']))).toBe(4);
+    expect(fetched(many.map((index) => [`slow${index}.example`, `2001:db8::${index}`]))).toBe(4);
+    expect(fetched(many.map((index) => [`slow.example:${8000 + index}`, `198.51.100.${index}`]))).toBe(4);
+    expect(fetched([['slow.example.', '203.0.113.9']])).toBe(0);
+    // Another person and another app.
+    expect(fetched([['app.example', '203.0.113.9']])).toBe(1);
+    const strangers = Array.from({ length: 200 }, (_, index): [string, string] => [
+      `s${index}.example`,
+      `10.0.0.${index}`,
+    ]);
+    expect(fetched(strangers)).toBe(128 - 13);
     for (const end of ends) end(json({}));
     const codes = await Promise.all(reading);
-    expect(ends.length).toBeLessThan(50);
-    expect(codes.filter((code) => code === 'temporarily_unavailable')).toHaveLength(200 - ends.length);
-    const later = documents.read(ID);
-    ends.at(-1)?.(json(GOOD));
-    expect(await later).toMatchObject({ name: 'An app' });
+    expect(codes.filter((code) => code === 'temporarily_unavailable')).toHaveLength(reading.length - 128);
+    // All shares are free again.
+    expect(fetched([['slow.example', '192.0.2.1']])).toBe(1);
   });
 });
 
@@ -111,6 +132,42 @@ describe('a registration', () => {
     for (const wrong of [`${id}A`, id.slice(0, -1), id.replace('arc_', 'arc_A'), 'arc_.', 'arc_a.b', '']) {
       expect(registered.read(wrong)).toBeUndefined();
     }
+  });
+
+  it.each([
+    'cursor://anysphere.cursor-mcp/oauth/callback',
+    'vscode://saoudrizwan.claude-dev/mcp-auth/callback/a1b2c3',
+    'vscode-insiders://linear.linear-connect/callback',
+    'windsurf://publisher.extension/callback',
+    'com.example.app:/callback',
+    'com.example.app:/oauth2redirect/provider',
+    'com.raycast:/oauth',
+    'com.example.app://tenant.auth0.example/ios/com.example.app/callback',
+  ])('takes the callback of a known form: %s [ID-47]', (uri) => {
+    expect(registered.register({ redirect_uris: [uri] })).toMatchObject({ redirect_uris: [uri] });
+  });
+
+  it.each([
+    'vscode://vscode.git/clone?url=https://evil.example/x.git',
+    'vscode://VSCode.git/callback',
+    'vscode://file/etc/passwd',
+    'vscode://file/callback',
+    'vscode:extension/evil.extension',
+    'vscode:mcp/install?%7B%22command%22:%22sh%22%7D',
+    'vscode://evil.extension/run/callback?command=x',
+    'vscode-insiders://vscode-remote/ssh-remote+evil.example/callback',
+    'cursor://anysphere.cursor-deeplink/mcp/install?name=x&config=e30=',
+    'cursor://anysphere.cursor-deeplink/prompt?text=callback',
+    'windsurf://windsurf-mcp-registry?serverName=x',
+    'kiro://kiro.mcp/add?name=x',
+    'claude://claude.ai/new?q=x',
+    'zed://ssh/evil.example/callback',
+    'ms-settings:callback',
+    'x-apple.systempreferences:com.apple.preference.security',
+    'com.example.app:/open?file=callback',
+    'com.example.app:/delete-everything',
+  ])('takes nothing that starts an action of an app: %s [ID-47]', (uri) => {
+    expect(() => registered.register({ redirect_uris: [uri] })).toThrow(/A redirect URI (?:is no|has)/);
   });
 
   it('is for a public client, also where it asks for a secret [ID-47]', () => {
@@ -145,7 +202,7 @@ describe('a registration', () => {
           code_challenge: 'c'.repeat(43),
           code_challenge_method: 'S256',
         },
-        { host: 'market.example', socket: {} },
+        { host: 'market.example', socket: {}, ip: ADDRESS },
       );
     vi.setSystemTime(Date.now() + 29 * 86_400_000);
     for (const resource of [undefined, 'https://market.example/mcp/', 'HTTPS://MARKET.example/mcp']) {

@@ -3,11 +3,16 @@ const MOST_CHARACTERS = 500;
 const LOOPBACK_HOSTS = ['127.0.0.1', '[::1]', 'localhost'];
 
 /**
- * Schemes of known MCP clients on a person's machine. RFC 8252, section 7.1, wants private schemes to be reversed
- * domain names. These are not. Any other scheme without a dot is refused, because browsers and systems give such
- * names other meanings.
+ * Schemes of editors whose extensions log in by them, as `cursor://anysphere.cursor-mcp/oauth/callback` and
+ * `vscode://saoudrizwan.claude-dev/mcp-auth/callback/x`. RFC 8252, section 7.1, wants private schemes to be reversed domain names.
+ * These are not. Any other scheme without a dot is refused, because browsers and systems give such names other meanings.
  */
-const KNOWN_SCHEMES = ['cursor:', 'vscode:', 'vscode-insiders:', 'windsurf:', 'claude:', 'kiro:', 'zed:'];
+const EDITORS = ['cursor:', 'vscode:', 'vscode-insiders:', 'windsurf:', 'kiro:'];
+/** Publisher, extension, and a path that names its callback. Other addresses start an editor's actions: clone, open, install. */
+const EDITOR_CALLBACK = /^[a-z-]+:\/\/(?!vscode\.)[\w-]+\.[\w-]+(?:\/[\w-]+){0,2}\/callback(?:\/[\w-]+)?$/i;
+/** A reversed domain name, and a path that names the login (RFC 8252, section 7.1). */
+const APP_CALLBACK =
+  /^[a-z]{2,}(?:\.[a-z\d-]+)+:\/{1,3}(?:[\w.-]+\/)*[\w-]*(?:callback|auth|redirect)[\w-]*(?:\/[\w.-]+)*$/i;
 
 /**
  * The fault of a redirect URI. Only https, http on loopback (RFC 8252, section 7.3) and private schemes are taken. They
@@ -28,9 +33,16 @@ export function redirectUriProblem(text: string): string | undefined {
         ? undefined
         : 'is http to another machine; use https, or http to 127.0.0.1, [::1] or localhost';
     default:
-      return url.protocol.includes('.') || KNOWN_SCHEMES.includes(url.protocol)
+      if (EDITORS.includes(url.protocol)) {
+        if (EDITOR_CALLBACK.test(text)) return undefined;
+        return `is no callback of an extension, as ${url.protocol}//publisher.extension/callback`;
+      }
+      if (!url.protocol.includes('.')) {
+        return `has the scheme ${url.protocol}, which is no reversed domain name`;
+      }
+      return APP_CALLBACK.test(text)
         ? undefined
-        : `has the scheme ${url.protocol}, which is no reversed domain name`;
+        : `is no callback of an app, as ${url.protocol}/oauth/callback`;
   }
 }
 
