@@ -227,6 +227,7 @@ describe('an input file', () => {
       reason: 'is not a file inside',
     })),
     { path: 'long.txt', reason: 'has 8388609 bytes; the most is 8388608' },
+    { path: 5, reason: 'is not the path of a file' },
   ])('that may not be sent is refused, and nothing is run ($path)', async ({ path, reason }) => {
     const { inside } = await newFolder();
     const market = agentThatSays('x');
@@ -242,7 +243,9 @@ describe('an input file', () => {
     const market = agentThatSays('x');
     const client = await connect(market);
     expect(JSON.stringify((await client.listTools()).tools)).not.toContain('input_file');
-    await client.callTool({ ...call, arguments: { task: 't', input_file: '/etc/passwd' } });
+    const refused = await client.callTool({ ...call, arguments: { task: 't', input_file: '/etc/passwd' } });
+    expect(JSON.stringify(refused.content)).toContain('is no argument of');
     expect(JSON.stringify(market.requests)).not.toContain('passwd');
+    expect(market.charged).toBe(0);
   });
 });

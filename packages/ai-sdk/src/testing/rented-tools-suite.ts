@@ -251,7 +251,9 @@ export function rentedToolsSuite(version: AiVersion): void {
       const needed: [string, unknown][] = [];
       for (const [name, tool] of Object.entries(tools)) {
         if (typeof tool.needsApproval !== 'function') throw new Error(`${name} asks for no approval`);
-        const call = { agent_id: ID, listing_id: ID, task: 't', budget_sol: 1, run_id: 'run_1' };
+        const all = { agent_id: ID, task: 't', budget_sol: 1, run_id: 'run_1' };
+        const { properties = {} } = (tool.inputSchema as { jsonSchema: { properties?: object } }).jsonSchema;
+        const call = Object.fromEntries(Object.entries(all).filter(([member]) => member in properties));
         needed.push([name, await tool.needsApproval(call, { toolCallId: 'c', messages: [] })]);
       }
       return needed.filter(([, needs]) => needs).map(([name]) => name);

@@ -14,6 +14,7 @@ import { declaresTasks } from '../tasks/wire.js';
 import { approvalOf, type AskedState } from './approvals.js';
 import { toCallResult } from './call-result.js';
 import { elicitationModes } from './elicitation-modes.js';
+import { runsAgents } from './mcp-tool.js';
 import { askOwner, waitForOwner } from './owner-approval.js';
 import { reportProgress } from './progress.js';
 
@@ -50,23 +51,25 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
     const asTask = tasks !== undefined && declaresTasks(context) ? tasks : undefined;
     let args = params.arguments ?? {};
+    if (files !== undefined && runsAgents(tool)) {
+      try {
+        args = await withInputFile(args, files, connection);
+      } catch (error) {
+        connection.throwIfAborted();
+        return toCallResult(
+          error instanceof InputFileError
+            ? {
+                status: 'error',
+                text: `${MARKETPLACE_MARK} ${error.message} Nothing was charged.`,
+                error: { code: 'invalid_request' },
+              }
+            : resultOfError(error),
+        );
+      }
+    }
     const modes = elicitationModes(server, context);
     const approval = await approvalOf({ tool, args, canAsk: modes.form }, context, codec);
     if ('ask' in approval) return (await asTask?.ofQuestion(tool, args)) ?? approval.ask;
-    try {
-      args = await withInputFile(args, files, connection);
-    } catch (error) {
-      connection.throwIfAborted();
-      return toCallResult(
-        error instanceof InputFileError
-          ? {
-              status: 'error',
-              text: `${MARKETPLACE_MARK} ${error.message} Nothing was charged.`,
-              error: { code: 'invalid_request' },
-            }
-          : resultOfError(error),
-      );
-    }
     // A cancelled call leaves its run, which goes on for a grace period: clients cancel at their timeout and call again.
     const leaving = createDeadline(undefined, call?.cancelled, connection);
     // Tasks have no progress, and a call that may become a task is short.
@@ -107,9 +110,10 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
 /** Arguments with the uploaded file in place of its name. */
 async function withInputFile(
   { input_file: path, ...args }: Record<string, unknown>,
-  files: InputFiles | undefined,
+  files: InputFiles,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
-  if (files === undefined || typeof path !== 'string' || path.trim() === '') return args;
+  if (path === undefined || path === null || path === '') return args;
+  if (typeof path !== 'string') throw new InputFileError('"input_file" is not the path of a file.');
   return { ...args, input_uri: await files.send(path.trim(), signal) };
 }

@@ -1,7 +1,8 @@
 import { NEW_RUN_SCHEMA, type RentedTool } from '@agent-rental/tools';
 import type { Tool } from '@modelcontextprotocol/server';
 
-function runsAgents(tool: RentedTool): boolean {
+/** Whether a tool takes the task and the input of an agent. */
+export function runsAgents(tool: RentedTool): boolean {
   return tool.agentId !== undefined || tool.name === 'run_agent' || tool.name === 'hire';
 }
 

@@ -3,7 +3,7 @@ import { MARKETPLACE_MARK } from '../text/creator-text.js';
 import type { RentedTool, ToolAnnotations } from '../definitions/rented-tool.js';
 import { BadArgumentsError, textArgument } from '../runs/run-arguments.js';
 import { chargeText } from '../runs/run-result.js';
-import { alwaysThereTool } from './always-there-tool.js';
+import { checkedTool } from '../runs/checked-tool.js';
 import { answer } from './answer.js';
 
 /** Hints of a tool that stops a run: destructive, and idempotent. */
@@ -16,7 +16,7 @@ const ENDS_A_RUN: ToolAnnotations = {
 
 /** `cancel_run`: stops a running run. */
 export function cancelRunTool(client: RentalClient): RentedTool {
-  return alwaysThereTool({
+  return checkedTool({
     name: 'cancel_run',
     title: 'Stop a run',
     description:

@@ -10,7 +10,7 @@ import { cleanJson, creatorLine } from '../text/creator-text.js';
 import { failingText } from '../text/failing-text.js';
 import { compileInput } from '../schema/compile-input.js';
 import type { RentedTool } from '../definitions/rented-tool.js';
-import { alwaysThereTool } from './always-there-tool.js';
+import { checkedTool } from '../runs/checked-tool.js';
 import { agentIdArgument } from './agent-id.js';
 import { answer, objectResult, READ_ONLY } from './answer.js';
 
@@ -19,7 +19,7 @@ const MAX = { title: 120, description: 4_000, sample: 1_000, schemaText: 500, sc
 
 /** `get_listing`: one agent with its input schema and its rental. */
 export function getListingTool(client: RentalClient): RentedTool {
-  return alwaysThereTool({
+  return checkedTool({
     name: 'get_listing',
     title: 'Show an agent',
     description:

@@ -11,7 +11,7 @@ import {
   receiptPath,
   RESULT_MAX_BYTES,
 } from '../runs/run-result.js';
-import { alwaysThereTool } from './always-there-tool.js';
+import { checkedTool } from '../runs/checked-tool.js';
 import { answer, READ_ONLY } from './answer.js';
 
 /** Default wait for a running run. */
@@ -19,7 +19,7 @@ const WAIT_SECONDS = 20;
 
 /** `get_run`: the result of an earlier run, from any character on. */
 export function getRunTool(client: RentalClient): RentedTool {
-  return alwaysThereTool({
+  return checkedTool({
     name: 'get_run',
     title: 'Show a run',
     description:

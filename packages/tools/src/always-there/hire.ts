@@ -2,7 +2,7 @@ import type { JsonObject, SignedReceipt } from '@agent-rental/contract';
 import { type CallOptions, createDeadline } from '@agent-rental/sdk';
 import { cleanJson, MARKETPLACE_MARK } from '../text/creator-text.js';
 import { resultOfBadArguments, resultOfError } from '../definitions/error-result.js';
-import { alwaysThereTool } from './always-there-tool.js';
+import { checkedTool } from '../runs/checked-tool.js';
 import { agentFacts, chooseAgent, type ChosenAgent, type HireRequest } from './hire/choose-agent.js';
 import { lamportsOfSol, lamportsText } from '../text/lamports-text.js';
 import { compileInput } from '../schema/compile-input.js';
@@ -34,7 +34,7 @@ const RECEIPT_TIMEOUT_MS = 5_000;
  */
 export function hireTool(context: ToolContext): RentedTool {
   const pays = context.wallet !== undefined;
-  return alwaysThereTool({
+  return checkedTool({
     name: 'hire',
     title: 'Hire an agent for a task',
     description:

@@ -5,7 +5,7 @@ import type { RentedTool } from '../definitions/rented-tool.js';
 import { toolName } from '../definitions/tool-name.js';
 import { textArgument } from '../runs/run-arguments.js';
 import { creatorLine } from '../text/creator-text.js';
-import { alwaysThereTool } from './always-there-tool.js';
+import { checkedTool } from '../runs/checked-tool.js';
 import { answer, objectResult, READ_ONLY } from './answer.js';
 import { pageArguments } from './page-arguments.js';
 
@@ -16,7 +16,7 @@ const MAX_LOOKED_THROUGH = 1_000;
 
 /** `list_rentals`: the rentals of this wallet, also without a direct tool. */
 export function listRentalsTool(client: RentalClient): RentedTool {
-  return alwaysThereTool({
+  return checkedTool({
     name: 'list_rentals',
     title: 'List rented agents',
     description:

@@ -15,7 +15,7 @@ import {
 } from '../runs/run-arguments.js';
 import type { ToolContext } from '../definitions/tool-context.js';
 import { toolName } from '../definitions/tool-name.js';
-import { alwaysThereTool } from './always-there-tool.js';
+import { checkedTool } from '../runs/checked-tool.js';
 import { agentIdArgument } from './agent-id.js';
 import { answer, objectResult } from './answer.js';
 
@@ -35,7 +35,7 @@ const DAY_SECONDS = 86_400;
  */
 export function rentListingTool(context: ToolContext): RentedTool {
   const pays = context.wallet !== undefined;
-  return alwaysThereTool({
+  return checkedTool({
     name: 'rent_listing',
     title: 'Rent an agent',
     description:

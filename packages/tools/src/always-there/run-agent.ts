@@ -18,7 +18,7 @@ import { RUN_ANNOTATIONS, spendingOfRun } from '../runs/bind-direct-tool.js';
 import type { RunTask } from '../runs/run-arguments.js';
 import { runTask } from '../runs/run-task.js';
 import type { ToolContext } from '../definitions/tool-context.js';
-import { alwaysThereTool } from './always-there-tool.js';
+import { checkedTool } from '../runs/checked-tool.js';
 import { agentIdArgument } from './agent-id.js';
 
 /**
@@ -27,7 +27,7 @@ import { agentIdArgument } from './agent-id.js';
  */
 export function runAgentTool(context: ToolContext): RentedTool {
   const { client, cache } = context;
-  return alwaysThereTool({
+  return checkedTool({
     name: 'run_agent',
     title: 'Run a rented agent',
     description:

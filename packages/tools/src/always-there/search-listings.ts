@@ -10,7 +10,7 @@ import type { RentalClient } from '@agent-rental/sdk';
 import { creatorLine } from '../text/creator-text.js';
 import type { RentedTool } from '../definitions/rented-tool.js';
 import { numberArgument, textArgument } from '../runs/run-arguments.js';
-import { alwaysThereTool } from './always-there-tool.js';
+import { checkedTool } from '../runs/checked-tool.js';
 import { answer, objectResult, READ_ONLY } from './answer.js';
 import { offerFacts } from './get-listing.js';
 import { pageArguments } from './page-arguments.js';
@@ -20,7 +20,7 @@ const DESCRIPTION_LENGTH = 280;
 
 /** `search_listings`: finds agents that can be rented. */
 export function searchListingsTool(client: RentalClient): RentedTool {
-  return alwaysThereTool({
+  return checkedTool({
     name: 'search_listings',
     title: 'Search agents to rent',
     description:

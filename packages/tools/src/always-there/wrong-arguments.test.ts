@@ -78,8 +78,3 @@ describe('a tool that needs no rental', () => {
     expect(await said('search_listings', args)).toContain(ID);
   });
 });
-
-it('a run of a rented agent is refused if its input is beside "input" [ADP-15]', async () => {
-  const text = await said('echo_aaaaaa', { task: 't', csv: 'a,b' });
-  expect(text).toContain('"csv" belongs into "input": {"input": {"csv": ...}}.');
-});

@@ -1,11 +1,10 @@
 import type { DirectToolDefinition } from '../definitions/direct-tool-definition.js';
 import { resultOfBadArguments, resultOfError } from '../definitions/error-result.js';
-import {
-  defineTool,
-  type RentedTool,
-  type ToolAnnotations,
-  type ToolCallOptions,
-  type ToolSpending,
+import type {
+  RentedTool,
+  ToolAnnotations,
+  ToolCallOptions,
+  ToolSpending,
 } from '../definitions/rented-tool.js';
 import type { ToolContext } from '../definitions/tool-context.js';
 import {
@@ -17,7 +16,7 @@ import {
   taskArgument,
   type RunTask,
 } from './run-arguments.js';
-import { checkPlaces } from './check-arguments.js';
+import { checkedTool } from './checked-tool.js';
 import { approvalOfRun } from './run-spending.js';
 import { runTask } from './run-task.js';
 
@@ -32,7 +31,7 @@ export const RUN_ANNOTATIONS: ToolAnnotations = {
 /** Returns the direct tool of a definition, bound to the client that calls it. */
 export function bindDirectTool(context: ToolContext, definition: DirectToolDefinition): RentedTool {
   const { name, title, description, inputSchema, agentId, input, priceLamports } = definition;
-  return defineTool({
+  return checkedTool({
     name,
     title,
     description,
@@ -50,7 +49,6 @@ export function bindDirectTool(context: ToolContext, definition: DirectToolDefin
       try {
         const given = argumentsObject(args);
         own = runOptions(given, options);
-        checkPlaces({ inputSchema }, given);
         // The tool ignores `agent_id`: it runs its own agent.
         const value = given['input'] ?? undefined;
         run = {

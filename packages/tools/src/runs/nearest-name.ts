@@ -3,17 +3,18 @@ const MAX_EDITS = 2;
 
 /** The name that is nearest to a wrong one by its letters; undefined if none is near. */
 export function nearestName(wrong: string, names: readonly string[]): string | undefined {
-  const given = plain(wrong);
+  const given = plainName(wrong);
   if (given === '') return undefined;
   return (
-    names.find((name) => plain(name) === given) ??
-    names.find((name) => plain(name).startsWith(given) || given.startsWith(plain(name))) ??
-    names.find((name) => edits(plain(name), given) <= Math.min(MAX_EDITS, given.length - 2)) ??
+    names.find((name) => plainName(name) === given) ??
+    names.find((name) => plainName(name).startsWith(given) || given.startsWith(plainName(name))) ??
+    names.find((name) => edits(plainName(name), given) <= Math.min(MAX_EDITS, given.length - 2)) ??
     names.find((name) => wordsOf(name).some((word) => wordsOf(wrong).includes(word)))
   );
 }
 
-function plain(name: string): string {
+/** A name's letters and digits, in lower case. */
+export function plainName(name: string): string {
   return wordsOf(name).join('');
 }
 

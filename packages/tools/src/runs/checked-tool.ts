@@ -1,15 +1,11 @@
-import type { AlwaysThereToolName } from '@agent-rental/contract';
 import { resultOfBadArguments } from '../definitions/error-result.js';
 import { defineTool, type RentedTool } from '../definitions/rented-tool.js';
-import { checkArguments } from '../runs/check-arguments.js';
-import { argumentsObject, BadArgumentsError } from '../runs/run-arguments.js';
+import { checkArguments } from './check-arguments.js';
+import { argumentsObject, BadArgumentsError } from './run-arguments.js';
 
-/** The definition of a tool that needs no rental, as {@link defineTool} takes it. */
-type AlwaysThereDefinition = Parameters<typeof defineTool>[0] & { readonly name: AlwaysThereToolName };
-
-/** Completes a tool that needs no rental: refuses unknown arguments before the tool runs or asks for an approval. */
-export function alwaysThereTool(definition: AlwaysThereDefinition): RentedTool {
-  const { approvalOf, stream } = definition;
+/** Completes a tool: refuses unknown arguments before the tool runs, or asks a person for an approval. */
+export function checkedTool(definition: Parameters<typeof defineTool>[0]): RentedTool {
+  const { approvalOf, spending, stream } = defineTool(definition);
   const refusalOf = (args: unknown): string | undefined => {
     try {
       checkArguments(definition, argumentsObject(args));
@@ -21,6 +17,8 @@ export function alwaysThereTool(definition: AlwaysThereDefinition): RentedTool {
   };
   return defineTool({
     ...definition,
+    spending: async (args, options) =>
+      refusalOf(args) === undefined ? spending(args, options) : { kind: 'nothing' },
     ...(approvalOf && {
       approvalOf: async (args, options) =>
         refusalOf(args) === undefined ? approvalOf(args, options) : undefined,
