@@ -1,29 +1,35 @@
 import { createHash } from 'node:crypto';
 
 /** The address of one running call. */
-interface CallAddress {
-  /** The caller, who can cancel only own calls. */
+export interface CallAddress {
+  /** The caller, who can cancel only own calls. Without a session this is the caller's key. */
   readonly callerId: string;
+  /** Empty without a session. */
   readonly sessionId: string;
   readonly requestId: string | number;
 }
 
+/** The calls of one address, each with the key of its run. A resumed call has the key of the first one. */
+type CallsOfAddress = Map<AbortController, string>;
+
 /**
- * Running calls in this process, of clients of the eras before 2026-07-28. These clients send `notifications/cancelled` as a
- * separate request, which finds the call here.
+ * Running calls in this process. A client sends `notifications/cancelled` as a separate request, which finds the call here.
+ * Several clients of one key may have different calls of one id at a time: such a cancel names none of them.
  */
 export class RunningCalls {
-  readonly #calls = new Map<string, AbortController>();
+  readonly #calls = new Map<string, CallsOfAddress>();
 
-  /** Registers a call; `release` forgets it. */
-  begin(address: CallAddress): { signal: AbortSignal; release: () => void } {
+  /** Registers a call; `release` forgets it. @param runKey the same for a call and its resumption */
+  begin(address: CallAddress, runKey: string): { signal: AbortSignal; release: () => void } {
     const key = keyOfCall(address);
     const controller = new AbortController();
-    this.#calls.set(key, controller);
+    const same = this.#calls.get(key) ?? new Map<AbortController, string>();
+    this.#calls.set(key, same.set(controller, runKey));
     return {
       signal: controller.signal,
       release: () => {
-        if (this.#calls.get(key) === controller) this.#calls.delete(key);
+        same.delete(controller);
+        if (same.size === 0 && this.#calls.get(key) === same) this.#calls.delete(key);
       },
     };
   }
@@ -35,15 +41,18 @@ export class RunningCalls {
 
   /** Aborts a call for another replica. @param key of {@link keyOfCall} */
   cancelByKey(key: string): void {
-    this.#calls.get(key)?.abort(new Error('The client cancelled the call.'));
+    const same = this.#calls.get(key);
+    if (same === undefined || new Set(same.values()).size > 1) return;
+    for (const call of same.keys()) call.abort(new Error('The client cancelled the call.'));
   }
 
   /** Aborts all. */
   cancelAll(): void {
-    for (const call of this.#calls.values()) call.abort(new Error('The server is shutting down.'));
+    for (const same of this.#calls.values())
+      for (const call of same.keys()) call.abort(new Error('The server is shutting down.'));
   }
 
-  /** Number of running calls. */
+  /** Number of addresses with a running call. */
   get size(): number {
     return this.#calls.size;
   }

@@ -180,6 +180,15 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
   });
 });
 
+/** The parameters of every request of the 2026-07-28 revision. */
+const MODERN_META = {
+  _meta: {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': OPENING.clientInfo,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  },
+};
+
 describe('MCP over bare HTTP', () => {
   it.each([
     ['{"jsonrpc"', 400, -32_700],
@@ -192,6 +201,46 @@ describe('MCP over bare HTTP', () => {
     const response = await post(url, body);
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ error: { code } });
+  });
+
+  it.each([
+    ['initialize', { ...OPENING, capabilities: { sampling: null } }, 'params.capabilities.sampling: '],
+    ['initialize', { ...OPENING, clientInfo: { name: 'a' } }, 'params.clientInfo.version: '],
+    ['initialize', undefined, 'params: '],
+    ['tools/list', { cursor: null }, 'params.cursor: Invalid input: expected string, received null'],
+    ['resources/list', { cursor: 5 }, 'params.cursor: '],
+    ['resources/read', {}, 'params.uri: '],
+    ['prompts/get', { name: 'x', arguments: { a: 5 } }, 'params.arguments.a: '],
+    ['tools/call', { name: 5 }, 'params.name: '],
+    ['tools/call', { name: 'search_listings', arguments: [] }, 'params.arguments: '],
+    ['tools/list', [], '"params" must be an object'],
+    ['tools/list', { _meta: { progressToken: {} } }, '"progressToken" in "_meta" must be'],
+  ])('tells wrong parameters of %s in words (%j)', async (method, params, words) => {
+    const { url } = await serve(createStandIn());
+    const text = await (await post(url, message(method, params, 1))).text();
+    const line = text.split('\n').find((each) => each.replace('data: ', '').startsWith('{'));
+    const { id, error } = JSON.parse(line?.replace('data: ', '') ?? '') as { id: number; error: Error };
+    expect({ id, error }).toMatchObject({ id: 1, error: { code: -32_602 } });
+    expect(error.message).toContain(words);
+    expect(error.message).not.toMatch(/[[\]\n]/);
+  });
+
+  it.each([
+    ['*/*', 200, 'text/event-stream'],
+    ['application/*, text/*', 200, 'text/event-stream'],
+    ['APPLICATION/JSON, Text/Event-Stream;q=0.1', 200, 'text/event-stream'],
+    ['application/*', 200, 'application/json'],
+    ['application/json, text/event-stream;q=0', 200, 'application/json'],
+    ['application/jsonx', 406, 'application/json'],
+    ['text/html, */*;q=0', 406, 'application/json'],
+  ])('reads the media ranges of Accept: %s', async (accept, status, type) => {
+    const { url } = await serve(createStandIn());
+    const response = await post(url, message('initialize', OPENING, 1), { accept });
+    expect([response.status, response.headers.get('content-type')]).toEqual([status, type]);
+    const text = await response.text();
+    if (status === 406) expect(JSON.parse(text)).toMatchObject({ id: 1, error: { code: -32_000 } });
+    else expect(text).toContain('"serverInfo"');
+    expect(response.headers.has('mcp-session-id')).toBe(status === 200);
   });
 
   it.each([
@@ -234,6 +283,29 @@ describe('MCP over bare HTTP', () => {
     await (await post(url, message('tools/list', {}, 8), session)).text();
     expect(agent.wasAborted()).toBe(false);
     await post(url, cancel, session);
+    await agent.aborted;
+    expect(await (await calling).text()).toContain('The call was cancelled.');
+  });
+
+  it.each([
+    ['2025', {}, {}],
+    ['2026', MODERN_META, { 'mcp-protocol-version': '2026-07-28' }],
+  ])('lets a caller without a session cancel its call (%s) [RUN-11]', async (_era, params, headers) => {
+    const agent = hangingAgent();
+    const { url } = await serve(createStandIn([{ id: 'slow-aaaaaa', run: agent.run }]));
+    const named = { ...headers, 'mcp-method': 'tools/call', 'mcp-name': 'slow_aaaaaa' };
+    const call = message('tools/call', { name: 'slow_aaaaaa', arguments: { task: 't' }, ...params }, 7);
+    const calling = post(url, call, named);
+    await agent.started;
+    const cancel = (requestId: number, more: object) => {
+      const told = { ...headers, 'mcp-method': 'notifications/cancelled', ...more };
+      return post(url, message('notifications/cancelled', { requestId, ...params }), told);
+    };
+    expect((await cancel(8, {})).status).toBe(202);
+    expect((await cancel(7, { authorization: 'Bearer other' })).status).toBe(202);
+    await (await post(url, message('tools/list', {}, 8))).text();
+    expect(agent.wasAborted()).toBe(false);
+    await cancel(7, {});
     await agent.aborted;
     expect(await (await calling).text()).toContain('The call was cancelled.');
   });

@@ -26,12 +26,13 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { beginEarly } from './early-stream.js';
 import { LegacyExchanges } from './legacy-exchange.js';
-import { OpenAnswers } from './open-answers.js';
+import { takesMediaType } from './media-ranges.js';
+import { OpenAnswers, untilEnd } from './open-answers.js';
 import { createRentalServer } from '../rental-server.js';
 import type { HttpCall, RentalServerOptions } from '../rental-server-options.js';
 import { readReplicaMessage, type ReplicaBus, type ReplicaMessage } from './replica-bus.js';
 import { LAST_EVENT_HEADER, newCallKey, Resumption, type ResumableCall } from './resumption.js';
-import { keyOfCall, RunningCalls } from '../calls/running-calls.js';
+import { keyOfCall, RunningCalls, type CallAddress } from '../calls/running-calls.js';
 import { SESSION_HEADER, Sessions } from '../sessions/sessions.js';
 import { createTokenSigner, type CarriedSecret } from '../sessions/signed-token.js';
 
@@ -163,42 +164,42 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     request: Request,
     caller: RentalMcpCaller,
     body: unknown,
-    key = newCallKey(),
+    key: string,
   ): Promise<Response> => {
+    const started = isToolCall(body) ? running.begin(addressOf(request, caller, body.id), key) : undefined;
     // The SDK does not verify it, and only passes it to the factory above.
     const extra: Carried = {
       caller,
       select: selectionOf(request),
-      call: { key, cancelled: never, caller: caller.keyId ?? caller.id },
+      call: { key, cancelled: started?.signal ?? never, caller: caller.keyId ?? caller.id },
     };
     const authInfo = { token: '', clientId: caller.id, scopes: [], extra: { ...extra } };
     const answer = stateless.fetch(request, {
       authInfo,
       ...(body === undefined ? {} : { parsedBody: body }),
     });
-    if (!isToolCall(body)) return answer;
+    if (started === undefined || !isToolCall(body)) return answer;
+    const released = releasedAtEnd(answer, started.release);
     const eventIds = resumption.eventIds(caller.id, { key, request: body });
-    return eventIds === undefined ? answer : beginEarly(answer, body, eventIds);
+    return eventIds === undefined ? released : beginEarly(released, body, eventIds);
   };
 
   const serveLegacy = async (
     request: Request,
     caller: RentalMcpCaller,
     body: unknown,
-    key = newCallKey(),
+    key: string,
   ): Promise<Response> => {
     const sessionId = request.headers.get(SESSION_HEADER) ?? undefined;
     if (sessionId !== undefined && sessions.isEnded(caller.id, sessionId)) {
       return rejection(404, -32_001, 'The session has been ended by its client.');
     }
-    const address = sessionId === undefined ? undefined : { callerId: caller.id, sessionId };
-    if (address && isJSONRPCNotification(body) && body.method === 'notifications/cancelled') {
-      const requestId = body.params?.['requestId'];
-      if (typeof requestId === 'string' || typeof requestId === 'number')
-        everywhere({ kind: 'cancel', call: keyOfCall({ ...address, requestId }) });
-    }
+    const accept = request.headers.get('accept');
+    const takesStream = takesMediaType(accept, 'text/event-stream');
+    if (!takesStream && !takesMediaType(accept, 'application/json'))
+      return rejection(406, -32_000, 'Accept application/json and text/event-stream.', idOf(body));
     const isCall = isToolCall(body);
-    const started = address && isCall ? running.begin({ ...address, requestId: body.id }) : undefined;
+    const started = isCall ? running.begin(addressOf(request, caller, body.id), key) : undefined;
     const callerName =
       sessionId === undefined ? (caller.keyId ?? caller.id) : sessions.key(caller.id, sessionId);
     const call: HttpCall = { key, cancelled: started?.signal ?? never, caller: callerName };
@@ -207,15 +208,15 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
         server: serverFor({ caller, call, select: selectionOf(request) }, 'legacy'),
         request,
         body,
-        client: sessionId === undefined ? undefined : sessions.read(caller.id, sessionId),
+        // A question to the client needs a stream.
+        client: sessionId === undefined || !takesStream ? undefined : sessions.read(caller.id, sessionId),
         eventIds: isCall ? resumption.eventIds(caller.id, { key, request: body, sessionId }) : undefined,
       },
       () => started?.release(),
     );
-    if (!isInitializeRequest(body) || !response.ok) return response;
-    const headers = new Headers(response.headers);
-    headers.set(SESSION_HEADER, sessions.open(caller.id, body.params));
-    return new Response(response.body, { status: response.status, headers });
+    if (isInitializeRequest(body) && response.ok)
+      response.headers.set(SESSION_HEADER, sessions.open(caller.id, body.params));
+    return takesStream ? response : lastMessage(response, idOf(body));
   };
 
   /** Takes a client's answer to a question of its call, which may run on another replica. */
@@ -228,8 +229,11 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     request: Request,
     caller: RentalMcpCaller,
     body: unknown,
-    key?: string,
+    key = newCallKey(),
   ): Promise<Response> => {
+    const requestId = cancelledIdOf(body);
+    if (requestId !== undefined)
+      everywhere({ kind: 'cancel', call: keyOfCall(addressOf(request, caller, requestId)) });
     const serve = async () =>
       body !== undefined && (await isLegacyRequest(request, body))
         ? serveLegacy(request, caller, body, key)
@@ -277,6 +281,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     if (body === undefined && read.text.length > MOST_REREAD_CHARACTERS)
       return rejection(400, -32_700, 'The request is not JSON, or has too many values or levels.');
     if (isJSONRPCResponse(body)) return takeAnswer(body);
+    if (hasWrongParams(body)) return rejection(400, -32_602, WRONG_PARAMS, idOf(body));
     return serveMessage(body === undefined ? reread(request, read.text) : request, caller, body);
   };
 
@@ -299,6 +304,34 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
 /** @throws ToolSelectionError */
 function selectionOf({ url }: Request): ToolSelection | undefined {
   return readToolSelection(new URL(url).searchParams.get('tools'));
+}
+
+/** The address of a call. A caller without a session is named by its key. */
+function addressOf(request: Request, caller: RentalMcpCaller, requestId: string | number): CallAddress {
+  const sessionId = request.headers.get(SESSION_HEADER);
+  return sessionId === null
+    ? { callerId: caller.keyId ?? caller.id, sessionId: '', requestId }
+    : { callerId: caller.id, sessionId, requestId };
+}
+
+/** The request that a message cancels; undefined for any other message. */
+function cancelledIdOf(body: unknown): string | number | undefined {
+  if (!isJSONRPCNotification(body) || body.method !== 'notifications/cancelled') return undefined;
+  const requestId = body.params?.['requestId'];
+  return typeof requestId === 'string' || typeof requestId === 'number' ? requestId : undefined;
+}
+
+/** The same answer; `release` is called at its end. */
+async function releasedAtEnd(answer: Promise<Response>, release: () => void): Promise<Response> {
+  try {
+    const response = await answer;
+    if (response.body !== null) return new Response(untilEnd(response.body, release), response);
+    release();
+    return response;
+  } catch (error) {
+    release();
+    throw error;
+  }
 }
 
 function isToolCall(body: unknown): body is JSONRPCRequest {
@@ -347,6 +380,39 @@ async function parsed(text: string, parse: (text: string) => unknown): Promise<u
   }
 }
 
-function rejection(status: number, code: number, message: string): Response {
-  return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status });
+const WRONG_PARAMS =
+  'The parameters have a wrong form. "params" must be an object, and "_meta" in it, too. "progressToken" in "_meta" must be a ' +
+  'text or a whole number.';
+
+/** Whether a message would be a request with other parameters. */
+function hasWrongParams(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null || isJSONRPCRequest(body)) return false;
+  const { params, ...rest } = body as { params?: unknown };
+  return params !== undefined && isJSONRPCRequest(rest);
+}
+
+/** The id of a request; null for any other message. */
+function idOf(body: unknown): string | number | null {
+  const id = (body as { id?: unknown } | null | undefined)?.id;
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
+
+/** The result alone, for a client that takes no stream. */
+async function lastMessage(response: Response, id: string | number | null): Promise<Response> {
+  if (response.headers.get('content-type') !== 'text/event-stream') return response;
+  const events = (await response.text()).split('\n');
+  const message = events.findLast((line) => line.startsWith('data: {'))?.slice('data: '.length);
+  if (message === undefined) return rejection(500, -32_603, 'Internal error', id);
+  const headers = new Headers(response.headers);
+  headers.set('content-type', 'application/json');
+  return new Response(message, { headers });
+}
+
+function rejection(
+  status: number,
+  code: number,
+  message: string,
+  id: string | number | null = null,
+): Response {
+  return Response.json({ jsonrpc: '2.0', id, error: { code, message } }, { status });
 }

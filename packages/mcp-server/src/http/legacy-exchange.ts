@@ -55,7 +55,7 @@ export class LegacyExchanges {
     request.signal.addEventListener('abort', end);
     try {
       if (client) await introduction.introduce(client);
-      const response = await transport.handleRequest(request, { parsedBody: body });
+      const response = await transport.handleRequest(acceptingAll(request), { parsedBody: body });
       if (response.body === null || !response.headers.get('content-type')?.startsWith('text/event-stream')) {
         end();
         return response;
@@ -108,6 +108,13 @@ function introduceClient(
         transport.onmessage?.({ jsonrpc: '2.0', id: handshakeId, method: 'initialize', params });
       }),
   };
+}
+
+/** The same request without its body, which was read. The SDK compares `Accept` by its letters; ours was checked before. */
+function acceptingAll({ url, method, headers: given, signal }: Request): Request {
+  const headers = new Headers(given);
+  headers.set('accept', 'application/json, text/event-stream');
+  return new Request(url, { method, headers, signal });
 }
 
 /** A copy without undefined members. */
