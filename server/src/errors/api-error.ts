@@ -16,6 +16,8 @@ export interface ApiErrorDetails {
   /** The next step of a caller over HTTP; it ends the message. The only place for endpoints and headers. */
   next?: string | undefined;
   onChainError?: OnChainError | undefined;
+  /** A more exact HTTP status than the code's, of the same class. */
+  status?: number | undefined;
   /** Becomes the `Retry-After` header. Temporary errors have one in any case. */
   retryAfterSeconds?: number | undefined;
   runId?: string | undefined;
@@ -66,7 +68,7 @@ export class ApiError extends Error {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.reason = refusal.reason;
-    this.status = ERROR_STATUS[code];
+    this.status = details.status ?? ERROR_STATUS[code];
     this.onChainError = details.onChainError;
     this.retryAfterSeconds = details.retryAfterSeconds ?? RETRY_AFTER_SECONDS[code];
     this.runId = details.runId;

@@ -1,4 +1,6 @@
+import { STATUS_CODES, type IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
 
 /** A connection error as Node's HTTP parser and its timers give it. */
@@ -9,10 +11,34 @@ export interface BrokenRequestError extends Error {
 /** How long a sender that was refused may go on sending, so that it gets to read why. */
 const LINGER_MS = 1_000;
 
-const REASON: Record<string, string> = {
-  HPE_HEADER_OVERFLOW: 'The headers are too large.',
-  ERR_HTTP_REQUEST_TIMEOUT: 'The request took too long to arrive.',
+const REASON: Readonly<Record<string, { told: string; status: number }>> = {
+  HPE_HEADER_OVERFLOW: { told: 'The headers are too large.', status: 431 },
+  ERR_HTTP_REQUEST_TIMEOUT: { told: 'The request took too long to arrive.', status: 408 },
 };
+const NO_HTTP = { told: 'The request is not valid HTTP.', status: 400 };
+
+/** Operations whose input may be sent as a file. */
+const TAKES_FILES: ReadonlySet<string | undefined> = new Set(['execute', 'executeStream']);
+
+/** The refusal of a body beyond the bound of its route. */
+export function bodyTooLarge({ routeOptions: { bodyLimit, config } }: FastifyRequest): ApiError {
+  const next = TAKES_FILES.has(config.operationId)
+    ? 'Send a large input as a file: POST /v1/files gives an input_uri.'
+    : undefined;
+  return new ApiError('invalid_request', `The body has more than ${bodyLimit} bytes.`, { next, status: 413 });
+}
+
+/** @throws ApiError for a compressed body: unpacked it could be of any size. */
+export function refuseEncodedBody(headers: IncomingHttpHeaders, reply: FastifyReply): void {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (encoding === '' || encoding === 'identity') return;
+  // RFC 9110, section 15.5.16.
+  reply.header('Accept-Encoding', 'identity');
+  throw new ApiError('invalid_request', 'The body is compressed.', {
+    next: 'Send it without Content-Encoding.',
+    status: 415,
+  });
+}
 
 const answered = new WeakSet<Socket>();
 
@@ -34,10 +60,8 @@ export async function refuseBrokenRequest(
     socket.destroy();
     return;
   }
-  const refusal = new ApiError(
-    'invalid_request',
-    REASON[error.code ?? ''] ?? 'The request is not valid HTTP.',
-  );
+  const { told, status } = REASON[error.code ?? ''] ?? NO_HTTP;
+  const refusal = new ApiError('invalid_request', told, { status });
   const body = JSON.stringify({ error: refusal.body(requestId) });
   const given = await headersOrNone(headers);
   const head = Object.entries({
@@ -47,7 +71,7 @@ export async function refuseBrokenRequest(
     ...given,
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.on('error', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${refusal.status} Bad Request\r\n${head.join('')}\r\n${body}`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`);
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 

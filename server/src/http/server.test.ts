@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { once } from 'node:events';
+import { gzipSync } from 'node:zlib';
 import { connect, type AddressInfo } from 'node:net';
 import { errorEnvelope, operations, type Operation } from '@agent-rental/contract';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
@@ -363,10 +364,11 @@ describe('a request', () => {
     ['a prototype key [ERR-21]', '{"text":"a","__proto__":{"admin":true}}'],
     ['a prototype key further in [ERR-21]', '{"text":"a","more":{"__proto__":{"admin":true}}}'],
     ['a constructor with a prototype [ERR-21]', '{"text":"a","constructor":{"prototype":{"admin":true}}}'],
-  ])('whose body is %s is refused', async (_, payload) => {
+  ])('whose body is %s is refused', async (what, payload) => {
     await start();
     const response = await post(payload, JSON_TYPE);
-    expectError(response, 400, 'invalid_request');
+    const told = expectError(response, 400, 'invalid_request');
+    if (what.includes('ERR-21')) expect(told).toContain('These names are not taken.');
     expectRateHeaders(response);
     expect(({} as Record<string, unknown>)['admin']).toBeUndefined();
   });
@@ -378,6 +380,26 @@ describe('a request', () => {
   ])('whose body is %s is refused, naming the field [ERR-11]', async (_, payload, field) => {
     await start();
     expect(expectError(await post(payload), 400, 'invalid_request')).toContain(field);
+  });
+
+  it.each([
+    [{ 'content-encoding': 'gzip' }, gzipSync('{"text":"a"}'), 415, 'is compressed'],
+    [{ 'content-encoding': 'br, identity' }, '{"text":"a"}', 415, 'is compressed'],
+    [{}, JSON.stringify({ text: 'x'.repeat(3_000_000) }), 413, 'more than 65536 bytes'],
+  ])(
+    'with %j and a body that is not read gets the exact status [ERR-33]',
+    async (more, payload, status, why) => {
+      await start();
+      const response = await post(payload, { ...JSON_TYPE, ...more });
+      expect(expectError(response, status, 'invalid_request')).toContain(why);
+      if (why === 'is compressed') expect(response.headers['accept-encoding']).toBe('identity');
+    },
+  );
+
+  it('whose body is not encoded, and says so, is read', async () => {
+    await start();
+    const identity = { ...JSON_TYPE, 'content-encoding': 'identity' };
+    expect((await post('{"text":"a"}', identity)).statusCode).toBe(201);
   });
 
   it.each(['null', '[]', '"text"', '1'])('whose body is %s is refused [ERR-21]', async (payload) => {
@@ -403,7 +425,7 @@ describe('a request', () => {
     'of the content type %s is refused [ERR-21]',
     async (type) => {
       await start();
-      expectError(await post('{"text":"a"}', { 'content-type': type }), 400, 'invalid_request');
+      expectError(await post('{"text":"a"}', { 'content-type': type }), 415, 'invalid_request');
     },
   );
 
@@ -429,13 +451,13 @@ describe('a request', () => {
     await start();
     const text = 'x'.repeat(60_000);
     expect((await post({ text })).statusCode).toBe(201);
-    expectError(await post({ text: text + text }), 400, 'invalid_request');
+    expectError(await post({ text: text + text }), 413, 'invalid_request');
   });
 
   it('nested very deeply is refused or served, and harms nothing [ERR-21]', async () => {
     await start();
     const deep = `{"text":"a","more":{"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
-    expectError(await post(deep, JSON_TYPE), 400, 'invalid_request');
+    expectError(await post(deep, JSON_TYPE), 413, 'invalid_request');
     expect((await post({ text: 'a' })).statusCode).toBe(201);
   });
 
@@ -493,7 +515,12 @@ describe('a request', () => {
   it.each([
     ['is not HTTP', 'hello\r\n\r\n', 'not valid HTTP'],
     ['has a method that does not exist', 'FETCH / HTTP/1.1\r\nhost: a\r\n\r\n', 'not valid HTTP'],
-    ['has headers beyond every bound', `GET / HTTP/1.1\r\nx: ${'a'.repeat(100_000)}\r\n\r\n`, 'too large'],
+    [
+      'has headers beyond every bound',
+      `GET / HTTP/1.1\r\nx: ${'a'.repeat(100_000)}\r\n\r\n`,
+      'too large',
+      '431 Request Header Fields Too Large',
+    ],
     [
       'has two lengths',
       'POST /v1/echo HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}',
@@ -504,19 +531,28 @@ describe('a request', () => {
       'POST /v1/echo HTTP/1.1\r\nhost: a\r\nauthorization: Bearer good\r\n' +
         'content-type: application/json\r\ncontent-length: 100\r\n\r\n{',
       'too long to arrive',
+      '408 Request Timeout',
     ],
-    ['has headers that never end', 'GET / HTTP/1.1\r\nhost: a\r\n', 'too long to arrive'],
-  ])('that %s gets the same kind of error as every other [ERR-33, LIM-5]', async (_, bytes, reason) => {
-    await start(100, 300);
-    const [head = '', body = ''] = (await rawAnswer(bytes)).split('\r\n\r\n');
-    expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
-    const { error } = errorEnvelope.parse(JSON.parse(body));
-    expect(error).toMatchObject({ code: 'invalid_request', status: 400 });
-    expect(error.message).toContain(reason);
-    expect(head).toContain(`X-Request-Id: ${error.request_id}`);
-    for (const name of ['Limit', 'Remaining', 'Reset'])
-      expect(head).toMatch(new RegExp(`X-RateLimit-${name}: \\d+`));
-  });
+    [
+      'has headers that never end',
+      'GET / HTTP/1.1\r\nhost: a\r\n',
+      'too long to arrive',
+      '408 Request Timeout',
+    ],
+  ])(
+    'that %s gets the same kind of error as every other [ERR-33, LIM-5]',
+    async (_, bytes, reason, line = '400 Bad Request') => {
+      await start(100, 300);
+      const [head = '', body = ''] = (await rawAnswer(bytes)).split('\r\n\r\n');
+      expect(head.split('\r\n')[0]).toBe(`HTTP/1.1 ${line}`);
+      const { error } = errorEnvelope.parse(JSON.parse(body));
+      expect(error).toMatchObject({ code: 'invalid_request', status: Number.parseInt(line, 10) });
+      expect(error.message).toContain(reason);
+      expect(head).toContain(`X-Request-Id: ${error.request_id}`);
+      for (const name of ['Limit', 'Remaining', 'Reset'])
+        expect(head).toMatch(new RegExp(`X-RateLimit-${name}: \\d+`));
+    },
+  );
 
   it('that breaks off in its body leaves the server up [ERR-21]', async () => {
     await start();

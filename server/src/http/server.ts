@@ -12,7 +12,7 @@ import {
 } from 'fastify';
 import { MCP_PATH, operations, type Operation } from '@agent-rental/contract';
 import { ApiError, internalError } from '../errors/api-error.js';
-import { refuseBrokenRequest } from './broken-requests.js';
+import { bodyTooLarge, refuseBrokenRequest, refuseEncodedBody } from './broken-requests.js';
 import { addJsonBodies, discardBody } from './json-body.js';
 import type { InternalRequests } from './internal-requests.js';
 import type { Logger } from '../platform/logger.js';
@@ -172,6 +172,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     // PostgreSQL keeps no such text.
     if (request.url.includes('%00'))
       throw new ApiError('invalid_request', 'The path or the query contains a null character.');
+    refuseEncodedBody(request.headers, reply);
     if (options.hasRoom?.() === false) requireNoWrite(request);
   });
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -200,8 +201,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     done();
   });
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
-    if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') await discardBody(request.raw);
-    const apiError = toApiError(error);
+    const isTooLarge = error.code === 'FST_ERR_CTP_BODY_TOO_LARGE';
+    if (isTooLarge) await discardBody(request.raw);
+    const apiError = isTooLarge ? bodyTooLarge(request) : toApiError(error);
     if (apiError.status >= 500) request.log.error({ err: apiError.cause ?? apiError }, apiError.message);
     return writeError(reply, apiError, request);
   });
@@ -340,6 +342,9 @@ function writeError(reply: FastifyReply, error: ApiError, request: FastifyReques
     .send(errorForm?.body(error, request.id) ?? { error: error.body(request.id) });
 }
 
+/** Refusals of a body that clients treat by their status. */
+const EXACT_STATUSES: ReadonlySet<number> = new Set([413, 415]);
+
 /** Any thrown value as an API error; an unexpected one shows the caller nothing of itself. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
@@ -347,7 +352,9 @@ export function toApiError(error: unknown): ApiError {
   if (status !== undefined && status >= 400 && status < 500) {
     // Fastify's own refusals: malformed JSON, a wrong content type, a body that is too large.
     const reason = (error as FastifyError).message.replace(/\.?$/, '.');
-    return new ApiError('invalid_request', `${STATUS_CODES[status] ?? 'Bad request'}: ${reason}`);
+    return new ApiError('invalid_request', `${STATUS_CODES[status] ?? 'Bad request'}: ${reason}`, {
+      status: EXACT_STATUSES.has(status) ? status : undefined,
+    });
   }
   return internalError(error);
 }

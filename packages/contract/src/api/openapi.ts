@@ -47,6 +47,9 @@ const UPLOAD = { 'application/octet-stream': BYTES, '*/*': BYTES };
 
 const NOT_MODIFIED = 'The copy in If-None-Match is current';
 
+/** Statuses of bodies that are too large, compressed, or of another type. */
+const BODY_STATUSES = [413, 415];
+
 /** Statuses of errors that any operation may answer with. */
 const ERROR_STATUSES = [...new Set(Object.values(ERROR_STATUS))].sort((a, b) => a - b);
 
@@ -173,6 +176,7 @@ function describe(
           }
         : {}),
       ...describeErrors(errors, errorSchema),
+      ...(operation.body || operation.upload ? describeErrors(BODY_STATUSES, errorSchema) : {}),
     },
   };
 }
@@ -344,7 +348,7 @@ function describeTestFunds(errorSchema: Schema, components: Record<string, Schem
       content: json(toSchema(testFundsBody, 'input', components), { wallet }),
     },
     responses: {
-      ...describeErrors([400, 404, 429, ...SERVICE_ERRORS], errorSchema),
+      ...describeErrors([400, 404, ...BODY_STATUSES, 429, ...SERVICE_ERRORS], errorSchema),
       200: {
         description: 'Success',
         headers: HEADERS,
@@ -391,10 +395,11 @@ function describeErrors(statuses: readonly number[], errorSchema: Schema): Recor
     statuses.map((status) => [
       status,
       {
-        description: Object.entries(ERROR_STATUS)
-          .filter(([, of]) => of === status)
-          .map(([code]) => code)
-          .join(', '),
+        description:
+          Object.entries(ERROR_STATUS)
+            .filter(([, of]) => of === status)
+            .map(([code]) => code)
+            .join(', ') || 'invalid_request',
         headers: HEADERS,
         content: { 'application/json': { schema: errorSchema } },
       },

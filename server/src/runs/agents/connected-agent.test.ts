@@ -255,6 +255,26 @@ describe('an answer as an event stream', () => {
     expect(texts).toEqual(['Grü', 'ße']);
   });
 
+  it.each(['\r', '\r\n', '\n'])(
+    'may end its lines with %j, and is done at the last, also of an open stream',
+    async (end) => {
+      const lines = (event('output', { delta: 'a' }) + event('done', {})).replaceAll('\n', end);
+      const pieces = [[lines], Array.from(lines)];
+      for (const given of pieces) {
+        serve = async (_, response) => {
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          for (const piece of given) await new Promise((sent) => response.write(piece, sent));
+        };
+        expect(await run()).toEqual({ status: 'completed', output: 'a' });
+      }
+    },
+  );
+
+  it('that breaks off in its last event is not done', async () => {
+    stream(event('output', { delta: 'a' }), 'event: done\ndata: {}\r');
+    await expect(run()).resolves.toMatchObject(FAILED);
+  });
+
   it('may end with the output itself, which begins with the streamed text', async () => {
     stream(event('output', { delta: 'a' }), event('done', { output: 'ab', status: 'completed' }));
     expect(await run()).toEqual({ status: 'completed', output: 'ab' });

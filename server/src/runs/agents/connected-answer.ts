@@ -64,15 +64,27 @@ async function readStream(response: Response, onText: (delta: string) => void): 
     },
   });
   const decoder = new TextDecoder();
+  const lines = toLineFeeds();
   let size = 0;
   // Leaving the loop closes the connection.
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
     if (size > MAX_ANSWER_BYTES) throw new ResponseTooLargeError('the stream is too large');
-    parser.feed(decoder.decode(chunk, { stream: true }));
+    parser.feed(lines(decoder.decode(chunk, { stream: true })));
     if (read.answer !== undefined) return read.answer;
   }
   throw new Error('The stream ended before it was done.');
+}
+
+/** Makes LF of every line end. The parser waits for the rest of a CRLF after a last CR, and an event would come late or never. */
+function toLineFeeds(): (piece: string) => string {
+  let endedByCr = false;
+  return (piece) => {
+    if (piece === '') return piece;
+    const text = endedByCr && piece.startsWith('\n') ? piece.slice(1) : piece;
+    endedByCr = piece.endsWith('\r');
+    return text.replaceAll(/\r\n?/g, '\n');
+  };
 }
 
 /** Streamed text cannot be taken back, so an output that follows deltas must begin with them. */
