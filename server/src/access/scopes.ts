@@ -1,4 +1,4 @@
-import type { ApiKeyScope, RequiredScope } from '@agent-rental/contract';
+import type { ApiKeyScope, PolicyRule, RequiredScope } from '@agent-rental/contract';
 import { ApiError } from '../errors/api-error.js';
 import type { Principal } from './principal.js';
 
@@ -26,6 +26,31 @@ export function requireScope(
       next: `Nothing was changed or charged. Its owner can create a key with that scope: POST /v1/api-keys {"label": ..., "scopes": ["${scopes[0]}", ...]}.`,
       requiredScopes: scopes,
     },
+  );
+}
+
+/**
+ * Lets an API key pass for a listing that its policy names. A wallet's own login passes for every listing.
+ *
+ * @throws ApiError 403
+ */
+export function requireListing({ apiKey }: Pick<Principal, 'apiKey'>, listingId: string): void {
+  const named = apiKey?.policy?.listing_ids;
+  if (named === undefined || named.includes(listingId)) return;
+  throw policyRefusal('listing_ids', `it may not be used for ${listingId}`);
+}
+
+/**
+ * The refusal of a call that a key's spending policy forbids. The specification closes the list of codes. So a payment beyond the
+ * key's limits has the code of a small balance, and a forbidden listing has the code of missing access. `policy_rule` tells
+ * both from the wallet's own refusals.
+ */
+export function policyRefusal(rule: PolicyRule, reason: string): ApiError {
+  const isAmount = rule === 'max_run_lamports' || rule === 'max_day_lamports';
+  return new ApiError(
+    isAmount ? 'insufficient_balance' : 'credential_not_found',
+    `The API key's spending policy refuses this: ${reason}.`,
+    { next: 'Nothing was charged; its owner can make a key with another policy.', policyRule: rule },
   );
 }
 

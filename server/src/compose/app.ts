@@ -5,7 +5,7 @@ import { migrate } from '../database/migrate.js';
 import { openNotifications } from '../database/notifications.js';
 import { createDrain } from '../platform/drain.js';
 import { mountMcp } from '../http/routes/mcp.js';
-import { runnerOf } from '../listings/index.js';
+import { ownerOf } from '../access/owner.js';
 import { createMetrics } from '../operations/index.js';
 import { migrateJobs } from '../jobs/jobs.js';
 import { createOutboundHttp } from '../platform/outbound-http.js';
@@ -101,7 +101,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     publicUrl: config.publicUrl,
     resourceMetadataOf: (request) =>
       httpPart.urlsOf(request)[0].issuer + serviceEndpoints.getProtectedResourceOfMcp.path,
-    hasPins: (principal) => listingsAndFiles.pins.hasAny(runnerOf(principal)),
+    hasPins: (principal) => listingsAndFiles.pins.hasAny(ownerOf(principal)),
   });
   const background = await startBackground(parts, {
     leadership,

@@ -20,7 +20,8 @@ import {
   oauthRoutes,
   type Authorization,
 } from '../identity/index.js';
-import { createCreators, createReviews, listingRoutes, runnerOf } from '../listings/index.js';
+import { ownerOf } from '../access/owner.js';
+import { createCreators, createReviews, listingRoutes } from '../listings/index.js';
 import { registrationRoutes } from '../registration/index.js';
 import { executionRoutes } from '../runs/index.js';
 import {
@@ -70,7 +71,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
   contentRoutes(http, routed.content);
   toolRoutes(http, {
     internalRequests,
-    hasPins: (principal) => listingsAndFiles.pins.hasAny(runnerOf(principal)),
+    hasPins: (principal) => listingsAndFiles.pins.hasAny(ownerOf(principal)),
   });
   const packages = createServedPackages(baseUrl);
   dashboardRoutes(http, {

@@ -2,7 +2,14 @@ import { COUNTED_FOR_TOTAL, RENTAL_MODELS } from '@agent-rental/contract';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, expect, it } from 'vitest';
-import { insertBalance, insertListing, newWallet, openTestDatabase, rowsRead } from '../testing/index.js';
+import {
+  insertBalance,
+  insertListing,
+  loginOf,
+  newWallet,
+  openTestDatabase,
+  rowsRead,
+} from '../testing/index.js';
 import { accessStatus, type AccessStatus } from './access-state.js';
 import { createCredentialRepository } from './repository.js';
 import { createRentalList, type RentalFilter } from './rental-list.js';
@@ -100,7 +107,7 @@ async function walk(wallet: string, filter: RentalFilter, limit: number) {
   for (;;) {
     const last = all.at(-1);
     const after = last && { timeUs: last.purchased_at_us, id: last.address };
-    const page = await rentals.page(wallet, filter, NOW, { limit, offset: 0, after });
+    const page = await rentals.page(loginOf(wallet), filter, NOW, { limit, offset: 0, after });
     all.push(...page);
     if (page.length < limit) return all;
   }
@@ -120,11 +127,11 @@ it('each filter lists and counts just the rentals of which accessStatus says the
           const found = await walk(wallet, filter, limit);
           expect(new Map(found.map(({ address, status }) => [address, status]))).toEqual(expected);
           expect(found).toHaveLength(expected.size);
-          const count = await rentals.count(wallet, filter, NOW, { seen: 0, after: undefined });
+          const count = await rentals.count(loginOf(wallet), filter, NOW, { seen: 0, after: undefined });
           expect(count).toEqual({ total: expected.size, isMinimum: false });
           const times = found.map(({ purchased_at }) => purchased_at.getTime());
           expect(times).toEqual(times.toSorted((one, other) => other - one));
-          const skipped = await rentals.page(wallet, filter, NOW, { limit, offset: 2 });
+          const skipped = await rentals.page(loginOf(wallet), filter, NOW, { limit, offset: 2 });
           expect(skipped).toEqual(found.slice(2, 2 + limit));
         }
       },
@@ -158,12 +165,16 @@ it('a page, and the access check of a run, read as much of a hundred rentals as 
   const read: { count: number; filter: RentalFilter | 'check'; rows: number | undefined }[] = [];
   for (const count of [100, 3_000]) {
     const { wallet, newest } = await storeMany(count);
-    const first = await rentals.page(wallet, undefined, NOW, { limit, offset: 0 });
+    const first = await rentals.page(loginOf(wallet), undefined, NOW, { limit, offset: 0 });
     const timeUs = BigInt(NOW.getTime() - (count - 20) * HOUR_MS) * 1000n;
     for (const filter of FILTERS.filter((name) => name !== 'expired' && name !== 'low_balance')) {
       for (const after of [undefined, { timeUs, id: '0' }]) {
         const ofPage = await rowsRead(pool, async (db) => {
-          const page = await createRentalList(db).page(wallet, filter, NOW, { limit, offset: 0, after });
+          const page = await createRentalList(db).page(loginOf(wallet), filter, NOW, {
+            limit,
+            offset: 0,
+            after,
+          });
           expect(page).toHaveLength(after === undefined ? limit : 19);
         });
         read.push({ count, filter, rows: ofPage.get('credentials') });
@@ -184,10 +195,16 @@ it('looks at a bounded number of rentals to count a list, and at none twice', as
   const looked = COUNTED_FOR_TOTAL.rentals;
   const { wallet } = await storeMany(looked + 100);
   const fromStart = { seen: 0, after: undefined };
-  expect(await rentals.count(wallet, 'current', NOW, fromStart)).toEqual({ total: looked, isMinimum: true });
+  expect(await rentals.count(loginOf(wallet), 'current', NOW, fromStart)).toEqual({
+    total: looked,
+    isMinimum: true,
+  });
   // None of them is in this list, and a row that was not read may be.
-  expect(await rentals.count(wallet, 'expired', NOW, fromStart)).toEqual({ total: 0, isMinimum: true });
-  const [last] = await rentals.page(wallet, undefined, NOW, { limit: 1, offset: 49 });
+  expect(await rentals.count(loginOf(wallet), 'expired', NOW, fromStart)).toEqual({
+    total: 0,
+    isMinimum: true,
+  });
+  const [last] = await rentals.page(loginOf(wallet), undefined, NOW, { limit: 1, offset: 49 });
   const after = { timeUs: last?.purchased_at_us ?? 0n, id: last?.address ?? '' };
   for (const filter of FILTERS) {
     for (const [shown, most] of [
@@ -195,13 +212,13 @@ it('looks at a bounded number of rentals to count a list, and at none twice', as
       [{ seen: 50, after }, looked - 50],
     ] as const) {
       const read = await rowsRead(database.pool, (db) =>
-        createRentalList(db).count(wallet, filter, NOW, shown),
+        createRentalList(db).count(loginOf(wallet), filter, NOW, shown),
       );
       expect(read.get('credentials')).toBe(most);
     }
   }
   for (const seen of [50, looked]) {
-    const count = await rentals.count(wallet, 'current', NOW, { seen, after });
+    const count = await rentals.count(loginOf(wallet), 'current', NOW, { seen, after });
     expect(count).toEqual({ total: looked, isMinimum: true });
   }
 });
@@ -210,10 +227,10 @@ it('the total of a list does not depend on where its page ends', async () => {
   const stored = COUNTED_FOR_TOTAL.rentals - 50;
   const { wallet } = await storeMany(stored);
   for (const limit of [1, 20, 50, stored - 1]) {
-    const page = await rentals.page(wallet, undefined, NOW, { limit, offset: 0 });
+    const page = await rentals.page(loginOf(wallet), undefined, NOW, { limit, offset: 0 });
     const last = page.at(-1);
     const after = { timeUs: last?.purchased_at_us ?? 0n, id: last?.address ?? '' };
-    const count = await rentals.count(wallet, undefined, NOW, { seen: limit, after });
+    const count = await rentals.count(loginOf(wallet), undefined, NOW, { seen: limit, after });
     expect(count).toEqual({ total: stored, isMinimum: false });
   }
 });

@@ -7,6 +7,7 @@ import {
   type RentalModel,
 } from '@agent-rental/contract';
 import { CompiledQuery } from 'kysely';
+import type { Owner } from '../access/owner.js';
 import type { Db } from '../database/connection.js';
 import {
   microsecondsOf,
@@ -52,7 +53,7 @@ const UNUSABLE: Record<
   },
 };
 /** Any other rental is as none. */
-const IS_LISTED = `listings.status in ('active', 'paused')`;
+const IS_LISTED = `listings.status in ('active', 'paused') and ($3::text[] is null or listings.id = any($3))`;
 const OF_WALLET = 'credentials.buyer = $1 and credentials.valid';
 
 const unusable = Object.entries(UNUSABLE).flatMap(([model, found]) =>
@@ -118,8 +119,8 @@ const pageText = ofEachFilter(
       coalesce(${HAS_EARLIER_VERSION}, false) as has_earlier_version
     from credentials ${LISTINGS} ${BALANCES}
     where ${OF_WALLET} and ${conditionOf(filter)}
-      ${isAfter ? `and (credentials.purchased_at, credentials.address) < (${timeOfMicroseconds('$5')}, $6)` : ''}
-    order by ${ORDER} limit $3 offset $4`,
+      ${isAfter ? `and (credentials.purchased_at, credentials.address) < (${timeOfMicroseconds('$6')}, $7)` : ''}
+    order by ${ORDER} limit $4 offset $5`,
 );
 
 /** Looks at a bounded number of rentals, also where few of them are in the list. */
@@ -129,33 +130,39 @@ const countText = ofEachFilter((filter, isAfter) => {
   // Every statement takes the time: some filters name it.
   return `select count(*) as read, count(*) filter (where ${condition}) as total, $2::timestamptz
     from (select * from credentials where ${OF_WALLET}
-      ${isAfter ? `and (credentials.purchased_at, credentials.address) < (${timeOfMicroseconds('$4')}, $5)` : ''}
-      order by ${ORDER} limit $3) credentials
+      ${isAfter ? `and (credentials.purchased_at, credentials.address) < (${timeOfMicroseconds('$5')}, $6)` : ''}
+      order by ${ORDER} limit $4) credentials
       left ${LISTINGS} ${balances}`;
 });
 
-/** The rentals of wallets, the latest purchase first. */
+/** The rentals that owners see, the latest purchase first. */
 export interface RentalList {
-  page(wallet: string, filter: RentalFilter, now: Date, range: ListRange): Promise<ListedRental[]>;
+  page(owner: Owner, filter: RentalFilter, now: Date, range: ListRange): Promise<ListedRental[]>;
   /**
    * Counts the rentals of the list: the seen ones, and the ones that follow. It looks at no more than
    * {@link COUNTED_FOR_TOTAL} rentals in all.
    */
-  count(wallet: string, filter: RentalFilter, now: Date, shown: ShownPart): Promise<ListCount>;
+  count(owner: Owner, filter: RentalFilter, now: Date, shown: ShownPart): Promise<ListCount>;
 }
 
 export function createRentalList(db: Db): RentalList {
   return {
-    async page(wallet, filter, now, { limit, offset, after }) {
+    async page({ wallet, listingIds }, filter, now, { limit, offset, after }) {
       const place = after ? [after.timeUs, after.id] : [];
-      const values = [wallet, now.toISOString(), limit, offset, ...place];
+      const values = [wallet, now.toISOString(), listingIds ?? null, limit, offset, ...place];
       const text = pageText(filter, after !== undefined);
       return (await db.executeQuery<ListedRental>(CompiledQuery.raw(text, values))).rows;
     },
-    async count(wallet, filter, now, { seen, after }) {
+    async count({ wallet, listingIds }, filter, now, { seen, after }) {
       const most = COUNTED_FOR_TOTAL.rentals - seen;
       if (most <= 0) return { total: seen, isMinimum: true };
-      const values = [wallet, now.toISOString(), most, ...(after ? [after.timeUs, after.id] : [])];
+      const values = [
+        wallet,
+        now.toISOString(),
+        listingIds ?? null,
+        most,
+        ...(after ? [after.timeUs, after.id] : []),
+      ];
       const query = CompiledQuery.raw(countText(filter, after !== undefined), values);
       const { rows } = await db.executeQuery<{ read: bigint; total: bigint }>(query);
       const { read = 0n, total = 0n } = rows[0] ?? {};

@@ -10,6 +10,7 @@ import { PublicKey } from '@solana/web3.js';
 import type { z } from 'zod';
 import type { Chain } from '../chain/index.js';
 import { readListPage } from '../database/list-page.js';
+import type { Owner } from '../access/owner.js';
 import { ApiError } from '../errors/api-error.js';
 import type {
   IndexedRental,
@@ -17,7 +18,6 @@ import type {
   Pins,
   PublishedListing,
   RentedVersions,
-  Runner,
 } from '../listings/index.js';
 import { readChainAccessState, type ChainAccessState } from './chain-access-state.js';
 import type { Indexer } from './indexer.js';
@@ -37,18 +37,18 @@ export interface IndexedStatus {
 
 export interface CredentialService {
   /**
-   * A page of the rentals of the runner's wallet, the latest purchase first.
+   * A page of the rentals of the owner's wallet that it sees, the latest purchase first.
    *
    * @throws ApiError `invalid_request` for a cursor that is none of this list.
    */
-  list(runner: Runner, query: z.output<typeof listCredentialsQuery>): Promise<CredentialPage>;
+  list(owner: Owner, query: z.output<typeof listCredentialsQuery>): Promise<CredentialPage>;
   /**
    * Pins the version that runs of a rental run, or with null runs the latest again.
    *
    * @throws ApiError `listing_not_found`; `credential_not_found` without a rental; `invalid_request` for a version that cannot
    * run.
    */
-  pin(runner: Runner, listingId: string, version: number | null): Promise<PinnedVersion>;
+  pin(owner: Owner, listingId: string, version: number | null): Promise<PinnedVersion>;
   /**
    * Checks a credential in the index and on-chain; the chain decides, and the index learns from it.
    *
@@ -68,9 +68,9 @@ export function createCredentialService(deps: {
 }): CredentialService {
   const { repository, rentals, listings, chain, indexer, pins, rentedVersions } = deps;
   return {
-    async pin(runner, listingId, version) {
+    async pin(owner, listingId, version) {
       const { id, version: latest } = await listings.find(listingId);
-      const { listing, rental } = await listings.findFor(runner, id, latest.number);
+      const { listing, rental } = await listings.findFor(owner, id, latest.number);
       const { status } = indexedStatusOf(listing, rental);
       if (status === 'not_found' || status === 'revoked') {
         throw new ApiError('credential_not_found', 'A version is pinned for a rental, and there is none.', {
@@ -78,30 +78,29 @@ export function createCredentialService(deps: {
         });
       }
       if (version !== null) await listings.find(id, version);
-      await pins.set(runner, id, version);
+      await pins.set(owner, id, version);
       return {
         listing_id: id,
-        scope: runner.apiKeyId === undefined ? 'wallet' : 'api_key',
-        pinned_version: (await pins.find(runner, id)) ?? null,
+        scope: owner.apiKeyId === undefined ? 'wallet' : 'api_key',
+        pinned_version: (await pins.find(owner, id)) ?? null,
         latest_version: latest.number,
       };
     },
-    async list(runner, { status, include, ...page }) {
-      const { wallet } = runner;
+    async list(owner, { status, include, ...page }) {
       const now = new Date();
       const { rows, total, end } = await readListPage(
         {
           name: `credentials ${status ?? 'all'}`,
           isId: (text) => ADDRESS.test(text),
-          read: (range) => rentals.page(wallet, status, now, range),
+          read: (range) => rentals.page(owner, status, now, range),
           positionOf: (row) => ({ timeUs: row.purchased_at_us, id: row.address }),
-          count: (shown) => rentals.count(wallet, status, now, shown),
+          count: (shown) => rentals.count(owner, status, now, shown),
         },
         page,
       );
       const [versions, described] = await Promise.all([
         rentedVersions.of(
-          runner,
+          owner,
           rows
             .filter((row) => row.has_earlier_version)
             .map((row) => ({ listingId: row.listing_id, purchasedAt: row.purchased_at })),

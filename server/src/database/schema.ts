@@ -332,6 +332,8 @@ export interface Database {
     listing_id: string;
     version_id: string;
     wallet: string;
+    /** The API key or connected app that began it; null: a login of the wallet. */
+    api_key_id: Generated<string | null>;
     status: 'running' | 'completed' | 'failed' | 'undelivered';
     idempotency_key: string | null;
     request_digest: Buffer;
@@ -371,6 +373,8 @@ export interface Database {
   files: {
     id: string;
     wallet: string;
+    /** The API key or connected app that sent it; null: a login of the wallet. */
+    api_key_id: string | null;
     media_type: string;
     size_bytes: Generated<number>;
     is_complete: Generated<boolean>;

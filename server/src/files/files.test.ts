@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { removeExpired } from '../runs/index.js';
 import { deriveKeys } from '../platform/keys.js';
-import { newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { type TemporaryDatabase, loginOf, newWallet, openTestDatabase } from '../testing/index.js';
 import { ContentUnavailableError } from '../storage/index.js';
 import { createFileRepository, type FileRepository } from './repository.js';
 import { createFileService } from './service.js';
@@ -33,7 +33,7 @@ it.each([1, 7 * KIB, 256 * KIB, 600 * KIB])(
   'a file that comes in chunks of %i bytes is the same file',
   async (size) => {
     const content = randomBytes(size === 1 ? 3 : 1_300 * KIB + 1);
-    const file = await files.store(newWallet(), 'text/plain', chunksOf(content, size));
+    const file = await files.store(loginOf(newWallet()), 'text/plain', chunksOf(content, size));
     expect(file.size_bytes).toBe(content.length);
     expect((await files.read(file)).equals(content)).toBe(true);
   },
@@ -42,7 +42,7 @@ it.each([1, 7 * KIB, 256 * KIB, 600 * KIB])(
 it('is sealed in the database, part by part, each in its place [RUN-16]', async () => {
   const wallet = newWallet();
   const file = await files.store(
-    wallet,
+    loginOf(wallet),
     'text/plain',
     chunksOf(Buffer.from('SECRET'.repeat(100 * KIB)), KIB),
   );
@@ -70,7 +70,7 @@ it('whose upload breaks off leaves nothing', async () => {
     yield Buffer.alloc(600 * KIB);
     throw new Error('broke off');
   }
-  await expect(service().store(wallet, 'text/plain', broken())).rejects.toThrow('broke off');
+  await expect(service().store(loginOf(wallet), 'text/plain', broken())).rejects.toThrow('broke off');
   expect(await left(wallet)).toEqual([]);
 });
 
@@ -78,18 +78,18 @@ it('beyond the limit of its wallet is refused, also when many come at once, unti
   const wallet = newWallet();
   const { store, delete: remove } = service({ walletBytes: 2_048 * KIB });
   const content = Buffer.alloc(1_024 * KIB, 'x');
-  const first = await store(wallet, 'text/plain', chunksOf(content, 64 * KIB));
-  await store(wallet, 'text/plain', chunksOf(content, 64 * KIB));
-  const more = () => store(wallet, 'text/plain', chunksOf(Buffer.alloc(KIB), KIB));
+  const first = await store(loginOf(wallet), 'text/plain', chunksOf(content, 64 * KIB));
+  await store(loginOf(wallet), 'text/plain', chunksOf(content, 64 * KIB));
+  const more = () => store(loginOf(wallet), 'text/plain', chunksOf(Buffer.alloc(KIB), KIB));
   await expect(more()).rejects.toMatchObject({ code: 'invalid_request' });
-  await remove(first.file_id, wallet);
+  await remove(first.file_id, loginOf(wallet));
   expect(await more()).toMatchObject({ size_bytes: KIB });
 
   const hoarder = newWallet();
   const greedy = await Promise.allSettled(
     Array.from({ length: 6 }, () =>
       service({ walletBytes: 3 * 1_024 * KIB }).store(
-        hoarder,
+        loginOf(hoarder),
         'text/plain',
         chunksOf(Buffer.alloc(5 * 1_024 * KIB), 64 * KIB),
       ),
@@ -102,24 +102,24 @@ it('beyond the limit of its wallet is refused, also when many come at once, unti
 it('is gone after 24 hours, and sooner when it was never complete [RUN-16]', async () => {
   const wallet = newWallet();
   const { store, readInput, find } = service();
-  const kept = await store(wallet, 'text/plain', chunksOf(Buffer.from('kept'), KIB));
-  const old = await store(wallet, 'text/plain', chunksOf(Buffer.from('old'), KIB));
-  const cut = await store(wallet, 'text/plain', chunksOf(Buffer.from('cut'), KIB));
+  const kept = await store(loginOf(wallet), 'text/plain', chunksOf(Buffer.from('kept'), KIB));
+  const old = await store(loginOf(wallet), 'text/plain', chunksOf(Buffer.from('old'), KIB));
+  const cut = await store(loginOf(wallet), 'text/plain', chunksOf(Buffer.from('cut'), KIB));
   const set = (id: string, fields: { expires_at?: Date; created_at?: Date; is_complete?: boolean }) =>
     database.db.updateTable('files').set(fields).where('id', '=', id).execute();
   await set(old.file_id, { expires_at: new Date(Date.now() - 1_000) });
   await set(cut.file_id, { is_complete: false, created_at: new Date(Date.now() - 3_601_000) });
   // Not even before the job has come round.
-  await expect(find(old.file_id, wallet)).rejects.toMatchObject({ code: 'not_found' });
-  await expect(readInput(old.input_uri, wallet)).rejects.toMatchObject({ code: 'invalid_request' });
+  await expect(find(old.file_id, loginOf(wallet))).rejects.toMatchObject({ code: 'not_found' });
+  await expect(readInput(old.input_uri, loginOf(wallet))).rejects.toMatchObject({ code: 'invalid_request' });
   await removeExpired(database.db);
   expect(await left(wallet)).toEqual([{ id: kept.file_id }]);
-  expect(await readInput(kept.input_uri, wallet)).toEqual({ value: 'kept' });
+  expect(await readInput(kept.input_uri, loginOf(wallet))).toEqual({ value: 'kept' });
 });
 
 it('of a wallet that rents nothing is not taken', async () => {
   const wallet = newWallet();
-  const stored = service({ rentals: 0 }).store(wallet, 'text/plain', chunksOf(Buffer.from('x'), 1));
+  const stored = service({ rentals: 0 }).store(loginOf(wallet), 'text/plain', chunksOf(Buffer.from('x'), 1));
   await expect(stored).rejects.toMatchObject({ code: 'credential_not_found' });
   expect(await left(wallet)).toEqual([]);
 });
@@ -127,9 +127,9 @@ it('of a wallet that rents nothing is not taken', async () => {
 it('of a store that does not answer is 503, and of no known store is 400', async () => {
   const { readInput } = service();
   for (const uri of ['ipfs://bafkqaaa', `ar://${'A'.repeat(43)}`]) {
-    await expect(readInput(uri, newWallet())).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(readInput(uri, loginOf(newWallet()))).rejects.toMatchObject({ code: 'service_unavailable' });
   }
   for (const uri of ['ar:/abc', 'https://example.com/file', 'file:///etc/passwd', 'ipfs:/x', '']) {
-    await expect(readInput(uri, newWallet())).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(readInput(uri, loginOf(newWallet()))).rejects.toMatchObject({ code: 'invalid_request' });
   }
 });

@@ -1,6 +1,7 @@
 import { FILE_KEPT_HOURS } from '@agent-rental/contract';
 import { randomUUID } from 'node:crypto';
 import { sql, type Selectable } from 'kysely';
+import { seenBy, type Owner } from '../access/owner.js';
 import type { Db } from '../database/connection.js';
 import type { Database } from '../database/schema.js';
 import type { SealedPlace } from '../database/sealed-places.js';
@@ -18,12 +19,12 @@ export interface FileRepository {
    * Writes a file down as it comes in, in memory that does not depend on its size. When the content throws, nothing
    * of the file is left.
    */
-  store(wallet: string, mediaType: string, content: AsyncIterable<Buffer>): Promise<FileRow>;
-  /** A complete file of this wallet whose time is not over. */
-  find(fileId: string, wallet: string): Promise<FileRow | undefined>;
+  store(owner: Owner, mediaType: string, content: AsyncIterable<Buffer>): Promise<FileRow>;
+  /** A complete file that this owner sees, and whose time is not over. */
+  find(fileId: string, owner: Owner): Promise<FileRow | undefined>;
   /** The content of a file, opened. */
   read(file: FileRow): Promise<Buffer>;
-  delete(fileId: string, wallet: string): Promise<boolean>;
+  delete(fileId: string, owner: Owner): Promise<boolean>;
   /** Bytes that a wallet has stored, or is storing. */
   storedBytes(wallet: string): Promise<number>;
 }
@@ -40,16 +41,13 @@ export const SEALED_FILES: SealedPlace = {
 };
 
 export function createFileRepository(db: Db, keys: Keys): FileRepository {
-  const ofWallet = (fileId: string, wallet: string) =>
-    db.selectFrom('files').selectAll().where('id', '=', fileId).where('wallet', '=', wallet);
-
   return {
-    async store(wallet, mediaType, content) {
+    async store({ wallet, apiKeyId }, mediaType, content) {
       const id = randomUUID();
       const expiresAt = new Date(Date.now() + KEPT_MS);
       await db
         .insertInto('files')
-        .values({ id, wallet, media_type: mediaType, expires_at: expiresAt })
+        .values({ id, wallet, api_key_id: apiKeyId ?? null, media_type: mediaType, expires_at: expiresAt })
         .execute();
       try {
         let position = 0;
@@ -75,11 +73,17 @@ export function createFileRepository(db: Db, keys: Keys): FileRepository {
         throw error;
       }
     },
-    find: (fileId, wallet) =>
-      ofWallet(fileId, wallet)
+    find: (fileId, owner) => {
+      const [column, value] = seenBy(owner);
+      return db
+        .selectFrom('files')
+        .selectAll()
+        .where('id', '=', fileId)
+        .where(column, '=', value)
         .where('is_complete', '=', true)
         .where('expires_at', '>', sql<Date>`now()`)
-        .executeTakeFirst(),
+        .executeTakeFirst();
+    },
     async read(file) {
       const parts = await db
         .selectFrom('file_parts')
@@ -91,11 +95,12 @@ export function createFileRepository(db: Db, keys: Keys): FileRepository {
         parts.map(({ position, sealed }) => keys.open(sealed, partContext(file.id, position))),
       );
     },
-    async delete(fileId, wallet) {
+    async delete(fileId, owner) {
+      const [column, value] = seenBy(owner);
       const deleted = await db
         .deleteFrom('files')
         .where('id', '=', fileId)
-        .where('wallet', '=', wallet)
+        .where(column, '=', value)
         .where('is_complete', '=', true)
         .executeTakeFirst();
       return deleted.numDeletedRows === 1n;

@@ -1,5 +1,6 @@
 import { operations } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
+import { ownerOf } from '../access/owner.js';
 import { ApiError } from '../errors/api-error.js';
 import { addOperation } from '../http/operation-route.js';
 import type { FileService } from './service.js';
@@ -15,7 +16,7 @@ export async function fileRoutes(app: FastifyInstance, files: FileService): Prom
       try {
         // Reading must not close the connection when it ends early: the answer still has to leave on it.
         const content = raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
-        return await files.store(principal.wallet, request.headers['content-type'], content);
+        return await files.store(ownerOf(principal), request.headers['content-type'], content);
       } catch (error) {
         if (raw.destroyed && !raw.complete) throw new ApiError('invalid_request', 'The upload broke off.');
         throw error;
@@ -27,11 +28,11 @@ export async function fileRoutes(app: FastifyInstance, files: FileService): Prom
   });
 
   addOperation(app, operations.getFile, ({ principal, params }) =>
-    files.find(params.file_id, principal.wallet),
+    files.find(params.file_id, ownerOf(principal)),
   );
 
   addOperation(app, operations.deleteFile, async ({ principal, params }) => {
-    await files.delete(params.file_id, principal.wallet);
+    await files.delete(params.file_id, ownerOf(principal));
     return { file_id: params.file_id, deleted: true as const };
   });
 }

@@ -6,6 +6,7 @@ import {
   type StoredFile,
 } from '@agent-rental/contract';
 import type { CredentialService } from '../credentials/index.js';
+import type { Owner } from '../access/owner.js';
 import { ApiError } from '../errors/api-error.js';
 import { ContentRefusal, ContentUnavailableError, type ContentReader } from '../storage/index.js';
 import { toDirectoryInput, toFileInput, type FileInput } from './file-input.js';
@@ -33,18 +34,18 @@ export interface FileService {
    * @throws ApiError `credential_not_found` for a wallet that rents nothing, `invalid_request` for a file that is too
    * large or has no usable type.
    */
-  store(wallet: string, contentType: string | undefined, content: AsyncIterable<Buffer>): Promise<StoredFile>;
-  /** @throws ApiError `not_found`, for another wallet's file too. */
-  find(fileId: string, wallet: string): Promise<StoredFile>;
+  store(owner: Owner, contentType: string | undefined, content: AsyncIterable<Buffer>): Promise<StoredFile>;
+  /** @throws ApiError `not_found`, for another owner's file too. */
+  find(fileId: string, owner: Owner): Promise<StoredFile>;
   /** @throws ApiError as `find`. */
-  delete(fileId: string, wallet: string): Promise<void>;
+  delete(fileId: string, owner: Owner): Promise<void>;
   /**
    * The input at an `input_uri`.
    *
-   * @throws ApiError `invalid_request`; the same for another wallet's file as for one that does not exist.
+   * @throws ApiError `invalid_request`; the same for another owner's file as for one that does not exist.
    * `service_unavailable` when the store of a content does not answer.
    */
-  readInput(inputUri: string, wallet: string): Promise<FileInput>;
+  readInput(inputUri: string, owner: Owner): Promise<FileInput>;
 }
 
 export function createFileService(deps: {
@@ -54,13 +55,13 @@ export function createFileService(deps: {
   walletBytes?: number;
 }): FileService {
   const { files, walletBytes = WALLET_BYTES } = deps;
-  const find = async (fileId: string, wallet: string): Promise<FileRow | undefined> =>
-    UUID.test(fileId) ? files.find(fileId, wallet) : undefined;
+  const find = async (fileId: string, owner: Owner): Promise<FileRow | undefined> =>
+    UUID.test(fileId) ? files.find(fileId, owner) : undefined;
   const unknown = () =>
     new ApiError('not_found', `This wallet has no such file. Files are kept for ${FILE_KEPT_HOURS} hours.`);
 
   return {
-    async store(wallet, contentType, content) {
+    async store(owner, contentType, content) {
       const mediaType = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
       if (!MEDIA_TYPE.test(mediaType)) {
         throw new ApiError('invalid_request', 'The file has no media type.', {
@@ -68,7 +69,7 @@ export function createFileService(deps: {
         });
       }
       // Wallets cost nothing, rentals do: strangers cannot fill the store.
-      const rentals = await deps.credentials.list({ wallet, apiKeyId: undefined }, { limit: 1, offset: 0 });
+      const rentals = await deps.credentials.list(owner, { limit: 1, offset: 0 });
       if (rentals.total === 0) {
         throw new ApiError(
           'credential_not_found',
@@ -76,20 +77,20 @@ export function createFileService(deps: {
           { next: 'Rent one with POST /v1/transactions.' },
         );
       }
-      const file = await files.store(wallet, mediaType, bounded(content, wallet));
+      const file = await files.store(owner, mediaType, bounded(content, owner.wallet));
       if (file.size_bytes > 0) return toStoredFile(file);
-      await files.delete(file.id, wallet);
+      await files.delete(file.id, owner);
       throw new ApiError('invalid_request', 'The file is empty.');
     },
-    async find(fileId, wallet) {
-      const file = await find(fileId, wallet);
+    async find(fileId, owner) {
+      const file = await find(fileId, owner);
       if (!file) throw unknown();
       return toStoredFile(file);
     },
-    async delete(fileId, wallet) {
-      if (!UUID.test(fileId) || !(await files.delete(fileId, wallet))) throw unknown();
+    async delete(fileId, owner) {
+      if (!UUID.test(fileId) || !(await files.delete(fileId, owner))) throw unknown();
     },
-    async readInput(inputUri, wallet) {
+    async readInput(inputUri, owner) {
       if (/^(?:ipfs|ar):\/\//.test(inputUri)) return readContent(inputUri);
       const fileId = fileIdOf(inputUri);
       if (fileId === undefined) {
@@ -99,7 +100,7 @@ export function createFileService(deps: {
           { next: 'Send the content to POST /v1/files and use its input_uri.' },
         );
       }
-      const file = await find(fileId, wallet);
+      const file = await find(fileId, owner);
       if (!file) {
         throw new ApiError(
           'invalid_request',

@@ -1,11 +1,11 @@
-import type { Operation, RequiredScope } from '@agent-rental/contract';
+import { API_KEY_SCOPES, type Operation, type RequiredScope } from '@agent-rental/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { ApiError } from '../errors/api-error.js';
 import { checkBySchema } from './check-by-schema.js';
 import { CheckedBody } from './json-body.js';
 import type { Principal } from '../access/principal.js';
-import { requireScope } from '../access/scopes.js';
+import { requireListing, requireScope } from '../access/scopes.js';
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
 type Field<O, K extends string> = O extends { [key in K]: infer S } ? S : undefined;
@@ -72,6 +72,7 @@ export function addOperation<O extends Operation>(
         reply,
       } as OperationCall<O>;
       if (isByAction) requireScope(principal, required, (call.body as unknown as { action: string }).action);
+      if (!isPublic(operation)) for (const id of listingsOf(call)) requireListing(principal, id);
       const answer = await handler(call);
       if (operation.stream) return reply;
       if (reply.statusCode !== 202) reply.code(operation.status);
@@ -79,6 +80,25 @@ export function addOperation<O extends Operation>(
     },
   });
 }
+
+/** Whether an operation answers every caller alike: each key has a scope for it. */
+function isPublic(operation: Operation): boolean {
+  if (operation.auth === 'none') return true;
+  const { scope } = operation;
+  return (
+    typeof scope === 'object' &&
+    !('byAction' in scope) &&
+    API_KEY_SCOPES.every((each) => scope.includes(each))
+  );
+}
+
+/** The listings that a call names, in its path or its body. A path's `id` is a listing's. */
+function listingsOf({ params, body }: { params?: unknown; body?: unknown }): string[] {
+  const { listing_id, id } = Object(params) as Named;
+  const { listing_id: given, agent_id } = Object(body) as Named;
+  return [listing_id, id, given, agent_id].filter((named) => typeof named === 'string');
+}
+type Named = Partial<Record<'listing_id' | 'id' | 'agent_id', unknown>>;
 
 function parse(schema: z.ZodType | undefined, value: unknown, where: string): unknown {
   if (!schema) return undefined;

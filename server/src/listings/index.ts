@@ -12,6 +12,6 @@ export {
   type PublishedListing,
 } from './service.js';
 export { createOperatorLimits, type OperatorLimits } from './operator-limits.js';
-export { createPins, runnerOf, type Pins, type Runner } from './versions/pins.js';
+export { createPins, type Pins } from './versions/pins.js';
 export { createRentedVersions, type RentedVersions } from './versions/rented-versions.js';
 export { versionChange } from './versions/version-change.js';

@@ -1,3 +1,4 @@
+import type { Owner } from '../access/owner.js';
 import { sql, type Selectable } from 'kysely';
 import type { Db, OpenDatabase } from '../database/connection.js';
 import { prepare } from '../database/prepared-statements.js';
@@ -6,7 +7,7 @@ import { sharedRead } from '../database/batch-by-key.js';
 import { countWithPending, type ListingRow } from './listing-row.js';
 import { createListingSearch, type FoundListings } from './search/search.js';
 import type { Search } from './search/conditions.js';
-import { keyOf, pinnedVersion, type Runner } from './versions/pins.js';
+import { keyOf, pinnedVersion } from './versions/pins.js';
 
 const withCreator = (db: Db) =>
   db
@@ -35,7 +36,7 @@ export interface ListingRepository {
   /** A listing that is or was on sale, with its running version: all that a run needs to know of it. */
   findRun(id: string): Promise<RunListingRow | undefined>;
   /** The same, with the caller's rental of it by the index, and the version that the caller has pinned. */
-  findRunFor(id: string, runner: Runner): Promise<RentedRunRow | undefined>;
+  findRunFor(id: string, owner: Owner): Promise<RentedRunRow | undefined>;
   /** The input schemas of the published listings of these ids, in no order. */
   findCalled(ids: string[]): Promise<CalledRow[]>;
 }
@@ -143,7 +144,7 @@ export function createListingRepository(database: Pick<OpenDatabase, 'db' | 'poo
     return (await db.executeQuery<RentedRunRow>({ ...findRunFor, parameters })).rows[0];
   });
   return {
-    findRunFor: (id, runner) => readRunFor(`${runner.wallet} ${keyOf(runner)} ${id}`),
+    findRunFor: (id, owner) => readRunFor(`${owner.wallet} ${keyOf(owner)} ${id}`),
     findRun: sharedRead(
       async (id) => (await db.executeQuery<RunListingRow>({ ...findRun, parameters: [id] })).rows[0],
     ),

@@ -1,10 +1,11 @@
+import { ownerOf } from '../access/owner.js';
 import { operations } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
 import { addOperation } from '../http/operation-route.js';
 import type { Creators } from './creators.js';
 import type { Reviews } from './reviews/reviews.js';
 import type { ListingService } from './service.js';
-import { runnerOf, type Pins } from './versions/pins.js';
+import type { Pins } from './versions/pins.js';
 
 export interface ListingRouteDeps {
   listings: ListingService;
@@ -21,7 +22,7 @@ export function listingRoutes(
   addOperation(app, operations.searchListings, async ({ query }) => listings.search(query));
   addOperation(app, operations.getListing, async ({ principal, params, query }) => {
     // A caller that has pinned a version sees that version.
-    const version = query.version ?? (await pins.find(runnerOf(principal), params.id));
+    const version = query.version ?? (await pins.find(ownerOf(principal), params.id));
     return listings.detail(params.id, version);
   });
   addOperation(app, operations.createReview, async ({ principal, params, body }) =>

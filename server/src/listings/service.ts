@@ -11,10 +11,10 @@ import {
   type RentalModel,
 } from '@agent-rental/contract';
 import type { z } from 'zod';
+import type { Owner } from '../access/owner.js';
 import { ApiError } from '../errors/api-error.js';
 import { ELLIPSIS } from '../platform/clean-text.js';
 import { toCreator } from './creators.js';
-import type { Runner } from './versions/pins.js';
 import { parseListingId } from './listing-id.js';
 import type { ListingRow, ListingSummaryRow } from './listing-row.js';
 import type { ListingRepository, RentedRunRow, RunListingRow } from './repository.js';
@@ -70,7 +70,7 @@ export interface ListingService {
    * @throws as `find`.
    */
   findFor(
-    runner: Runner,
+    owner: Owner,
     id: string,
     number?: number,
   ): Promise<{ listing: PublishedListing; rental: IndexedRental | undefined }>;
@@ -212,8 +212,8 @@ export function createListingService(repository: ListingRepository): ListingServ
 
     find: async (id, number) => toPublished(await repository.findRun(parseListingId(id)), number, 'request'),
 
-    async findFor(runner, id, number) {
-      const row = await repository.findRunFor(parseListingId(id), runner);
+    async findFor(owner, id, number) {
+      const row = await repository.findRunFor(parseListingId(id), owner);
       const listing = await (number === undefined
         ? toPublished(row, row?.pinned_version ?? undefined, 'pin')
         : toPublished(row, number, 'request'));

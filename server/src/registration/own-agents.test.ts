@@ -1,7 +1,7 @@
 import { listAgentsResponse } from '@agent-rental/contract';
 import { afterAll, expect, it } from 'vitest';
 import { createAgentContacts } from '../runs/index.js';
-import { insertListing, insertRun, newWallet, openTestDatabase } from '../testing/index.js';
+import { insertListing, insertRun, loginOf, newWallet, openTestDatabase } from '../testing/index.js';
 import { createOwnAgents } from './own-agents.js';
 import { createRegistrationRepository } from './repository.js';
 
@@ -11,7 +11,10 @@ const repository = createRegistrationRepository(database.db, async () => undefin
 
 const list = async (wallet: string, query: { limit?: number; offset?: number; cursor?: string } = {}) => {
   const page = { limit: 20, offset: 0 };
-  const { agents, total, end } = await createOwnAgents(database.db).list(wallet, { ...page, ...query });
+  const { agents, total, end } = await createOwnAgents(database.db).list(loginOf(wallet), {
+    ...page,
+    ...query,
+  });
   return listAgentsResponse.parse({ agents, total, ...page, ...end });
 };
 const contacts = () =>

@@ -1,6 +1,7 @@
 import { COUNTED_FOR_TOTAL, type listAgentsQuery, type OwnAgent, type PageEnd } from '@agent-rental/contract';
 import { CompiledQuery, type Selectable } from 'kysely';
 import type { z } from 'zod';
+import type { Owner } from '../access/owner.js';
 import type { Db } from '../database/connection.js';
 import { microsecondsOf, timeOfMicroseconds, type ListRange } from '../database/keyset.js';
 import { prepare } from '../database/prepared-statements.js';
@@ -31,18 +32,21 @@ type OwnAgentRow = Pick<
 /** The agents of creators, as they see them. */
 export interface OwnAgents {
   /**
-   * A page of a wallet's agents, the latest first, drafts included.
+   * A page of the wallet's agents that the owner sees, the latest first, drafts included.
    *
    * @throws ApiError `invalid_request` for a cursor that is none of this list.
    */
   list(
-    creator: string,
+    owner: Owner,
     query: z.output<typeof listAgentsQuery>,
   ): Promise<{ agents: OwnAgent[]; total: number; end: PageEnd }>;
 }
 
 export function createOwnAgents(db: Db): OwnAgents {
-  async function read(creator: string, { limit, offset, after }: ListRange): Promise<OwnAgentRow[]> {
+  async function read(
+    { wallet, listingIds }: Owner,
+    { limit, offset, after }: ListRange,
+  ): Promise<OwnAgentRow[]> {
     const place = after ? [after.timeUs, after.id] : [];
     const text =
       prepare(`select page.*, version.number as version, agent_probes.unreachable_since, agent_probes.failed_at,
@@ -56,35 +60,37 @@ export function createOwnAgents(db: Db): OwnAgents {
               and delta.seq > (select folded_seq from delta_folds where name = 'run counts'))::integer as completed_count,
           ${microsecondsOf('created_at')} as created_at_us
         from listings
-        where creator = $3 ${after ? `and (created_at, id) < (${timeOfMicroseconds('$4')}, $5)` : ''}
+        where creator = $3 and ($4::text[] is null or id = any($4))
+          ${after ? `and (created_at, id) < (${timeOfMicroseconds('$5')}, $6)` : ''}
         order by created_at desc, id desc limit $1 offset $2
       ) as page
       join agent_versions as version on version.id = page.version_id
       left join agent_probes on agent_probes.listing_id = page.id
       order by page.created_at desc, page.id desc`);
-    const values = [limit, offset, creator, ...place];
+    const values = [limit, offset, wallet, listingIds ?? null, ...place];
     return (await db.executeQuery<OwnAgentRow>(CompiledQuery.raw(text, values))).rows;
   }
 
-  async function count(creator: string) {
+  async function count({ wallet, listingIds }: Owner) {
     const text = prepare(`select count(*) as total from (
-      select from listings where creator = $1 order by created_at desc, id desc limit $2) counted`);
+      select from listings where creator = $1 and ($3::text[] is null or id = any($3))
+      order by created_at desc, id desc limit $2) counted`);
     const { rows } = await db.executeQuery<{ total: bigint }>(
-      CompiledQuery.raw(text, [creator, COUNTED_FOR_TOTAL.agents]),
+      CompiledQuery.raw(text, [wallet, COUNTED_FOR_TOTAL.agents, listingIds ?? null]),
     );
     const total = Number(rows[0]?.total ?? 0n);
     return { total, isMinimum: total === COUNTED_FOR_TOTAL.agents };
   }
 
   return {
-    async list(creator, query) {
+    async list(owner, query) {
       const { rows, total, end } = await readListPage(
         {
           name: 'own agents',
           isId: (text) => LISTING_ID.test(text),
-          read: (range) => read(creator, range),
+          read: (range) => read(owner, range),
           positionOf: (row) => ({ timeUs: row.created_at_us, id: row.id }),
-          count: () => count(creator),
+          count: () => count(owner),
         },
         query,
       );

@@ -1,5 +1,6 @@
 import { operations } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
+import { ownerOf } from '../access/owner.js';
 import type { ChangeConfirmations } from '../identity/index.js';
 import { addOperation } from '../http/operation-route.js';
 import type { CreatorSecrets } from './creator-secrets.js';
@@ -24,7 +25,7 @@ export function registrationRoutes(app: FastifyInstance, deps: RegistrationRoute
     registration.register(principal.wallet, body),
   );
   addOperation(app, operations.listAgents, async ({ principal, query }) => {
-    const { agents, total, end } = await ownAgents.list(principal.wallet, query);
+    const { agents, total, end } = await ownAgents.list(ownerOf(principal), query);
     return { agents, total, limit: query.limit, offset: query.offset, ...end };
   });
   addOperation(app, operations.updateAgent, async ({ principal, params, body, request }) => {

@@ -14,7 +14,7 @@ import { deriveKeys } from '../platform/keys.js';
 import { firstKeyRing } from '../service-keys/index.js';
 import { createReceipts, createRunRepository, receiptOf } from '../runs/index.js';
 import { createReceiptSigner, receiptPayload } from '../settlement/index.js';
-import { insertListing, insertRun, newWallet, openTestDatabase } from '../testing/index.js';
+import { insertListing, insertRun, loginOf, newWallet, openTestDatabase } from '../testing/index.js';
 import {
   createBatchSigner,
   createChainLog,
@@ -153,10 +153,10 @@ export async function runLogWorld(
       }
       throw new Error('The run log does not end.');
     },
-    receipt: (runId: string): Promise<SignedReceipt> => receipts.find(runId, wallet),
+    receipt: (runId: string): Promise<SignedReceipt> => receipts.find(runId, loginOf(wallet)),
     /** Verifies a receipt as its holder does: by keys, transaction, and the authority's address. */
     async verify(runId: string) {
-      const answer = await receipts.find(runId, wallet);
+      const answer = await receipts.find(runId, loginOf(wallet));
       const signature = answer.log.status === 'pending' ? undefined : answer.log.signature;
       return verifyReceipt({
         answer: JSON.parse(JSON.stringify(answer)) as unknown,
@@ -168,7 +168,7 @@ export async function runLogWorld(
     },
     /** Verifies a receipt by the service's evidence, as a page of a browser does. */
     async verifyByEvidence(runId: string) {
-      const answer = await receipts.find(runId, wallet, true);
+      const answer = await receipts.find(runId, loginOf(wallet), true);
       const { evidence } = answer;
       return verifyReceipt({
         answer: JSON.parse(JSON.stringify(answer)) as unknown,

@@ -4,6 +4,7 @@ import type { Spending } from '../spending/index.js';
 import { ApiError, internalError } from '../errors/api-error.js';
 import { rateHeaders, toApiError } from '../http/server.js';
 import { addOperation } from '../http/operation-route.js';
+import { ownerOf } from '../access/owner.js';
 import type { Principal } from '../access/principal.js';
 import type { AgentRuns } from './history/agent-runs.js';
 import type { AgentStats } from './history/agent-stats.js';
@@ -37,8 +38,7 @@ export function executionRoutes(app: FastifyInstance, services: ExecutionService
     const header = request.headers['idempotency-key'];
     const idempotencyKey = Array.isArray(header) ? header[0] : header;
     return {
-      wallet: principal.wallet,
-      apiKeyId: principal.apiKey?.id,
+      owner: ownerOf(principal),
       allowance: spending.allowanceOf(principal),
       body,
       idempotencyKey,
@@ -106,11 +106,11 @@ export function executionRoutes(app: FastifyInstance, services: ExecutionService
   addOperation(app, operations.getRun, ({ principal, params, request, reply }) => {
     const { waitSeconds } = readPreferences(request.headers['prefer']);
     if (waitSeconds !== undefined) reply.header('Preference-Applied', `wait=${waitSeconds}`);
-    return pastRuns.find(params.run_id, principal.wallet, (waitSeconds ?? 0) * 1000, goneSignal(reply));
+    return pastRuns.find(params.run_id, ownerOf(principal), (waitSeconds ?? 0) * 1000, goneSignal(reply));
   });
 
   addOperation(app, operations.listRuns, async ({ principal, query }) => {
-    const { runs, total, end } = await pastRuns.list(principal.wallet, query);
+    const { runs, total, end } = await pastRuns.list(ownerOf(principal), query);
     return { runs, total, limit: query.limit, offset: query.offset, ...end };
   });
 
@@ -124,15 +124,15 @@ export function executionRoutes(app: FastifyInstance, services: ExecutionService
   );
 
   addOperation(app, operations.getReceipt, ({ principal, params, query }) =>
-    receipts.find(params.run_id, principal.wallet, query.include === 'transaction'),
+    receipts.find(params.run_id, ownerOf(principal), query.include === 'transaction'),
   );
 
   addOperation(app, operations.cancelRun, ({ principal, params, reply }) =>
-    pastRuns.cancel(params.run_id, principal.wallet, goneSignal(reply)),
+    pastRuns.cancel(params.run_id, ownerOf(principal), goneSignal(reply)),
   );
 
   addOperation(app, operations.cancelRunByKey, ({ principal, body, reply }) =>
-    pastRuns.cancelKey(body.idempotency_key, principal.wallet, goneSignal(reply)),
+    pastRuns.cancelKey(body.idempotency_key, ownerOf(principal), goneSignal(reply)),
   );
 }
 

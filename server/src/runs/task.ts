@@ -1,4 +1,5 @@
 import type { ExecuteBody } from '@agent-rental/contract';
+import type { Owner } from '../access/owner.js';
 import type { ArchivedFile } from '../files/index.js';
 import type { PublishedListing } from '../listings/index.js';
 
@@ -6,6 +7,8 @@ import type { PublishedListing } from '../listings/index.js';
 export interface Order {
   readonly runId: string;
   readonly wallet: string;
+  /** Who gives the order: the run is seen by that owner, and by the wallet's login. */
+  readonly owner: Owner;
   readonly agentId: string;
   readonly task: string;
   /** As sent. For a request with `inputUri`, the content of that file once it is read. */
@@ -22,7 +25,7 @@ export interface Order {
 
 /** The `Idempotency-Key` of a request. */
 export interface CallKey {
-  /** Unique for its wallet. */
+  /** Unique for its owner. */
   readonly name: string;
   /** The key is free again this long after its run ended. Undefined: never. */
   readonly windowSeconds: number | undefined;

@@ -72,20 +72,19 @@ describe('a key', () => {
 
   it('with listings may touch no other', async () => {
     const allowance = await only({ listing_ids: ['a-bbbbbb'] });
-    expect(await ruleOf(() => allowance.requireListing('a-bbbbbb'))).toBeNull();
-    expect(await ruleOf(() => allowance.requireListing('a-cccccc'))).toBe('listing_ids');
+    expect(await ruleOf(() => allowance.requireRental('a-bbbbbb'))).toBeNull();
     expect(await ruleOf(() => allowance.requireRental('a-cccccc'))).toBe('listing_ids');
     expect(await ruleOf(() => allowance.requireRental('')), 'a listing that is not known').toBe(
       'listing_ids',
     );
     const none = await only({ listing_ids: [] });
-    expect(await ruleOf(() => none.requireListing('a-bbbbbb'))).toBe('listing_ids');
+    expect(await ruleOf(() => none.requireRental('a-bbbbbb'))).toBe('listing_ids');
   });
 
   it('that may not rent may still run', async () => {
     const allowance = await only({ can_rent: false });
     expect(await ruleOf(() => allowance.requireRental('a-bbbbbb'))).toBe('can_rent');
-    expect(await ruleOf(() => allowance.requireListing('a-bbbbbb'))).toBeNull();
+    expect(await ruleOf(allowance.reserve(spend(1n)))).toBeNull();
   });
 
   it('pays for no run above its limit, and rents at any price', async () => {

@@ -1,8 +1,8 @@
-import { SPENDING_WINDOW_HOURS, type PolicyRule } from '@agent-rental/contract';
+import { SPENDING_WINDOW_HOURS } from '@agent-rental/contract';
 import { sql } from 'kysely';
-import { ApiError } from '../errors/api-error.js';
 import type { Db } from '../database/connection.js';
 import type { Principal } from '../access/principal.js';
+import { policyRefusal, requireListing } from '../access/scopes.js';
 
 /** Something that costs, done with an API key. */
 export interface Spend {
@@ -46,8 +46,6 @@ export interface SpendingApprovals {
 
 /** The limits of one caller's spending. A wallet's own login, and a key without a policy, have none. */
 export interface Allowance {
-  /** @throws ApiError 403 when the key may not be used for this listing. */
-  requireListing(listingId: string): void;
   /** @throws ApiError 403 when the key may not rent, renew or top up this listing. */
   requireRental(listingId: string): void;
   /** @throws ApiError 403 when so much would be too much now. Sets nothing aside. */
@@ -98,14 +96,10 @@ export function createSpending(db: Db, approvals: SpendingApprovals): Spending {
     allowanceOf({ wallet, apiKey }) {
       if (!apiKey?.policy) return UNLIMITED;
       const { id: apiKeyId, policy } = apiKey;
-      const requireListing = (listingId: string): void => {
-        if (policy.listing_ids === undefined || policy.listing_ids.includes(listingId)) return;
-        throw refusal('listing_ids', `it may not be used for ${listingId}`);
-      };
       const requireOne = ({ kind, lamports }: Omit<Spend, 'id'>): void => {
         const most = policy.max_run_lamports;
         if (kind !== 'run' || most === undefined || lamports <= BigInt(most)) return;
-        throw refusal('max_run_lamports', `a run costs ${lamports} lamports, and the most is ${most}`);
+        throw policyRefusal('max_run_lamports', `a run costs ${lamports} lamports, and the most is ${most}`);
       };
       const requireDay = async (on: Db, spend: Omit<Spend, 'id'> & { id?: string }): Promise<void> => {
         const most = policy.max_day_lamports;
@@ -113,7 +107,7 @@ export function createSpending(db: Db, approvals: SpendingApprovals): Spending {
         const spent = await spentToday(on, apiKeyId, spend);
         if (spent + spend.lamports <= BigInt(most)) return;
         const what = spend.kind === 'run' ? 'runs' : 'rentals and deposits';
-        throw refusal(
+        throw policyRefusal(
           'max_day_lamports',
           `${spent} lamports went for ${what} within ${SPENDING_WINDOW_HOURS} hours, ${spend.lamports} more would exceed ${most}`,
         );
@@ -137,10 +131,9 @@ export function createSpending(db: Db, approvals: SpendingApprovals): Spending {
           await approvals.require(question);
         },
         requireRoom,
-        requireListing,
         requireRental(listingId) {
-          if (policy.can_rent === false) throw refusal('can_rent', 'it may not rent, renew or top up');
-          requireListing(listingId);
+          if (policy.can_rent === false) throw policyRefusal('can_rent', 'it may not rent, renew or top up');
+          requireListing({ apiKey }, listingId);
         },
         async reserve(spend) {
           requireOne(spend);
@@ -196,7 +189,6 @@ export async function removeOldSpends(db: Db): Promise<void> {
 }
 
 const UNLIMITED: Allowance = {
-  requireListing: () => undefined,
   requireRental: () => undefined,
   requireRoom: async () => undefined,
   asksFor: () => false,
@@ -204,16 +196,3 @@ const UNLIMITED: Allowance = {
   reserve: async () => undefined,
   releaseReservation: async () => undefined,
 };
-
-/**
- * The specification closes the list of codes. So a payment beyond the key's limits has the code of a small balance,
- * and a forbidden listing has the code of missing access. `policy_rule` tells both from the wallet's own refusals.
- */
-function refusal(rule: PolicyRule, reason: string): ApiError {
-  const isAmount = rule === 'max_run_lamports' || rule === 'max_day_lamports';
-  return new ApiError(
-    isAmount ? 'insufficient_balance' : 'credential_not_found',
-    `The API key's spending policy refuses this: ${reason}.`,
-    { next: 'Nothing was charged; its owner can make a key with another policy.', policyRule: rule },
-  );
-}

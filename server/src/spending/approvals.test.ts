@@ -8,10 +8,11 @@ import { deriveKeys } from '../platform/keys.js';
 import { firstKeyRing } from '../service-keys/index.js';
 import { openDatabase } from '../database/connection.js';
 import { ApiError } from '../errors/api-error.js';
+import { ownerOf } from '../access/owner.js';
 import type { Principal } from '../access/principal.js';
 import { createApiKeys, createChallenges } from '../identity/index.js';
 import { createSpending, type Allowance } from './allowance.js';
-import { insertListing, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { insertListing, loginOf, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
 import { createApprovalRepository, createSpendingApprovals, removeOldApprovals } from './index.js';
 
 const SERVICE = 'market.example';
@@ -66,8 +67,8 @@ async function keyOwner(policy: SpendingPolicy = { ask_above_lamports: 100 }) {
     const signature = bs58.encode(nacl.sign.detached(Buffer.from(text), signer.secretKey));
     return { answer: 'approve' as const, challenge, signature };
   };
-  const approve = (id: string) => approvals.answer(wallet, id, sign(id), SERVICE);
-  const refuse = (id: string) => approvals.answer(wallet, id, { answer: 'refuse' }, SERVICE);
+  const approve = (id: string) => approvals.answer(loginOf(wallet), id, sign(id), SERVICE);
+  const refuse = (id: string) => approvals.answer(loginOf(wallet), id, { answer: 'refuse' }, SERVICE);
   return {
     wallet,
     listingId,
@@ -123,7 +124,7 @@ describe('a key that asks above an amount', () => {
     });
     const { id = '', url } = error.approval ?? {};
     expect(url).toBe(`https://${SERVICE}/dashboard/approvals/${id}`);
-    expect(await approvals.list(wallet)).toMatchObject([
+    expect(await approvals.list(loginOf(wallet))).toMatchObject([
       { id, kind: 'run', lamports: 200, listing_id: listingId, api_key_label: 'my agent', state: 'open' },
     ]);
     // The same call asks the same, not anew, and is not let pass before the answer.
@@ -140,7 +141,7 @@ describe('a key that asks above an amount', () => {
     await allowance.reserve({ ...run(200n), id: runId });
     // The same run is the same spend.
     await allowance.reserve({ ...run(200n), id: runId });
-    expect(await approvals.read(principal, id)).toMatchObject({ state: 'used' });
+    expect(await approvals.read(ownerOf(principal), id)).toMatchObject({ state: 'used' });
     expect(await askedBy(allowance, run(200n))).not.toBe(id);
     const other = await errorOf(allowance.reserve({ ...run(200n), id: randomUUID() }));
     expect(other.policyRule).toBe('ask_above_lamports');
@@ -229,14 +230,14 @@ describe('a key that asks above an amount', () => {
     await age(late, 9);
     await allowance.requireApproval(run(200n, 'late'));
     await age(late, 1);
-    expect(await approvals.read(principal, late)).toMatchObject({ state: 'expired' });
+    expect(await approvals.read(ownerOf(principal), late)).toMatchObject({ state: 'expired' });
     expect(await askedBy(allowance, run(200n, 'late'))).not.toBe(late);
     const unanswered = await askedBy(allowance, run(200n, 'unanswered'));
     await age(unanswered, 60);
     expect((await errorOf(approve(unanswered))).message).toContain('it is expired');
     await age(unanswered, 24 * 60);
     await removeOldApprovals(database.db);
-    expect((await errorOf(approvals.read(principal, unanswered))).code).toBe('not_found');
+    expect((await errorOf(approvals.read(ownerOf(principal), unanswered))).code).toBe('not_found');
   });
 
   it('has at most 10 open questions, so that it cannot flood a person [ID-70]', async () => {
@@ -247,7 +248,7 @@ describe('a key that asks above an amount', () => {
       ),
     );
     expect(attempts.filter(({ approval }) => approval !== undefined)).toHaveLength(OPEN_APPROVALS_OF_KEY);
-    const asked = await approvals.list(wallet);
+    const asked = await approvals.list(loginOf(wallet));
     expect(asked).toHaveLength(OPEN_APPROVALS_OF_KEY);
     const refused = attempts.find(({ approval }) => approval === undefined);
     expect(refused).toMatchObject({ code: 'insufficient_balance', policyRule: 'ask_above_lamports' });
@@ -266,14 +267,14 @@ describe('a key that asks above an amount', () => {
     });
     expect((await errorOf(allowance.requireApproval(run(200n)))).policyRule).toBe('max_run_lamports');
     expect((await errorOf(allowance.requireApproval(run(145n)))).policyRule).toBe('max_day_lamports');
-    expect(await approvals.list(wallet)).toEqual([]);
+    expect(await approvals.list(loginOf(wallet))).toEqual([]);
   });
 
   it('asks no more once it is revoked', async () => {
     const { allowance, run, approvals, wallet, apiKeys, principal } = await keyOwner();
     await askedBy(allowance, run(200n));
     await apiKeys.revoke(wallet, principal.apiKey.id);
-    expect(await approvals.list(wallet)).toEqual([]);
+    expect(await approvals.list(loginOf(wallet))).toEqual([]);
   });
 });
 
@@ -281,7 +282,7 @@ describe('a question', () => {
   it('is approved by the signature of its wallet over exactly it alone [ID-73]', async () => {
     const { allowance, run, sign, approvals, wallet } = await keyOwner();
     const id = await askedBy(allowance, run(200n));
-    const answer = (body: ReturnType<typeof sign>) => approvals.answer(wallet, id, body, SERVICE);
+    const answer = (body: ReturnType<typeof sign>) => approvals.answer(loginOf(wallet), id, body, SERVICE);
     for (const body of [
       sign(id, { lamports: 100 }),
       sign(id, { kind: 'rental' }),
@@ -295,7 +296,9 @@ describe('a question', () => {
     const once = sign(id);
     await answer(once);
     const again = await askedBy(allowance, run(200n, 'another call'));
-    expect((await errorOf(approvals.answer(wallet, again, once, SERVICE))).code).toBe('invalid_signature');
+    expect((await errorOf(approvals.answer(loginOf(wallet), again, once, SERVICE))).code).toBe(
+      'invalid_signature',
+    );
   });
 
   it('is shown to its wallet and to the key that asks, and answered by its wallet alone [ID-73]', async () => {
@@ -303,17 +306,16 @@ describe('a question', () => {
     const stranger = await keyOwner();
     const id = await askedBy(owner.allowance, owner.run(200n));
     const { approvals } = owner;
-    const login = (wallet: string) => ({ wallet, rateKey: `wallet:${wallet}` });
-    expect((await approvals.read(login(owner.wallet), id)).id).toBe(id);
-    expect((await approvals.read(owner.principal, id)).id).toBe(id);
-    expect(await approvals.list(stranger.wallet)).toEqual([]);
+    expect((await approvals.read(loginOf(owner.wallet), id)).id).toBe(id);
+    expect((await approvals.read(ownerOf(owner.principal), id)).id).toBe(id);
+    expect(await approvals.list(loginOf(stranger.wallet))).toEqual([]);
     const otherKey = await owner.newKey();
     for (const attempt of [
-      () => approvals.read(login(stranger.wallet), id),
-      () => approvals.read(otherKey, id),
-      () => approvals.read(login(owner.wallet), 'no uuid'),
-      () => approvals.answer(stranger.wallet, id, stranger.sign(id), SERVICE),
-      () => approvals.answer(stranger.wallet, id, { answer: 'refuse' }, SERVICE),
+      () => approvals.read(loginOf(stranger.wallet), id),
+      () => approvals.read(ownerOf(otherKey), id),
+      () => approvals.read(loginOf(owner.wallet), 'no uuid'),
+      () => approvals.answer(loginOf(stranger.wallet), id, stranger.sign(id), SERVICE),
+      () => approvals.answer(loginOf(stranger.wallet), id, { answer: 'refuse' }, SERVICE),
     ]) {
       expect((await errorOf(attempt())).code).toBe('not_found');
     }
@@ -323,7 +325,7 @@ describe('a question', () => {
     const { allowance, run, approve, approvals, principal } = await keyOwner();
     const id = await askedBy(allowance, run(200n));
     const gone = new AbortController();
-    const waiting = approvals.read(principal, id, { waitMs: 60_000, gone: gone.signal });
+    const waiting = approvals.read(ownerOf(principal), id, { waitMs: 60_000, gone: gone.signal });
     await approve(id);
     expect(await waiting).toMatchObject({ state: 'approved' });
   });

@@ -6,6 +6,7 @@ import {
   type APPROVAL_STATES,
 } from '@agent-rental/contract';
 import { sql } from 'kysely';
+import { seenBy, type Owner } from '../access/owner.js';
 import type { Db } from '../database/connection.js';
 import type { SpendingQuestion } from './allowance.js';
 
@@ -39,11 +40,11 @@ export interface ApprovalRepository {
   use(on: Db, question: SpendingQuestion, spendId: string): Promise<boolean>;
   giveBack(apiKeyId: string, spendId: string): Promise<void>;
   /** The newest open questions of keys that work, at most 100. */
-  list(wallet: string): Promise<ApprovalRow[]>;
-  /** @param apiKeyId the key that asks for it; absent: its wallet */
-  read(wallet: string, id: string, apiKeyId?: string): Promise<ApprovalRow | undefined>;
+  list(owner: Owner): Promise<ApprovalRow[]>;
+  /** A question that this owner sees: a key sees its questions, a login sees the questions of all keys. */
+  read(owner: Owner, id: string): Promise<ApprovalRow | undefined>;
   /** Answers an open question. @returns whether it was open */
-  answer(wallet: string, id: string, answer: 'approved' | 'refused'): Promise<boolean>;
+  answer(owner: Owner, id: string, answer: 'approved' | 'refused'): Promise<boolean>;
 }
 
 /** A wallet with more has more keys than it can answer for. */
@@ -140,27 +141,30 @@ export function createApprovalRepository(db: Db): ApprovalRepository {
         .execute();
     },
 
-    list: (wallet) =>
-      shown()
-        .where('asked.wallet', '=', wallet)
+    list: (owner) => {
+      const [column, value] = seenBy(owner);
+      return shown()
+        .where(`asked.${column}`, '=', value)
         .where('asked.state', '=', 'open')
         .where('asked.expires_at', '>', sql<Date>`now()`)
         .where('api_keys.revoked_at', 'is', null)
         .orderBy('asked.created_at', 'desc')
         .limit(MOST_LISTED)
-        .execute(),
-
-    read: (wallet, id, apiKeyId) => {
-      const one = shown().where('asked.id', '=', id).where('asked.wallet', '=', wallet);
-      return (apiKeyId === undefined ? one : one.where('asked.api_key_id', '=', apiKeyId)).executeTakeFirst();
+        .execute();
     },
 
-    async answer(wallet, id, answer) {
+    read: (owner, id) => {
+      const [column, value] = seenBy(owner);
+      return shown().where('asked.id', '=', id).where(`asked.${column}`, '=', value).executeTakeFirst();
+    },
+
+    async answer(owner, id, answer) {
+      const [column, value] = seenBy(owner);
       const { numUpdatedRows } = await db
         .updateTable('spending_approvals')
         .set({ state: answer, expires_at: minutes(APPROVAL_HOLDS_MINUTES) })
         .where('id', '=', id)
-        .where('wallet', '=', wallet)
+        .where(column, '=', value)
         .where('state', '=', 'open')
         .where('expires_at', '>', sql<Date>`now()`)
         .executeTakeFirst();

@@ -10,7 +10,7 @@ import {
 } from '@agent-rental/contract';
 import type { z } from 'zod';
 import { ApiError } from '../errors/api-error.js';
-import type { Principal } from '../access/principal.js';
+import type { Owner } from '../access/owner.js';
 import type { Challenges } from '../identity/index.js';
 import { cleanLine } from '../listings/index.js';
 import type { SpendingApprovals } from './allowance.js';
@@ -24,17 +24,13 @@ const LOOK_MS = 1_000;
 /** The questions of API keys as their owners see and answer them. */
 export interface AskedApprovals {
   /** Open questions of the wallet's keys, newest first. */
-  list(wallet: string): Promise<SpendingApproval[]>;
+  list(owner: Owner): Promise<SpendingApproval[]>;
   /**
    * One question; waits for its answer for as long as is asked. A key reads its own questions alone.
    *
    * @throws ApiError `not_found` for one that does not exist or is another's
    */
-  read(
-    principal: Principal,
-    id: string,
-    wait?: { waitMs: number; gone: AbortSignal },
-  ): Promise<SpendingApproval>;
+  read(owner: Owner, id: string, wait?: { waitMs: number; gone: AbortSignal }): Promise<SpendingApproval>;
   /**
    * Answers an open question, once.
    *
@@ -43,7 +39,7 @@ export interface AskedApprovals {
    *   that is open no more
    */
   answer(
-    wallet: string,
+    owner: Owner,
     id: string,
     body: z.output<typeof operations.answerApproval.body>,
     service: string,
@@ -57,8 +53,8 @@ export function createSpendingApprovals(
   baseUrl: () => string,
 ): SpendingApprovals & AskedApprovals {
   const pageOf = (path: string) => new URL(path, baseUrl()).href;
-  const find = async (wallet: string, id: string, apiKeyId?: string): Promise<SpendingApproval> => {
-    const row = UUID.test(id) ? await repository.read(wallet, id, apiKeyId) : undefined;
+  const find = async (owner: Owner, id: string): Promise<SpendingApproval> => {
+    const row = UUID.test(id) ? await repository.read(owner, id) : undefined;
     if (row === undefined) throw new ApiError('not_found', 'There is no such question.');
     return toApproval(row);
   };
@@ -100,12 +96,12 @@ export function createSpendingApprovals(
 
     giveBack: (apiKeyId, spendId) => repository.giveBack(apiKeyId, spendId),
 
-    list: async (wallet) => (await repository.list(wallet)).map(toApproval),
+    list: async (owner) => (await repository.list(owner)).map(toApproval),
 
-    async read({ wallet, apiKey }, id, { waitMs, gone } = { waitMs: 0, gone: new AbortController().signal }) {
+    async read(owner, id, { waitMs, gone } = { waitMs: 0, gone: new AbortController().signal }) {
       const until = performance.now() + waitMs;
       for (;;) {
-        const approval = await find(wallet, id, apiKey?.id);
+        const approval = await find(owner, id);
         const leftMs = until - performance.now();
         if (approval.state !== 'open' || leftMs <= 0) return approval;
         await pause(Math.min(LOOK_MS, leftMs), undefined, { signal: gone }).catch(() => undefined);
@@ -113,8 +109,8 @@ export function createSpendingApprovals(
       }
     },
 
-    async answer(wallet, id, body, service) {
-      const asked = await find(wallet, id);
+    async answer(owner, id, body, service) {
+      const asked = await find(owner, id);
       const requireOpen = (isOpen: boolean, { state }: SpendingApproval) => {
         if (isOpen) return;
         throw new ApiError('invalid_request', `The question is not open any more: it is ${state}.`);
@@ -122,16 +118,17 @@ export function createSpendingApprovals(
       requireOpen(asked.state === 'open', asked);
       if (body.answer === 'approve') {
         const { challenge, signature } = body;
+        const { wallet } = owner;
         await challenges.redeem({ wallet, challenge, signature }, ({ challenge: issued }) =>
           approvalMessage({ ...asked, service, wallet }, issued),
         );
       }
       const isAnswered = await repository.answer(
-        wallet,
+        owner,
         id,
         body.answer === 'approve' ? 'approved' : 'refused',
       );
-      const answered = await find(wallet, id);
+      const answered = await find(owner, id);
       requireOpen(isAnswered, answered);
       return answered;
     },

@@ -31,6 +31,7 @@ export { readBody, startHttpStandIn, type HttpStandIn, type StandInListener } fr
 export { startTestMarket, type TestMarket } from './market/local-market.js';
 export { readWhatIsSeldomRead } from './seldom-reads.js';
 export { openServerParts, type IndexedListing, type ServerParts } from './server-parts.js';
+export { loginOf, newKeyOf } from './owners.js';
 export { programAccount } from './program-account.js';
 export {
   balanceAddressOf,

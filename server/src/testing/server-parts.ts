@@ -1,3 +1,4 @@
+import { loginOf } from './owners.js';
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { createChain, createProgramHistory } from '../chain/index.js';
 import { createCredentialRepository, createIndexer, indexedStatusOf } from '../credentials/index.js';
@@ -63,7 +64,7 @@ export function openServerParts(databaseUrl: string, rpcUrl: string): ServerPart
     ...database,
     reconcilerRound: () => reconciler.reconcile(),
     async accessOf(wallet, listingId) {
-      const { listing, rental } = await listings.findFor({ wallet, apiKeyId: undefined }, listingId);
+      const { listing, rental } = await listings.findFor(loginOf(wallet), listingId);
       return indexedStatusOf(listing, rental).status;
     },
     async takeSlot(listingId, runId, wallet) {

@@ -72,7 +72,6 @@ describe('a submitted transaction', () => {
     const asked: string[] = [];
     const held = new Map<string, { kind: string; lamports: bigint }>();
     const allowance: Allowance = {
-      requireListing: () => undefined,
       requireRental: (id) => {
         asked.push(id);
         if (id === '') throw new ApiError('credential_not_found', 'Not a listing that is known.');

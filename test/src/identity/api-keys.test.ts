@@ -1,5 +1,8 @@
 import { createClient, isApiError } from '@agent-rental/sdk';
 import { createApiKey, keypairSigner, rent, type ApiKeyOptions } from '@agent-rental/sdk/solana';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
@@ -172,6 +175,106 @@ describe('a spending policy', () => {
       max_price_lamports: 1_000_000_000,
     });
     expect(await client.verifyCredential(listing)).toMatchObject({ status: 'active' });
+  });
+});
+
+describe('the view of an API key', () => {
+  /** A run and a file of one key, and another key: of another listing, or of any. */
+  async function twoKeys(policy: ApiKeyOptions['policy']) {
+    const body = await marketplace.request('per_query');
+    const { key: first } = await keyWith({ listing_ids: [marketplace.listing('per_query').id] });
+    const { key: second } = await keyWith(policy);
+    const headers = { 'idempotency-key': crypto.randomUUID() };
+    const ran = await call(marketplace, 'POST', '/v1/execute', { token: first, body, headers });
+    expect(ran.status).toBe(200);
+    const file = await call(marketplace, 'POST', '/v1/files', {
+      token: first,
+      raw: 'SECRET',
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect(file.status).toBe(201);
+    const ask = async (token: string, method: string, path: string, sent?: Record<string, unknown>) =>
+      call(marketplace, method, path, { token, ...(sent === undefined ? {} : { body: sent }) });
+    return { first, second, body, headers, ran: ran.body, file: file.body, ask };
+  }
+  const policies = [
+    ['another listing alone', () => ({ listing_ids: [marketplace.listing('one_time').id] })],
+    ['every listing', () => undefined],
+  ] as const;
+
+  test.each(policies)(
+    'for %s has no run, result, receipt or file of another key [ID-76]',
+    async (_, policyOf) => {
+      const { first, second, ran, file, ask, headers, body } = await twoKeys(policyOf());
+      const run = `/v1/runs/${String(ran['run_id'])}`;
+      const stored = `/v1/files/${String(file['file_id'])}`;
+      const attempts = [
+        ['GET', run],
+        ['GET', `${run}/receipt`],
+        ['POST', `${run}/cancel`],
+        ['GET', stored],
+        ['DELETE', stored],
+      ] as const;
+      for (const [method, path] of attempts) {
+        expect((await ask(second, method, path)).status, `${method} ${path}`).toBe(404);
+      }
+      const mine = [first, owner.token];
+      for (const token of mine) {
+        for (const path of [run, `${run}/receipt`, stored])
+          expect((await ask(token, 'GET', path)).status).toBe(200);
+      }
+      const listed = async (token: string) =>
+        JSON.stringify((await ask(token, 'GET', '/v1/runs?limit=100')).body);
+      expect(await listed(second)).not.toContain(ran['run_id']);
+      for (const token of mine) expect(await listed(token)).toContain(ran['run_id']);
+
+      const key = headers['idempotency-key'];
+      expect((await ask(second, 'POST', '/v1/runs/cancel', { idempotency_key: key })).body).toEqual({
+        cancelled: true,
+      });
+      const repeat = (token: string) => call(marketplace, 'POST', '/v1/execute', { token, body, headers });
+      // The second key has cancelled its calls under that name, or its policy refuses the listing.
+      expect(JSON.stringify((await repeat(second)).body)).not.toContain(ran['run_id']);
+      expect((await repeat(first)).body).toMatchObject({ run_id: ran['run_id'], output: ran['output'] });
+
+      const { task, agent_id } = body as { task: string; agent_id: string };
+      const asInput = { agent_id, task, input_uri: file['input_uri'] };
+      const read = await ask(second, 'POST', '/v1/execute', asInput);
+      expect([400, 403]).toContain(read.status);
+      expect(JSON.stringify(read.body)).not.toContain('SECRET');
+    },
+  );
+
+  test('over MCP is no run of another key, and no rental that its policy does not name [ID-76]', async () => {
+    const { first, second, ran } = await twoKeys({ listing_ids: [marketplace.listing('one_time').id] });
+    const seen = async (key: string) => {
+      const mcp = new Client({ name: 'two-keys', version: '1.0.0' });
+      const transport: Transport = new StreamableHTTPClientTransport(new URL(marketplace.dev.mcp_url), {
+        requestInit: { headers: { authorization: `Bearer ${key}` } },
+      });
+      await mcp.connect(transport);
+      try {
+        const { resources } = await mcp.listResources();
+        const { tools } = await mcp.listTools();
+        const got = await mcp.callTool({ name: 'get_run', arguments: { run_id: ran['run_id'] } });
+        return { listed: JSON.stringify([resources, tools]), got };
+      } finally {
+        await mcp.close();
+      }
+    };
+    const rented = marketplace.listing('per_query').id;
+    const [mine, others] = [await seen(first), await seen(second)];
+    expect(mine.got.isError ?? false).toBe(false);
+    expect(mine.listed).toContain(rented);
+    expect(others.got.isError).toBe(true);
+    expect(others.listed).not.toContain(rented);
+  });
+
+  test('has the rentals that its policy names [ID-76]', async () => {
+    const { second, ask } = await twoKeys({ listing_ids: [marketplace.listing('one_time').id] });
+    expect((await ask(second, 'GET', '/v1/credentials')).body).toMatchObject({ credentials: [], total: 0 });
+    const tools = await ask(second, 'GET', '/v1/tools?format=openai');
+    expect(JSON.stringify(tools.body)).not.toContain(marketplace.listing('per_query').id);
   });
 });
 

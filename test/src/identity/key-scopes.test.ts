@@ -34,6 +34,8 @@ let owner: Participant;
 /** An unpublished connected agent of the owner, and a declarative one. */
 let connected: string;
 let declarative: string;
+/** A key of the owner with all scopes, for one listing. */
+let narrow: string | undefined;
 /** A key of the owner for each scope. */
 const keys = new Map<string, string>();
 
@@ -123,6 +125,23 @@ test.each(forKeys)(
         API_KEY_SCOPES.map((scope) => [scope, scopes.includes(scope) ? undefined : refused]),
       ),
     );
+  },
+);
+
+const naming = forKeys.filter(([, id, body, scopes]) => {
+  const isPublic = scopes.length === API_KEY_SCOPES.length;
+  const { params = {} } = operationExamples[id];
+  return !isPublic && ['listing_id', 'id', 'agent_id'].some((name) => name in params || name in Object(body));
+});
+test.each(naming)(
+  '%s is refused to a key whose policy names another listing [ID-76]',
+  async (_, id, body) => {
+    narrow ??= await keyWith({
+      scopes: [...API_KEY_SCOPES],
+      policy: { listing_ids: ['other-agent-k3x7qa'] },
+    });
+    const answer = await send(id, narrow, body);
+    expect(errorOf(answer.body)).toMatchObject({ status: 403, policy_rule: 'listing_ids' });
   },
 );
 

@@ -115,8 +115,9 @@ const define = <const O extends Operation>(operation: O): O => operation;
 
 const IDEMPOTENCY_KEY = {
   'Idempotency-Key':
-    'Two requests under one key are one run, charged once. 1 to 200 visible ASCII characters. With `;window=N` after it, ' +
-    'the key is free again N seconds (at most 3600) after the run ended.',
+    'Two requests of one caller under one key are one run, charged once. A caller is an API key, or the logins of a wallet. ' +
+    '1 to 200 visible ASCII characters. With `;window=N` after it, the key is free again N seconds (at most 3600) after ' +
+    'the run ended.',
 };
 
 /** Every operation, by id. Routes, validation and the sdk are made from this table. */

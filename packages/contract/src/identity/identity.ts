@@ -74,7 +74,7 @@ export const spendingPolicy = z
      * pays for runs that are counted later.
      */
     max_day_lamports: lamports.optional(),
-    /** The only listings that may be run or rented. */
+    /** The only listings that the key may run, rent, review or change, and whose rentals and numbers it may read. */
     listing_ids: z.array(listingId).max(100).optional(),
     /** `false`: nothing may be rented, renewed or topped up. */
     can_rent: z.boolean().optional(),

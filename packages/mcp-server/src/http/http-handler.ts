@@ -40,12 +40,10 @@ import { createTokenSigner, type CarriedSecret } from '../sessions/signed-token.
 export interface RentalMcpCaller {
   /** The caller's client for this request. */
   readonly client: RentalClient;
-  /** The same for every request of a caller, for instance the wallet's address. */
+  /** The same for every request of a caller, and another for each of its API keys, which do not see each other's calls. */
   readonly id: string;
   /** The marketplace's address for the caller's owner, who pays there. Default: the client's address. */
   readonly publicUrl?: string | undefined;
-  /** Names the API key or the connected app, for clients without a session. Default: `id`. */
-  readonly keyId?: string | undefined;
   /** Whether the caller has pinned versions, so that its listings differ from other callers'. Default false. */
   readonly hasPins?: boolean | undefined;
 }
@@ -171,7 +169,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     const extra: Carried = {
       caller,
       select: selectionOf(request),
-      call: { key, cancelled: started?.signal ?? never, caller: caller.keyId ?? caller.id },
+      call: { key, cancelled: started?.signal ?? never, caller: caller.id },
     };
     const authInfo = { token: '', clientId: caller.id, scopes: [], extra: { ...extra } };
     const answer = stateless.fetch(request, {
@@ -200,8 +198,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
       return rejection(406, -32_000, 'Accept application/json and text/event-stream.', idOf(body));
     const isCall = isToolCall(body);
     const started = isCall ? running.begin(addressOf(request, caller, body.id), key) : undefined;
-    const callerName =
-      sessionId === undefined ? (caller.keyId ?? caller.id) : sessions.key(caller.id, sessionId);
+    const callerName = sessionId === undefined ? caller.id : sessions.key(caller.id, sessionId);
     const call: HttpCall = { key, cancelled: started?.signal ?? never, caller: callerName };
     const response = await exchanges.serve(
       {
@@ -310,7 +307,7 @@ function selectionOf({ url }: Request): ToolSelection | undefined {
 function addressOf(request: Request, caller: RentalMcpCaller, requestId: string | number): CallAddress {
   const sessionId = request.headers.get(SESSION_HEADER);
   return sessionId === null
-    ? { callerId: caller.keyId ?? caller.id, sessionId: '', requestId }
+    ? { callerId: caller.id, sessionId: '', requestId }
     : { callerId: caller.id, sessionId, requestId };
 }
 

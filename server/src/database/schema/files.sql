@@ -1,6 +1,7 @@
 create table files (
   id uuid primary key,
   wallet text not null,
+  api_key_id uuid,
   media_type text not null,
   size_bytes integer not null default 0,
   is_complete boolean not null default false,

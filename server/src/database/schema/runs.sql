@@ -3,6 +3,7 @@ create table runs (
   listing_id text not null references listings (id),
   version_id uuid not null,
   wallet text not null,
+  api_key_id uuid,
   status text not null check (status in ('running', 'completed', 'failed', 'undelivered')),
   idempotency_key text,
   request_digest bytea not null,
@@ -28,6 +29,8 @@ create table runs (
 create unique index runs_idempotency_key on runs (wallet, idempotency_key);
 create index runs_list on runs (wallet, created_at, id);
 create index runs_listing_list on runs (wallet, listing_id, created_at, id);
+create index runs_of_key on runs (api_key_id, created_at, id) where api_key_id is not null;
+create index runs_of_key_and_listing on runs (api_key_id, listing_id, created_at, id) where api_key_id is not null;
 create index runs_of_listing on runs (listing_id, created_at, id);
 create index runs_results on runs (finished_at) where output is not null;
 create index runs_running on runs (id) where status = 'running';

@@ -74,8 +74,7 @@ export async function mountMcp(
         for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value ?? '');
         await mcp.handle(request.raw, reply.raw, {
           client,
-          id: principal.wallet,
-          keyId: principal.rateKey,
+          id: principal.rateKey,
           hasPins: isPinned,
           publicUrl: publicUrl ?? listeningUrl(app),
         });

@@ -1,16 +1,7 @@
-import type { Principal } from '../../access/principal.js';
+import type { Owner } from '../../access/owner.js';
 import { CompiledQuery, sql } from 'kysely';
 import type { Db } from '../../database/connection.js';
 import { prepare } from '../../database/prepared-statements.js';
-
-/** Who runs agents: a wallet, perhaps by one of its API keys. */
-export interface Runner {
-  wallet: string;
-  apiKeyId: string | undefined;
-}
-
-/** The runner that a caller is. */
-export const runnerOf = ({ wallet, apiKey }: Principal): Runner => ({ wallet, apiKeyId: apiKey?.id });
 
 /** SQL: the pin of an API key wins over its wallet's pin, whose key is the empty text. */
 export const PIN = (listing: string) => `(select version from version_pins
@@ -22,7 +13,7 @@ export const pinnedVersion = sql<number | null>`(select version from version_pin
   order by api_key_id desc limit 1)`;
 
 /** The value of `$2` in {@link PIN}. */
-export const keyOf = ({ apiKeyId }: Runner): string => apiKeyId ?? '';
+export const keyOf = ({ apiKeyId }: Pick<Owner, 'apiKeyId'>): string => apiKeyId ?? '';
 
 const FIND = prepare(`select ${PIN('$3')} as version`);
 const EXISTS = prepare(
@@ -34,26 +25,26 @@ const EXISTS = prepare(
 /** Stores which versions callers have pinned. */
 export interface Pins {
   /** The version that runs for this caller, where it is pinned. */
-  find(runner: Runner, listingId: string): Promise<number | undefined>;
+  find(owner: Owner, listingId: string): Promise<number | undefined>;
   /** Whether any listing is pinned for this caller. */
-  hasAny(runner: Runner): Promise<boolean>;
+  hasAny(owner: Owner): Promise<boolean>;
   /** Pins a version for the wallet, or where it came with one for the API key alone; null takes that pin away. */
-  set(runner: Runner, listingId: string, version: number | null): Promise<void>;
+  set(owner: Owner, listingId: string, version: number | null): Promise<void>;
 }
 
 export function createPins(db: Db): Pins {
   return {
-    async find(runner, listingId) {
-      const query = CompiledQuery.raw(FIND, [runner.wallet, keyOf(runner), listingId]);
+    async find(owner, listingId) {
+      const query = CompiledQuery.raw(FIND, [owner.wallet, keyOf(owner), listingId]);
       const { rows } = await db.executeQuery<{ version: number | null }>(query);
       return rows[0]?.version ?? undefined;
     },
-    async hasAny(runner) {
-      const query = CompiledQuery.raw(EXISTS, [runner.wallet, keyOf(runner)]);
+    async hasAny(owner) {
+      const query = CompiledQuery.raw(EXISTS, [owner.wallet, keyOf(owner)]);
       return (await db.executeQuery<{ found: boolean }>(query)).rows[0]?.found === true;
     },
-    async set(runner, listingId, version) {
-      const pin = { wallet: runner.wallet, listing_id: listingId, api_key_id: keyOf(runner) };
+    async set(owner, listingId, version) {
+      const pin = { wallet: owner.wallet, listing_id: listingId, api_key_id: keyOf(owner) };
       if (version === null) {
         await db
           .deleteFrom('version_pins')

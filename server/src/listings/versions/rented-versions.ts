@@ -1,8 +1,9 @@
+import type { Owner } from '../../access/owner.js';
 import type { Credential, RentedListing } from '@agent-rental/contract';
 import { CompiledQuery, sql } from 'kysely';
 import type { Db } from '../../database/connection.js';
 import { prepare } from '../../database/prepared-statements.js';
-import { keyOf, PIN, type Runner } from './pins.js';
+import { keyOf, PIN } from './pins.js';
 import { versionChange } from './version-change.js';
 
 /** A rental of a wallet. */
@@ -54,7 +55,7 @@ const VERSIONS =
 /** Reads the news of versions for renters; most rentals have none. */
 export interface RentedVersions {
   /** By listing. */
-  of(runner: Runner, rentals: readonly Rental[]): Promise<Map<string, RentedVersion>>;
+  of(owner: Owner, rentals: readonly Rental[]): Promise<Map<string, RentedVersion>>;
 }
 
 export function createRentedVersions(db: Db): RentedVersions {

@@ -11,7 +11,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { foldCounts } from '../../listings/fold-counts.js';
 import { createListingRepository, createListingService } from '../../listings/index.js';
 import type { TaskOptions } from '../../jobs/jobs.js';
-import { newWallet, openTestDatabase, type insertListing } from '../../testing/index.js';
+import { type insertListing, loginOf, newWallet, openTestDatabase } from '../../testing/index.js';
 import type { PrivatePart } from '../manifest/private-part.js';
 import { CONNECTED, DECLARATIVE, insertAgent, keys } from '../registration.test-support.js';
 import type { ReviewRun } from '../samples/samples.js';
@@ -92,9 +92,7 @@ describe('a listing whose nightly runs fail', () => {
     expect(await isFound(id)).toBe(false);
     const detail = await service().detail(id);
     expect(detail).toMatchObject({ status: 'active', creator: { listing_count: 1 } });
-    expect((await service().findFor({ wallet: newWallet(), apiKeyId: undefined }, id)).listing.status).toBe(
-      'active',
-    );
+    expect((await service().findFor(loginOf(newWallet()), id)).listing.status).toBe('active');
     // It is still run, or it would never be seen to work.
     await makeDue();
     await repository.queueDue(10);

@@ -5,11 +5,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOutboundHttp, type OutboundHttp } from '../../platform/outbound-http.js';
 import type { ConnectedAgent } from '../../registration/index.js';
 import {
+  type HttpStandIn,
+  type StandInListener,
+  loginOf,
   publishedListing,
   readBody,
   startHttpStandIn,
-  type HttpStandIn,
-  type StandInListener,
 } from '../../testing/index.js';
 import { AgentContact } from './contact.js';
 import { AgentUnreachableError } from './outcome.js';
@@ -52,7 +53,7 @@ const newTask = (
 ): Task => {
   const listing = publishedListing({ outputSchema, timeoutSeconds: 30 });
   const body = { agent_id: listing.id, task: 'Add up.', ...(input ? { input } : {}) };
-  return taskOf(parseOrder('wallet', body, undefined), body, listing);
+  return taskOf(parseOrder(loginOf('wallet'), body, undefined), body, listing);
 };
 const onText = (text: string) => void texts.push(text);
 const options = { signal: new AbortController().signal, contact: new AgentContact(), onText };

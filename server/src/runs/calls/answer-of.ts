@@ -1,3 +1,4 @@
+import type { Owner } from '../../access/owner.js';
 import { outputAsText, type OutputSink } from '../delivery/output-gate.js';
 import type { RunRepository, RunRow } from '../history/repository.js';
 import type { Order } from '../task.js';
@@ -14,10 +15,10 @@ export async function answerOf(
   deps: { runs: Pick<RunRepository, 'toFinished'>; waitingCallers: Pick<WaitingCallers, 'join'> },
   run: RunRow,
   { key }: Order,
-  { wallet, caller, sink }: { wallet: string; caller: Caller; sink?: OutputSink },
+  { owner, caller, sink }: { owner: Owner; caller: Caller; sink?: OutputSink },
 ): Promise<TaskAnswer> {
   sink?.begin(run.id);
-  const answer = deps.runs.toFinished(run) ?? (await deps.waitingCallers.join(run.id, wallet, caller));
+  const answer = deps.runs.toFinished(run) ?? (await deps.waitingCallers.join(run.id, owner, caller));
   if (answer.status === 'completed') sink?.delta(outputAsText(answer.output));
   return key?.windowSeconds === undefined ? answer : { ...answer, joinedRunOf: run.created_at };
 }

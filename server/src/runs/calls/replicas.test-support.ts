@@ -5,7 +5,7 @@ import type { ApiError } from '../../errors/api-error.js';
 import { openDatabase, type Db } from '../../database/connection.js';
 import { openNotifications } from '../../database/notifications.js';
 import { deriveKeys } from '../../platform/keys.js';
-import { insertListing, newWallet, publishedListing } from '../../testing/index.js';
+import { insertListing, loginOf, newWallet, publishedListing } from '../../testing/index.js';
 import { createCallerCounts } from '../history/caller-counts.js';
 import { createWaitingCallers, errorOfUndelivered, type Answer, type Caller } from './waiting-callers.js';
 import { createLiveRuns } from '../live/live-runs.js';
@@ -51,14 +51,14 @@ export const never = new AbortController().signal;
 export const patient: Caller = { gone: never, patienceMs: undefined, mayComeBack: true };
 
 /** Requests for one listing by one wallet. */
-export async function newTask(db: Db, key: string | undefined, wallet = newWallet()) {
+export async function newTask(db: Db, key: string | undefined, owner = loginOf(newWallet())) {
   const row = await insertListing(db);
   const listing = publishedListing({ id: row.version_id }, { id: row.id });
   const again = (changed: Partial<ExecuteBody> = {}, otherKey = key): Task => {
     const body = { agent_id: row.id, task: 'Do it.', ...changed };
-    return taskOf(parseOrder(wallet, body, otherKey), body, listing);
+    return taskOf(parseOrder(owner, body, otherKey), body, listing);
   };
-  return { first: again(), again, wallet };
+  return { first: again(), again, owner };
 }
 
 /** Records a run. Undefined where its key has another run. */
@@ -67,7 +67,7 @@ const record = (replica: Replica, task: Task) =>
     id: task.runId,
     listingId: task.listing.id,
     versionId: task.listing.version.id,
-    wallet: task.wallet,
+    owner: task.owner,
     key: task.key,
     requestDigest: task.digest,
     salt: task.salt,
@@ -92,7 +92,7 @@ export async function ask(
     call = await resolveCall(replica, task, caller);
     if (call.kind === 'new') throw errorOfUndelivered();
   }
-  return replica.runs.toFinished(call.run) ?? replica.waitingCallers.join(call.run.id, task.wallet, caller);
+  return replica.runs.toFinished(call.run) ?? replica.waitingCallers.join(call.run.id, task.owner, caller);
 }
 
 export const resultOf = (task: Task, output = 'the answer') => ({

@@ -1,8 +1,9 @@
+import type { Owner } from '../../access/owner.js';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../../errors/api-error.js';
 import { createListingRepository } from '../../listings/index.js';
-import { newWallet, openTestDatabase } from '../../testing/index.js';
+import { loginOf, newWallet, openTestDatabase } from '../../testing/index.js';
 import type { Caller } from './waiting-callers.js';
 import { removeExpired } from '../history/expiry.js';
 import type { Task } from '../task.js';
@@ -25,7 +26,7 @@ afterAll(async () => {
   await database.close();
 });
 
-const newTask = (key: string | undefined, wallet?: string) => newTaskIn(database.db, key, wallet);
+const newTask = (key: string | undefined, owner?: Owner) => newTaskIn(database.db, key, owner);
 
 const endedBefore = (runId: string, seconds: number) =>
   database.db
@@ -35,7 +36,7 @@ const endedBefore = (runId: string, seconds: number) =>
     .execute();
 /** Waits until something of a task's run is so. */
 const until = (task: Task, isSo: (row: Awaited<ReturnType<typeof here.runs.find>>) => unknown) =>
-  vi.waitUntil(async () => isSo(await here.runs.find(task.runId, task.wallet)), { timeout: 15_000 });
+  vi.waitUntil(async () => isSo(await here.runs.find(task.runId, task.owner)), { timeout: 15_000 });
 /** Waits until a caller is counted as waiting, or as gone. */
 const waiters = (task: Task, count: number) => until(task, (row) => row?.waiters === count);
 /** Asks ten times at once, on both replicas; gives the runs that answered, and the runs that worked. */
@@ -82,7 +83,7 @@ describe('a repeated request', () => {
     await expect(ask(here, other)).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
-  it('under the key of another wallet, or without a key, is a separate run [RUN-3]', async () => {
+  it('under the key of another owner, or without a key, is a separate run [RUN-3]', async () => {
     const [mine, yours] = [await newTask('key-4'), await newTask('key-4')];
     const keyless = await newTask(undefined);
     for (const task of [mine.first, yours.first, keyless.first, keyless.again()]) {
@@ -151,9 +152,9 @@ describe('a key with a window', () => {
   });
 
   it('is free at once after its run was stopped [RUN-24]', async () => {
-    const { first, again, wallet } = await newTask(WINDOWED);
+    const { first, again, owner } = await newTask(WINDOWED);
     const { answer } = await startAwaited(here, first);
-    await there.pastRuns.cancel(first.runId, wallet, never);
+    await there.pastRuns.cancel(first.runId, owner, never);
     await answer;
     expect(await ask(here, again())).toBeUndefined();
   });
@@ -161,55 +162,55 @@ describe('a key with a window', () => {
 
 describe('a cancel', () => {
   it('stops a run that works on another replica, and its waiting caller hears of it [RUN-11]', async () => {
-    const { first, wallet } = await newTask('cancel-1');
+    const { first, owner } = await newTask('cancel-1');
     const { answer: caller } = await startAwaited(there, first);
-    const cancelled = await here.pastRuns.cancel(first.runId, wallet, never);
+    const cancelled = await here.pastRuns.cancel(first.runId, owner, never);
     expect(cancelled).toMatchObject({ cancelled: true, run: { run_id: first.runId, status: 'failed' } });
     expect(await caller).toMatchObject({ status: 'failed', output: 'stopped' });
   });
 
-  it('of another wallet’s run says that there is none, and stops nothing', async () => {
-    const { first, wallet } = await newTask('cancel-2');
+  it('of another owner’s run says that there is none, and stops nothing', async () => {
+    const { first, owner } = await newTask('cancel-2');
     await ask(here, first);
-    const attempt = here.pastRuns.cancel(first.runId, newWallet(), never);
+    const attempt = here.pastRuns.cancel(first.runId, loginOf(newWallet()), never);
     await expect(attempt).rejects.toMatchObject({ code: 'not_found' });
-    expect((await here.runs.find(first.runId, wallet))?.stop_reason).toBeNull();
+    expect((await here.runs.find(first.runId, owner))?.stop_reason).toBeNull();
   });
 
   it('of a run that has ended leaves it as it is', async () => {
-    const { first, wallet } = await newTask('cancel-3');
+    const { first, owner } = await newTask('cancel-3');
     await ask(here, first);
     await finish(here, first);
-    const { cancelled, run } = await there.pastRuns.cancel(first.runId, wallet, never);
+    const { cancelled, run } = await there.pastRuns.cancel(first.runId, owner, never);
     expect({ cancelled, status: run?.status }).toEqual({ cancelled: false, status: 'completed' });
   });
 
   it('by key refuses the request that comes later, and leaves no run', async () => {
-    const { first, wallet } = await newTask('cancel-4');
-    expect(await here.pastRuns.cancelKey('cancel-4', wallet, never)).toEqual({ cancelled: true });
+    const { first, owner } = await newTask('cancel-4');
+    expect(await here.pastRuns.cancelKey('cancel-4', owner, never)).toEqual({ cancelled: true });
     for (const replica of [here, there]) {
       await expect(ask(replica, first)).rejects.toMatchObject({ code: 'invalid_request' });
     }
-    expect((await here.runs.find(first.runId, wallet))?.status).toBe('undelivered');
+    expect((await here.runs.find(first.runId, owner))?.status).toBe('undelivered');
   });
 
   it('by key and the request at the same moment: the run never goes on [RUN-11]', async () => {
     for (let round = 0; round < 20; round += 1) {
-      const { first, wallet } = await newTask(`cancel-race-${round}`);
+      const { first, owner } = await newTask(`cancel-race-${round}`);
       const [started] = await Promise.allSettled([
         ask(here, first),
-        there.pastRuns.cancelKey(`cancel-race-${round}`, wallet, AbortSignal.abort()),
+        there.pastRuns.cancelKey(`cancel-race-${round}`, owner, AbortSignal.abort()),
       ]);
-      expect(await here.runs.find(first.runId, wallet)).toMatchObject(
+      expect(await here.runs.find(first.runId, owner)).toMatchObject(
         started.status === 'rejected' ? { status: 'undelivered' } : { stop_reason: 'cancelled' },
       );
     }
   });
 
   it('does not count against the agent [RUN-22]', async () => {
-    const { first, wallet } = await newTask('cancel-5');
+    const { first, owner } = await newTask('cancel-5');
     const { answer } = await startAwaited(here, first);
-    await here.pastRuns.cancel(first.runId, wallet, never);
+    await here.pastRuns.cancel(first.runId, owner, never);
     await answer;
     const listing = await createListingRepository(database).findPublished(first.listing.id);
     expect(listing).toMatchObject({ run_count: 0, completed_count: 0 });
@@ -224,7 +225,7 @@ describe('a caller that goes away', () => {
       leave: () => connection.abort(new Error('gone')),
     };
   };
-  const stopReason = async (task: Task) => (await here.runs.find(task.runId, task.wallet))?.stop_reason;
+  const stopReason = async (task: Task) => (await here.runs.find(task.runId, task.owner))?.stop_reason;
 
   it('without a key takes its run with it [RUN-13]', async () => {
     const { first } = await newTask(undefined);
@@ -248,50 +249,50 @@ describe('a caller that goes away', () => {
   it.each(['repeats its request on another replica', 'asks for the run by its id'])(
     'with a key, and another request %s: the run goes on [RUN-13]',
     async (how) => {
-      const { first, again, wallet } = await newTask(`gone-${how.length}`);
+      const { first, again, owner } = await newTask(`gone-${how.length}`);
       const { caller, leave } = leaving();
       const { answer } = await startAwaited(here, first, caller);
       // Asked while it is left: the grace finds that a caller wants it.
       const asked = how.startsWith('repeats')
         ? ask(there, again())
-        : there.pastRuns.find(first.runId, wallet, 0, never);
+        : there.pastRuns.find(first.runId, owner, 0, never);
       if (how.startsWith('repeats')) await waiters(first, 2);
       else await asked;
       leave();
       await expect(answer).rejects.toThrow('gone');
       expect(await here.runs.requestStopIfLeft(first.runId, 0)).toBe(false);
-      await here.pastRuns.cancel(first.runId, wallet, never);
+      await here.pastRuns.cancel(first.runId, owner, never);
       await asked;
     },
   );
 
   it('that prefers an asynchronous answer gets it after its patience, and the run goes on [RUN-9, RUN-13]', async () => {
-    const { first, wallet } = await newTask('async-1');
+    const { first, owner } = await newTask('async-1');
     const { answer } = await startAwaited(here, first, { ...patient, patienceMs: 0 });
     expect(await answer).toEqual({ runId: first.runId, agentId: first.listing.id, status: 'running' });
-    const row = await here.runs.find(first.runId, wallet);
+    const row = await here.runs.find(first.runId, owner);
     expect(row).toMatchObject({ status: 'running', keeps_going: true, waiters: 0 });
     expect(await here.runs.requestStopIfLeft(first.runId, 0)).toBe(false);
-    await here.pastRuns.cancel(first.runId, wallet, never);
+    await here.pastRuns.cancel(first.runId, owner, never);
   });
 });
 
 describe('a long poll', () => {
   it('answers when the run ends on another replica [RUN-9]', async () => {
-    const { first, wallet } = await newTask('poll-1');
+    const { first, owner } = await newTask('poll-1');
     await ask(there, first);
-    const polled = here.pastRuns.find(first.runId, wallet, 60_000, never);
+    const polled = here.pastRuns.find(first.runId, owner, 60_000, never);
     await until(first, (row) => row?.keeps_going);
     await finish(there, first);
     expect(await polled).toMatchObject({ status: 'completed', output: 'the answer' });
   });
 
   it('of a run that goes on answers so when its time has passed, or when its server stops', async () => {
-    const { first, wallet } = await newTask('poll-2');
+    const { first, owner } = await newTask('poll-2');
     await ask(there, first);
-    expect(await here.pastRuns.find(first.runId, wallet, 1, never)).toMatchObject({ status: 'running' });
+    expect(await here.pastRuns.find(first.runId, owner, 1, never)).toMatchObject({ status: 'running' });
     const stopping = await openReplica(database.url);
-    const polled = stopping.pastRuns.find(first.runId, wallet, 60_000, never);
+    const polled = stopping.pastRuns.find(first.runId, owner, 60_000, never);
     await until(first, (row) => row?.keeps_going);
     stopping.changes.close();
     expect(await polled).toMatchObject({ status: 'running' });
@@ -300,26 +301,26 @@ describe('a long poll', () => {
 });
 
 it('a result whose charge is not confirmed yet is held back, survives the loss of its process, and goes once it is paid [RUN-17]', async () => {
-  const { first, wallet } = await newTask('held-1');
+  const { first, owner } = await newTask('held-1');
   await ask(here, first);
   await here.runs.hold(resultOf(first));
-  expect(await there.pastRuns.find(first.runId, wallet, 0, never)).toMatchObject({ status: 'running' });
+  expect(await there.pastRuns.find(first.runId, owner, 0, never)).toMatchObject({ status: 'running' });
   await there.runs.markInterrupted(0);
   expect(await there.runs.finishHeld(first.runId)).toBe(true);
-  expect(await here.pastRuns.find(first.runId, wallet, 0, never)).toMatchObject({ output: 'the answer' });
+  expect(await here.pastRuns.find(first.runId, owner, 0, never)).toMatchObject({ output: 'the answer' });
   expect(await there.runs.finishHeld(first.runId)).toBe(false);
 });
 
 it('a result is removed after 24 hours; its run and its key are remembered [RUN-17]', async () => {
-  const { first, again, wallet } = await newTask('old-1');
+  const { first, again, owner } = await newTask('old-1');
   await ask(here, first);
   await finish(here, first);
   await removeExpired(database.db);
-  expect(await here.pastRuns.find(first.runId, wallet, 0, never)).toMatchObject({ output: 'the answer' });
+  expect(await here.pastRuns.find(first.runId, owner, 0, never)).toMatchObject({ output: 'the answer' });
   await endedBefore(first.runId, 24 * 3_600 + 1);
   await removeExpired(database.db);
-  expect((await here.runs.find(first.runId, wallet))?.output).toBeNull();
-  await expect(here.pastRuns.find(first.runId, wallet, 0, never)).rejects.toMatchObject({
+  expect((await here.runs.find(first.runId, owner))?.output).toBeNull();
+  await expect(here.pastRuns.find(first.runId, owner, 0, never)).rejects.toMatchObject({
     code: 'not_found',
   });
   await expect(ask(here, again())).rejects.toMatchObject({ code: 'invalid_request' });

@@ -1,4 +1,5 @@
 import { CHARGE_WAIT_SECONDS } from '@agent-rental/contract';
+import type { Owner } from '../../access/owner.js';
 import { ApiError } from '../../errors/api-error.js';
 import { ChargePendingError } from '../../settlement/index.js';
 import type { RunRepository, RunRow } from '../history/repository.js';
@@ -18,7 +19,7 @@ export type ResolvedCall =
 const NEW: ResolvedCall = { kind: 'new' };
 
 /**
- * Finds the call that a request repeats: the run of the wallet under the request's key. A key with a window is free again
+ * Finds the call that a request repeats: the run of the caller under the request's key. A key with a window is free again
  * that long after the end of its run, and once its run was stopped. The key of an undelivered run is free once its charge
  * has ended, which is waited for.
  *
@@ -27,10 +28,10 @@ const NEW: ResolvedCall = { kind: 'new' };
  */
 export async function resolveCall(
   deps: { runs: RunRepository; changes: RunChanges },
-  { wallet, key, digest }: Order,
+  { owner, key, digest }: Order,
   caller: Pick<Caller, 'gone' | 'patienceMs'>,
 ): Promise<ResolvedCall> {
-  const run = key && (await deps.runs.findByKey(wallet, key.name));
+  const run = key && (await deps.runs.findByKey(owner, key.name));
   if (run === undefined || isFree(run, key?.windowSeconds)) return NEW;
   if (!run.request_digest.equals(digest)) {
     throw new ApiError('invalid_request', 'The key of this request was used for another one.', {
@@ -40,7 +41,7 @@ export async function resolveCall(
   if (run.status === 'running') return { kind: 'join', run };
   if (deps.runs.toFinished(run)) return { kind: 'replay', run };
   requireResultPossible(run);
-  await chargeEnded(deps, run, caller);
+  await chargeEnded(deps, run.id, owner, caller);
   return NEW;
 }
 
@@ -53,7 +54,8 @@ function isFree({ stop_reason, finished_at }: RunRow, windowSeconds: number | un
 /** Waits until an undelivered run has freed its key: no charge of it can land any more. */
 async function chargeEnded(
   { runs, changes }: { runs: RunRepository; changes: RunChanges },
-  { id, wallet }: RunRow,
+  id: string,
+  owner: Owner,
   { gone, patienceMs = CHARGE_WAIT_MS }: Pick<Caller, 'gone' | 'patienceMs'>,
 ): Promise<void> {
   const deadline = performance.now() + Math.min(patienceMs, CHARGE_WAIT_MS);
@@ -61,7 +63,7 @@ async function chargeEnded(
   try {
     for (;;) {
       const isFreed =
-        (await runs.freeSettledKey(id)) || (await runs.find(id, wallet))?.idempotency_key == null;
+        (await runs.freeSettledKey(id)) || (await runs.find(id, owner))?.idempotency_key == null;
       if (isFreed) return;
       gone.throwIfAborted();
       const leftMs = deadline - performance.now();
@@ -81,9 +83,9 @@ async function chargeEnded(
  */
 export async function requireNotCancelled(
   runs: Pick<RunRepository, 'isKeyCancelled' | 'requestStop'>,
-  { runId, wallet, key }: Pick<Order, 'runId' | 'wallet' | 'key'>,
+  { runId, owner, key }: Pick<Order, 'runId' | 'owner' | 'key'>,
 ): Promise<void> {
-  if (key === undefined || !(await runs.isKeyCancelled(wallet, key.name))) return;
+  if (key === undefined || !(await runs.isKeyCancelled(owner, key.name))) return;
   // Keeps the record, and with it the key.
   await runs.requestStop(runId, 'cancelled');
   throw new ApiError('invalid_request', 'This request was cancelled before it arrived.', {

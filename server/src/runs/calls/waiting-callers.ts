@@ -1,3 +1,4 @@
+import type { Owner } from '../../access/owner.js';
 import { ApiError } from '../../errors/api-error.js';
 import type { Logger } from '../../platform/logger.js';
 import { ChargePendingError } from '../../settlement/index.js';
@@ -42,7 +43,7 @@ export interface WaitingCallers {
    *
    * @throws ApiError that the first caller got, where the run was not delivered; the reason of `gone`.
    */
-  join(runId: string, wallet: string, caller: Caller): Promise<Answer>;
+  join(runId: string, owner: Owner, caller: Caller): Promise<Answer>;
 }
 
 export function createWaitingCallers(deps: {
@@ -105,13 +106,13 @@ export function createWaitingCallers(deps: {
       }
     },
 
-    async join(runId, wallet, caller) {
+    async join(runId, owner, caller) {
       const watch = changes.watch(runId);
       const deadline = performance.now() + (caller.patienceMs ?? Number.POSITIVE_INFINITY);
       try {
         await callerCounts.arrive(runId);
         for (;;) {
-          const row = await runs.find(runId, wallet);
+          const row = await runs.find(runId, owner);
           const finished = row && runs.toFinished(row);
           if (finished) return finished;
           if (row?.status !== 'running') throw errorOfUndelivered(row);

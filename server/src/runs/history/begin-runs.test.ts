@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../database/connection.js';
-import { insertListing, newWallet, openTestDatabase } from '../../testing/index.js';
+import { insertListing, loginOf, newWallet, openTestDatabase } from '../../testing/index.js';
 import { createBeginRun, type NewRun } from './begin-runs.js';
 
 const BOUNDS = { slots: 2, queueLength: 1, ownLength: 1, leaseMs: 60_000, claimMs: 60_000 };
@@ -23,7 +23,7 @@ const newRun = (fields: Partial<NewRun> = {}): NewRun => ({
   id: randomUUID(),
   listingId: listing.id,
   versionId: listing.version_id,
-  wallet: newWallet(),
+  owner: loginOf(newWallet()),
   key: undefined,
   requestDigest: randomBytes(32),
   salt: randomBytes(16),
@@ -47,7 +47,7 @@ describe('runs that begin together', () => {
     const rows = await database.db.selectFrom('runs').selectAll().execute();
     for (const run of runs) {
       expect(rows.find(({ id }) => id === run.id)).toMatchObject({
-        wallet: run.wallet,
+        wallet: run.owner.wallet,
         version_id: run.versionId,
         status: 'running',
         request_digest: run.requestDigest,
@@ -62,7 +62,8 @@ describe('runs that begin together', () => {
     for (let round = 0; round < 20; round += 1) {
       listing = await insertListing(database.db);
       const wallet = newWallet();
-      const keyed = (key: string) => newRun({ wallet, key: { name: key, windowSeconds: undefined } });
+      const keyed = (key: string) =>
+        newRun({ owner: loginOf(wallet), key: { name: key, windowSeconds: undefined } });
       const keys = ['a', 'b', 'c'];
       const runs = [...keys.map(keyed), ...keys.toReversed().map(keyed)];
       const bounds = { ...BOUNDS, slots: 20 };

@@ -1,16 +1,21 @@
 import { CompiledQuery } from 'kysely';
+import type { Owner } from '../../access/owner.js';
 import type { Db } from '../../database/connection.js';
 import { batchByKey, type Outcome } from '../../database/batch-by-key.js';
 import { prepare } from '../../database/prepared-statements.js';
 import { freeFrom, type CallKey } from '../task.js';
 import type { Bounds, Entry } from '../queue/slot-repository.js';
 
+/** The name of an idempotency key as it is stored: keys of another owner are other keys. A sent name has no space. */
+export const storedKey = ({ apiKeyId }: Owner, name: string): string =>
+  apiKeyId === undefined ? name : `${apiKeyId} ${name}`;
+
 /** A run about to begin. */
 export interface NewRun {
   id: string;
   listingId: string;
   versionId: string;
-  wallet: string;
+  owner: Owner;
   key: CallKey | undefined;
   requestDigest: Buffer;
   salt: Buffer;
@@ -32,8 +37,8 @@ export interface StartedRun {
 }
 
 const START_RUNS = prepare(`
-  select started, entry from start_runs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-    make_interval(secs => $16), make_interval(secs => $17))`);
+  select started, entry from start_runs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+    make_interval(secs => $17), make_interval(secs => $18))`);
 /** Codes of PostgreSQL after which a transaction was not carried out, because of one of its runs or of another transaction. */
 const FAULT_OF_ONE = /^(?:23|40)/;
 
@@ -55,8 +60,9 @@ export function createBeginRun(db: Db): (run: NewRun, how?: Beginning) => Promis
         items.some(({ how }) => how.isDurable === true),
         of(({ run }) => run.id),
         of(({ run }) => run.versionId),
-        of(({ run }) => run.wallet),
-        of(({ run }) => run.key?.name ?? null),
+        of(({ run }) => run.owner.wallet),
+        of(({ run }) => run.owner.apiKeyId ?? null),
+        of(({ run: { owner, key } }) => key && storedKey(owner, key.name)),
         of(({ run: { key } }) => (key?.windowSeconds === undefined ? null : freeFrom(key.windowSeconds))),
         of(({ run }) => run.requestDigest),
         of(({ run }) => run.salt),

@@ -10,6 +10,7 @@ import {
   type RunSummary,
 } from '@agent-rental/contract';
 import type { z } from 'zod';
+import type { Owner } from '../../access/owner.js';
 import { ApiError } from '../../errors/api-error.js';
 import { readListPage } from '../../database/list-page.js';
 import type { Settlement } from '../../settlement/index.js';
@@ -27,24 +28,34 @@ type ListRuns = z.output<typeof listRunsQuery>;
 /** Whether a text may be a run's id at all. */
 export const isRunId = (text: string): boolean => UUID.test(text);
 
-/** Reads and cancels the runs of a wallet, on any replica. */
+/** The refusal of a run that does not exist, or that this owner does not see. */
+export const noSuchRun = ({ apiKeyId }: Owner): ApiError =>
+  new ApiError(
+    'not_found',
+    'There is no such run.',
+    apiKeyId === undefined
+      ? {}
+      : { next: 'An API key sees the runs that it began; the login of its wallet sees all.' },
+  );
+
+/** Reads and cancels the runs that an owner sees, on any replica. */
 export interface PastRuns {
   /**
-   * A page of the wallet's runs without their outputs, newest first.
+   * A page of the owner's runs without their outputs, newest first.
    *
    * @throws ApiError `invalid_request` for a cursor that is none of this list.
    */
-  list(wallet: string, query: ListRuns): Promise<{ runs: RunSummary[]; total: number; end: PageEnd }>;
+  list(owner: Owner, query: ListRuns): Promise<{ runs: RunSummary[]; total: number; end: PageEnd }>;
   /**
    * The state of a run. Waits for its end up to `waitMs`.
    *
-   * @throws ApiError `not_found` for another wallet's run too, and once the result was removed.
+   * @throws ApiError `not_found` for another owner's run too, and once the result was removed.
    */
-  find(runId: string, wallet: string, waitMs: number, gone: AbortSignal): Promise<RunState>;
+  find(runId: string, owner: Owner, waitMs: number, gone: AbortSignal): Promise<RunState>;
   /** Stops a run, and waits until nothing of it is left. @throws ApiError `not_found`. */
-  cancel(runId: string, wallet: string, gone: AbortSignal): Promise<Cancellation>;
-  /** Stops the run of a key; a request that comes later under it is refused. */
-  cancelKey(idempotencyKey: string, wallet: string, gone: AbortSignal): Promise<Cancellation>;
+  cancel(runId: string, owner: Owner, gone: AbortSignal): Promise<Cancellation>;
+  /** Stops the owner's run under an idempotency key, and refuses a request that comes later under it. */
+  cancelKey(idempotencyKey: string, owner: Owner, gone: AbortSignal): Promise<Cancellation>;
 }
 
 export function createPastRuns(deps: {
@@ -58,7 +69,7 @@ export function createPastRuns(deps: {
   /** The run's row once it has ended, or at the end of the wait. */
   async function awaitEnd(
     runId: string,
-    wallet: string,
+    owner: Owner,
     waitMs: number,
     gone: AbortSignal,
   ): Promise<RunRow | undefined> {
@@ -66,7 +77,7 @@ export function createPastRuns(deps: {
     const watch = changes.watch(runId);
     try {
       for (;;) {
-        const row = await runs.find(runId, wallet);
+        const row = await runs.find(runId, owner);
         const left = deadline - performance.now();
         if (row?.status !== 'running' || left <= 0 || gone.aborted) return row;
         if (!(await watch.next(left, gone))) return row;
@@ -76,9 +87,9 @@ export function createPastRuns(deps: {
     }
   }
 
-  async function stop(runId: string, wallet: string, gone: AbortSignal): Promise<Cancellation> {
+  async function stop(runId: string, owner: Owner, gone: AbortSignal): Promise<Cancellation> {
     if (await runs.requestStop(runId, 'cancelled')) await changes.announce(runId);
-    const row = await awaitEnd(runId, wallet, CANCEL_WAIT_MS, gone);
+    const row = await awaitEnd(runId, owner, CANCEL_WAIT_MS, gone);
     if (!row) return { cancelled: true };
     return { cancelled: row.stop_reason !== null && row.status !== 'completed', run: await stateOf(row) };
   }
@@ -100,41 +111,39 @@ export function createPastRuns(deps: {
     );
   }
 
-  const unknown = () => new ApiError('not_found', 'This wallet has no such run.');
-
   return {
-    async list(wallet, { agent_id, ...page }) {
+    async list(owner, { agent_id, ...page }) {
       const { rows, total, end } = await readListPage(
         {
           name: `runs ${agent_id ?? 'all'}`,
           isId: isRunId,
-          read: (range) => runs.list.page(wallet, agent_id, range),
+          read: (range) => runs.list.page(owner, agent_id, range),
           positionOf: (row) => ({ timeUs: row.created_at_us, id: row.id }),
-          count: () => runs.list.count(wallet, agent_id),
+          count: () => runs.list.count(owner, agent_id),
         },
         page,
       );
       return { runs: rows.map(toSummary), total, end };
     },
-    async find(runId, wallet, waitMs, gone) {
-      const known = isRunId(runId) ? await runs.find(runId, wallet) : undefined;
-      if (!known) throw unknown();
+    async find(runId, owner, waitMs, gone) {
+      const known = isRunId(runId) ? await runs.find(runId, owner) : undefined;
+      if (!known) throw noSuchRun(owner);
       // A caller asks for it, so it does not stop.
       if (known.status === 'running') await callerCounts.keepRunning(runId);
-      const row = waitMs > 0 ? await awaitEnd(runId, wallet, waitMs, gone) : known;
-      if (!row) throw unknown();
+      const row = waitMs > 0 ? await awaitEnd(runId, owner, waitMs, gone) : known;
+      if (!row) throw noSuchRun(owner);
       return stateOf(row);
     },
-    async cancel(runId, wallet, gone) {
-      const known = isRunId(runId) ? await runs.find(runId, wallet) : undefined;
-      if (!known) throw unknown();
-      return stop(runId, wallet, gone);
+    async cancel(runId, owner, gone) {
+      const known = isRunId(runId) ? await runs.find(runId, owner) : undefined;
+      if (!known) throw noSuchRun(owner);
+      return stop(runId, owner, gone);
     },
-    async cancelKey(idempotencyKey, wallet, gone) {
+    async cancelKey(idempotencyKey, owner, gone) {
       // Writes first and reads second, and a request does it in the other order, so at least one of the two sees the other.
-      await runs.cancelKey(wallet, idempotencyKey);
-      const known = await runs.findByKey(wallet, idempotencyKey);
-      return known ? stop(known.id, wallet, gone) : { cancelled: true };
+      await runs.cancelKey(owner, idempotencyKey);
+      const known = await runs.findByKey(owner, idempotencyKey);
+      return known ? stop(known.id, owner, gone) : { cancelled: true };
     },
   };
 }

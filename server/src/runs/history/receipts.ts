@@ -1,9 +1,10 @@
 import type { Receipt, RunLogEntry, SignedReceipt } from '@agent-rental/contract';
 import type { PublicKey } from '@solana/web3.js';
 import type { Chain } from '../../chain/index.js';
+import type { Owner } from '../../access/owner.js';
 import { ApiError } from '../../errors/api-error.js';
 import { receiptPayload, type ReceiptSigner, type Settlement } from '../../settlement/index.js';
-import { isRunId } from './past-runs.js';
+import { isRunId, noSuchRun } from './past-runs.js';
 import type { RanVersion, RunRepository, RunRow } from './repository.js';
 
 /** The part of a receipt that a run's row gives. */
@@ -31,9 +32,9 @@ type Paid = Awaited<ReturnType<Settlement['paidFor']>>;
 export interface Receipts {
   /**
    * @param withEvidence asks the chain for the transaction that the log names, too
-   * @throws ApiError `not_found` for a run that goes on, and for another wallet's.
+   * @throws ApiError `not_found` for a run that goes on, and for another owner's.
    */
-  find(runId: string, wallet: string, withEvidence?: boolean): Promise<SignedReceipt>;
+  find(runId: string, owner: Owner, withEvidence?: boolean): Promise<SignedReceipt>;
 }
 
 /**
@@ -83,9 +84,9 @@ export function createReceipts(deps: {
   authorities(): Promise<readonly PublicKey[]>;
 }): Receipts {
   return {
-    async find(runId, wallet, withEvidence = false) {
-      const row = isRunId(runId) ? await deps.runs.find(runId, wallet) : undefined;
-      if (!row) throw new ApiError('not_found', 'This wallet has no such run.');
+    async find(runId, owner, withEvidence = false) {
+      const row = isRunId(runId) ? await deps.runs.find(runId, owner) : undefined;
+      if (!row) throw noSuchRun(owner);
       if (row.status === 'running') {
         throw new ApiError('not_found', 'The run goes on; there is a receipt once it has ended.', { runId });
       }

@@ -15,12 +15,12 @@ export async function recordRun(
   task: Task,
   { patienceMs }: Pick<Caller, 'patienceMs'>,
 ): Promise<StartedRun | undefined> {
-  const { runId, wallet, listing, key, digest, salt } = task;
+  const { runId, owner, listing, key, digest, salt } = task;
   const run = {
     id: runId,
     listingId: listing.id,
     versionId: listing.version.id,
-    wallet,
+    owner,
     key,
     requestDigest: digest,
     salt,

@@ -1,7 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { Owner } from '../../access/owner.js';
 import { ApiError } from '../../errors/api-error.js';
 import { deriveKeys } from '../../platform/keys.js';
-import { insertListing, insertRun, newWallet, openTestDatabase } from '../../testing/index.js';
+import {
+  insertListing,
+  insertRun,
+  loginOf,
+  newKeyOf,
+  newWallet,
+  openTestDatabase,
+} from '../../testing/index.js';
 import { createListingRepository } from '../../listings/index.js';
 import { createRunRepository } from './repository.js';
 import { createSlotRepository } from '../queue/slot-repository.js';
@@ -10,6 +19,39 @@ const database = await openTestDatabase();
 afterAll(() => database.close());
 const slots = createSlotRepository(database.db, 'repository_test');
 const runs = createRunRepository(database.db, deriveKeys(new Uint8Array(32).fill(9)));
+
+describe('a run', () => {
+  it('is seen by the key that began it and by the login, and read by no wallet alone [ID-76]', async () => {
+    const listing = await insertListing(database.db);
+    const wallet = newWallet();
+    const [login, key, other] = [loginOf(wallet), newKeyOf(wallet), newKeyOf(wallet)];
+    const begin = (owner: Owner) => {
+      const run = { id: randomUUID(), listingId: listing.id, versionId: listing.version_id, owner };
+      const bytes = {
+        requestDigest: Buffer.alloc(32),
+        salt: Buffer.alloc(16),
+        inputDigest: Buffer.alloc(32),
+      };
+      return runs.begin({ ...run, ...bytes, key: { name: 'same', windowSeconds: undefined } });
+    };
+    for (const owner of [login, key, other]) {
+      expect(await begin(owner)).toBeDefined();
+      expect(await begin(owner), 'a repeat').toBeUndefined();
+    }
+    const { id = '' } = (await runs.findByKey(key, 'same')) ?? {};
+    expect(await runs.find(id, key)).toMatchObject({ id, api_key_id: key.apiKeyId });
+    expect(await runs.find(id, login)).toMatchObject({ id });
+    expect(await runs.find(id, other)).toBeUndefined();
+    await runs.cancelKey(other, 'same');
+    expect(await Promise.all([login, key, other].map((owner) => runs.isKeyCancelled(owner, 'same')))).toEqual(
+      [false, false, true],
+    );
+    // @ts-expect-error a wallet is no owner
+    await runs.find(id, { wallet, apiKeyId: undefined, listingIds: undefined });
+    // @ts-expect-error neither is its address
+    expect(await runs.list.page(wallet, undefined, { limit: 1, offset: 0 })).toEqual([]);
+  });
+});
 
 describe('a finished run', () => {
   it('is its wallet’s alone, sealed in the database, and counted for its listing [RUN-17]', async () => {
@@ -20,9 +62,9 @@ describe('a finished run', () => {
     const end = { agentId: listing.id, costLamports: 0n, durationMs: 12 };
     await runs.finish({ ...end, runId: ids[0], status: 'completed', output: { secret: 'SECRET-OUTPUT' } });
     await runs.finish({ ...end, runId: ids[1], status: 'failed', output: 'It did not work.' });
-    const found = await runs.find(ids[0], wallet);
+    const found = await runs.find(ids[0], loginOf(wallet));
     expect(found && runs.toFinished(found)?.output).toEqual({ secret: 'SECRET-OUTPUT' });
-    expect(await runs.find(ids[0], newWallet())).toBeUndefined();
+    expect(await runs.find(ids[0], loginOf(newWallet()))).toBeUndefined();
     expect(found?.output?.includes('SECRET-OUTPUT')).toBe(false);
     const counted = await createListingRepository(database).findPublished(listing.id);
     expect(counted).toMatchObject({ run_count: 2, completed_count: 1 });
@@ -42,9 +84,9 @@ describe('a finished run', () => {
     };
     const run = await brokenOff(false);
     // Its output was about to leave, which does not count.
-    expect((await runs.find(run, wallet))?.output_left_at).toBeNull();
+    expect((await runs.find(run, loginOf(wallet)))?.output_left_at).toBeNull();
     await expect(runs.recordOutputLeft(run)).rejects.toThrow('was not delivered');
-    expect((await runs.find(await brokenOff(true), wallet))?.output_left_at).toBeInstanceOf(Date);
+    expect((await runs.find(await brokenOff(true), loginOf(wallet)))?.output_left_at).toBeInstanceOf(Date);
   });
 
   it('is told from one whose process is gone: that has no live slot and no place in the queue', async () => {

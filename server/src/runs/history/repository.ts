@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, type Json } from '@agent-rental/contract';
 import { sql, type Selectable } from 'kysely';
+import { seenBy, type Owner } from '../../access/owner.js';
 import type { ApiError } from '../../errors/api-error.js';
 import type { SealedPlace } from '../../database/sealed-places.js';
 import type { Db } from '../../database/connection.js';
 import type { Database } from '../../database/schema.js';
 import type { Keys } from '../../platform/keys.js';
 import type { FailureCause } from '../agents/outcome.js';
-import { createBeginRun, type Beginning, type StartedRun, type NewRun } from './begin-runs.js';
+import { createBeginRun, storedKey, type Beginning, type StartedRun, type NewRun } from './begin-runs.js';
 import { createEndRun, type RunResult } from './end-run.js';
 import { createRunList, type RunList } from './run-list.js';
 
@@ -36,11 +37,11 @@ export interface RunRepository {
    * Writes a run down; undefined when the wallet has one under the same key already, or an equal one that it must look at.
    */
   begin(run: NewRun, how?: Beginning): Promise<StartedRun | undefined>;
-  findByKey(wallet: string, idempotencyKey: string): Promise<RunRow | undefined>;
-  /** A run of this wallet. */
-  find(runId: string, wallet: string): Promise<RunRow | undefined>;
+  findByKey(owner: Owner, idempotencyKey: string): Promise<RunRow | undefined>;
+  /** A run that this owner sees. */
+  find(runId: string, owner: Owner): Promise<RunRow | undefined>;
   versionOf(versionId: string): Promise<RanVersion>;
-  /** The runs of a wallet, in pages. */
+  /** The runs that an owner sees, in pages. */
   readonly list: RunList;
   /** The result; undefined while the run goes on, when it was not delivered, and once its output was removed. */
   toFinished(row: RunRow): FinishedRun | undefined;
@@ -98,8 +99,8 @@ export interface RunRepository {
   /** Which of these runs are to stop. */
   stopRequests(runIds: string[]): Promise<{ id: string; reason: 'cancelled' | 'caller_left' }[]>;
   /** Refuses requests under a key from now on. */
-  cancelKey(wallet: string, idempotencyKey: string): Promise<void>;
-  isKeyCancelled(wallet: string, idempotencyKey: string): Promise<boolean>;
+  cancelKey(owner: Owner, idempotencyKey: string): Promise<void>;
+  isKeyCancelled(owner: Owner, idempotencyKey: string): Promise<boolean>;
 }
 
 /** Context under which an output is sealed. */
@@ -211,20 +212,22 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
         ...(row.is_trial ? { isTrial: true } : {}),
       };
     },
-    findByKey: (wallet, idempotencyKey) =>
+    findByKey: (owner, idempotencyKey) =>
       db
         .selectFrom('runs')
         .selectAll()
-        .where('wallet', '=', wallet)
-        .where('idempotency_key', '=', idempotencyKey)
+        .where('wallet', '=', owner.wallet)
+        .where('idempotency_key', '=', storedKey(owner, idempotencyKey))
         .executeTakeFirst(),
-    find: (runId, wallet) =>
-      db
+    find: (runId, owner) => {
+      const [column, value] = seenBy(owner);
+      return db
         .selectFrom('runs')
         .selectAll()
         .where('id', '=', runId)
-        .where('wallet', '=', wallet)
-        .executeTakeFirst(),
+        .where(column, '=', value)
+        .executeTakeFirst();
+    },
     versionOf: (versionId) =>
       db
         .selectFrom('agent_versions')
@@ -359,19 +362,19 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
         .execute();
       return rows.flatMap(({ id, stop_reason: reason }) => (reason === null ? [] : [{ id, reason }]));
     },
-    async cancelKey(wallet, idempotencyKey) {
+    async cancelKey(owner, idempotencyKey) {
       await db
         .insertInto('cancelled_keys')
-        .values({ wallet, idempotency_key: idempotencyKey })
+        .values({ wallet: owner.wallet, idempotency_key: storedKey(owner, idempotencyKey) })
         .onConflict((conflict) => conflict.doNothing())
         .execute();
     },
-    async isKeyCancelled(wallet, idempotencyKey) {
+    async isKeyCancelled(owner, idempotencyKey) {
       const found = await db
         .selectFrom('cancelled_keys')
         .select('created_at')
-        .where('wallet', '=', wallet)
-        .where('idempotency_key', '=', idempotencyKey)
+        .where('wallet', '=', owner.wallet)
+        .where('idempotency_key', '=', storedKey(owner, idempotencyKey))
         .executeTakeFirst();
       return found !== undefined;
     },

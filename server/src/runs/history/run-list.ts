@@ -1,5 +1,6 @@
 import { COUNTED_FOR_TOTAL } from '@agent-rental/contract';
 import { CompiledQuery, type Selectable } from 'kysely';
+import { seenBy, type Owner } from '../../access/owner.js';
 import type { Db } from '../../database/connection.js';
 import { microsecondsOf, timeOfMicroseconds, type ListCount, type ListRange } from '../../database/keyset.js';
 import { prepare } from '../../database/prepared-statements.js';
@@ -11,40 +12,40 @@ export type ListedRun = Pick<
   'id' | 'listing_id' | 'status' | 'cost_lamports' | 'duration_ms' | 'created_at' | 'finished_at'
 > & { created_at_us: bigint };
 
-/** The runs of wallets, newest first, of one listing or all. */
+/** The runs that owners see, newest first, of one listing or all. */
 export interface RunList {
-  page(wallet: string, listingId: string | undefined, range: ListRange): Promise<ListedRun[]>;
+  page(owner: Owner, listingId: string | undefined, range: ListRange): Promise<ListedRun[]>;
   /** How many there are, up to {@link COUNTED_FOR_TOTAL} of them. */
-  count(wallet: string, listingId: string | undefined): Promise<ListCount>;
+  count(owner: Owner, listingId: string | undefined): Promise<ListCount>;
 }
 
 /** Counts have it as well: a part of the table in any order might have to be read whole for some of a wallet's runs. */
 const ORDER = 'created_at desc, id desc';
 
 /** The condition has the last parameters of a statement, from `$first` on. */
-const ofWallet = (listingId: string | undefined, first: number): string =>
-  listingId === undefined ? `wallet = $${first}` : `wallet = $${first} and listing_id = $${first + 1}`;
-const valuesOf = (wallet: string, listingId: string | undefined): string[] =>
-  listingId === undefined ? [wallet] : [wallet, listingId];
+const isSeen = (owner: Owner, listingId: string | undefined, first: number): string =>
+  `${seenBy(owner)[0]} = $${first}${listingId === undefined ? '' : ` and listing_id = $${first + 1}`}`;
+const valuesOf = (owner: Owner, listingId: string | undefined): string[] =>
+  listingId === undefined ? [seenBy(owner)[1]] : [seenBy(owner)[1], listingId];
 
 export function createRunList(db: Db): RunList {
   return {
-    async page(wallet, listingId, { limit, offset, after }) {
+    async page(owner, listingId, { limit, offset, after }) {
       const place = after ? [after.timeUs, after.id] : [];
       const text =
         prepare(`select id, listing_id, status, cost_lamports, duration_ms, created_at, finished_at,
           ${microsecondsOf('created_at')} as created_at_us
         from runs
-        where ${ofWallet(listingId, 3 + place.length)}
+        where ${isSeen(owner, listingId, 3 + place.length)}
           ${after ? `and (created_at, id) < (${timeOfMicroseconds('$3')}, $4::uuid)` : ''}
         order by ${ORDER} limit $1 offset $2`);
-      const values = [limit, offset, ...place, ...valuesOf(wallet, listingId)];
+      const values = [limit, offset, ...place, ...valuesOf(owner, listingId)];
       return (await db.executeQuery<ListedRun>(CompiledQuery.raw(text, values))).rows;
     },
-    async count(wallet, listingId) {
+    async count(owner, listingId) {
       const text = prepare(`select count(*) as total from (
-        select from runs where ${ofWallet(listingId, 2)} order by ${ORDER} limit $1) counted`);
-      const values = [COUNTED_FOR_TOTAL.runs, ...valuesOf(wallet, listingId)];
+        select from runs where ${isSeen(owner, listingId, 2)} order by ${ORDER} limit $1) counted`);
+      const values = [COUNTED_FOR_TOTAL.runs, ...valuesOf(owner, listingId)];
       const { rows } = await db.executeQuery<{ total: bigint }>(CompiledQuery.raw(text, values));
       const total = Number(rows[0]?.total ?? 0n);
       return { total, isMinimum: total === COUNTED_FOR_TOTAL.runs };

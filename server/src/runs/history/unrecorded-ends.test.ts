@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, expect, it } from 'vitest';
 import { deriveKeys } from '../../platform/keys.js';
-import { openTestDatabase } from '../../testing/index.js';
+import { loginOf, openTestDatabase } from '../../testing/index.js';
 import { never, newListing, openReplica } from '../queue/slots.test-support.js';
 import { createUnrecordedEnds } from './unrecorded-ends.js';
 import { createRunRepository } from './repository.js';
@@ -43,7 +43,8 @@ it('ends runs and frees their slots once the database is there again, and leaves
   for (const { runId } of [ended, lost]) unrecordedEnds.note(runId);
   await expect.poll(() => listing.count('seats')).toBe(1);
   await rounds.stop();
-  const statusOf = async ({ runId, wallet }: typeof lost) => (await runs.find(runId, wallet))?.status;
+  const statusOf = async ({ runId, wallet }: typeof lost) =>
+    (await runs.find(runId, loginOf(wallet)))?.status;
   expect(await statusOf(lost)).toBe('undelivered');
   expect(await statusOf(ended)).toBe('completed');
   expect(await statusOf(working)).toBe('running');

@@ -1,7 +1,7 @@
 import type { ExecuteBody, Json } from '@agent-rental/contract';
 import { describe, expect, it } from 'vitest';
 import type { PublishedListing } from '../../listings/index.js';
-import { publishedListing } from '../../testing/index.js';
+import { loginOf, publishedListing } from '../../testing/index.js';
 import { readPublishedInput } from '../../http/routes/tools.js';
 import { admit, withInput } from './admit.js';
 import { parseOrder } from './order.js';
@@ -27,9 +27,9 @@ const deps = {
 const admitted = async (input: never, inputSchema: object = SCHEMA) => {
   const listing = publishedListing({ inputSchema: inputSchema as never }, {});
   const body = { agent_id: listing.id, task: 'Do it.', input };
-  const task = taskOf(parseOrder('wallet', body, undefined), body, listing);
+  const task = taskOf(parseOrder(loginOf('wallet'), body, undefined), body, listing);
   const access = { status: 'active', agreedPriceLamports: null } as const;
-  return (await admit(deps, task, { requireListing: () => undefined } as never, access)).input;
+  return (await admit(deps, task, {} as never, access)).input;
 };
 
 describe('an input', () => {
@@ -95,7 +95,7 @@ describe('an absent input', () => {
 
 const taskWith = (asked: Partial<ExecuteBody>) => {
   const body = { agent_id: listing.id, task: 'Do it.', ...asked };
-  return taskOf(parseOrder('wallet', body, undefined), body, listing);
+  return taskOf(parseOrder(loginOf('wallet'), body, undefined), body, listing);
 };
 
 function nested(depth: number): Record<string, never> {
@@ -127,14 +127,13 @@ describe('the owner of the wallet', () => {
   async function asked(input: Json, fields: Partial<PublishedListing> = {}, isCredited = false) {
     const questions: unknown[] = [];
     const allowance = {
-      requireListing: () => undefined,
       asksFor: () => true,
       requireApproval: async (spend: object) => void questions.push(spend),
     };
     const model = { rentalModel: 'per_query', ...fields } as const;
     const perTask = publishedListing({ inputSchema: { type: 'object' } }, model);
     const body = { agent_id: perTask.id, task: 'Do it.', input } as ExecuteBody;
-    const task = taskOf(parseOrder('wallet', body, undefined), body, perTask);
+    const task = taskOf(parseOrder(loginOf('wallet'), body, undefined), body, perTask);
     const settlement = { hasCredit: async () => isCredited };
     const access = { status: 'active', agreedPriceLamports: null } as const;
     await admit({ ...deps, settlement }, task, allowance as never, access).catch(() => undefined);

@@ -35,7 +35,6 @@ export const admit = step(
   'admit',
   async (deps: AdmitDeps, task: Task, allowance: Allowance, access: IndexedStatus): Promise<Task> => {
     const { listing } = task;
-    allowance.requireListing(listing.id);
     requireRunning(listing.status);
     const { status, agreedPriceLamports } = access;
     if (status === 'not_found' && listing.hasFreeTrial) {
@@ -68,7 +67,7 @@ async function requireApproval(
 }
 
 const withOwnInput = ({ files }: AdmitDeps, task: Task): Promise<Task> =>
-  withInput(task, (inputUri) => files.readInput(inputUri, task.wallet));
+  withInput(task, (inputUri) => files.readInput(inputUri, task.owner));
 
 /**
  * Takes an input in the creator's form, or in the form of the tool's definition: for some schemas a model can write that

@@ -3,7 +3,7 @@ import { Keypair, VersionedTransaction, type MessageV0, type SignatureStatus } f
 import { describe, expect, it } from 'vitest';
 import { createHttpSigner, type Chain } from '../../chain/index.js';
 import { ApiError } from '../../errors/api-error.js';
-import { insertRun, startSigningService } from '../../testing/index.js';
+import { insertRun, loginOf, startSigningService } from '../../testing/index.js';
 import { FAILED_TASK } from '../agents/outcome.js';
 import {
   answers,
@@ -36,7 +36,7 @@ describe('an agent that was not reached in the last 10 minutes', () => {
     expect(await signatures()).toBe(0);
     expect(await hasCredit()).toBe(false);
     expect(allowed.size).toBe(0);
-    expect(await runs.find(runId ?? '', wallet)).toMatchObject({
+    expect(await runs.find(runId ?? '', loginOf(wallet))).toMatchObject({
       status: 'undelivered',
       error: { code: 'service_unavailable', message: expect.stringContaining('cannot be reached') as string },
       idempotency_key: null,
@@ -77,7 +77,7 @@ describe('an agent that was not reached in the last 10 minutes', () => {
       isHot: false,
       agent: async (work) => {
         const failed = silent(work);
-        const row = await runs.findByKey(wallet, `key-${wallet}`);
+        const row = await runs.findByKey(loginOf(wallet), `key-${wallet}`);
         await runs.requestStop(row?.id ?? '', 'cancelled');
         await changes.announce(row?.id ?? '');
         return failed;

@@ -6,6 +6,7 @@ import {
   MAX_KEY_WINDOW_SECONDS,
   type ExecuteBody,
 } from '@agent-rental/contract';
+import type { Owner } from '../../access/owner.js';
 import { ApiError } from '../../errors/api-error.js';
 import type { CallKey, Order } from '../task.js';
 
@@ -17,7 +18,7 @@ const MAX_INPUT_BYTES = 1024 * 1024;
  *
  * @throws ApiError `invalid_request` for a request that is invalid for every listing.
  */
-export function parseOrder(wallet: string, body: ExecuteBody, idempotencyKey: string | undefined): Order {
+export function parseOrder(owner: Owner, body: ExecuteBody, idempotencyKey: string | undefined): Order {
   if (body.input !== undefined && body.input_uri !== undefined) {
     throw new ApiError('invalid_request', 'Send input or input_uri, not both.');
   }
@@ -32,7 +33,8 @@ export function parseOrder(wallet: string, body: ExecuteBody, idempotencyKey: st
   }
   return {
     runId: randomUUID(),
-    wallet,
+    wallet: owner.wallet,
+    owner,
     agentId: body.agent_id,
     task: body.task,
     input: body.input,

@@ -29,13 +29,14 @@ import {
   createSettlement,
 } from '../../settlement/index.js';
 import {
+  type TemporaryDatabase,
   insertBalance,
   insertListing,
+  loginOf,
   newWallet,
   openTestDatabase,
   programAccount,
   publishedListing,
-  type TemporaryDatabase,
 } from '../../testing/index.js';
 import type { AgentContact } from '../agents/contact.js';
 import { createAgentContacts } from '../agents/contacts.js';
@@ -297,11 +298,10 @@ export async function paidRunWorld(
   /** Lamports that the policy has reserved, by run. */
   const allowed = new Map<string, bigint>();
   const request = {
-    wallet,
+    owner: loginOf(wallet),
     body: { agent_id: row.id, task: 'answer' },
     idempotencyKey: `key-${wallet}`,
     allowance: {
-      requireListing: () => undefined,
       asksFor: () => false,
       reserve: async ({ id, lamports }: { id: string; lamports: bigint }) => {
         setup.allow?.(lamports);
@@ -355,7 +355,7 @@ export async function paidRunWorld(
     execute: (over: Partial<TaskRequest> = {}) => runTask(deps, { ...request, ...over }),
     /** As a caller without a key, whose text leaves as it is made. */
     stream: (sink: OutputSink) => runTask(deps, { ...request, idempotencyKey: undefined, sink }),
-    look: (runId: string) => pastRuns.find(runId, wallet, 0, never),
+    look: (runId: string) => pastRuns.find(runId, loginOf(wallet), 0, never),
     reconcile: () => reconciler.reconcile('all'),
     hasCredit: () => settlement.hasCredit(wallet, row.id),
     charges: () =>

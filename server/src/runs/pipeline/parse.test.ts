@@ -1,13 +1,13 @@
 import type { ExecuteBody } from '@agent-rental/contract';
 import { expect, it } from 'vitest';
-import { publishedListing } from '../../testing/index.js';
+import { loginOf, publishedListing } from '../../testing/index.js';
 import { parseOrder } from './order.js';
 import { taskOf } from './parse.js';
 
 const listing = publishedListing({ timeoutSeconds: 60 });
 const parse = (asked: Partial<ExecuteBody>, key?: string) => {
   const body = { agent_id: listing.id, task: 'Do it.', ...asked };
-  return taskOf(parseOrder('wallet', body, key), body, listing);
+  return taskOf(parseOrder(loginOf('wallet'), body, key), body, listing);
 };
 
 function nested(depth: number): Record<string, never> {

@@ -26,11 +26,10 @@ export const parse = step(
   async (
     deps: ParseDeps,
     order: Order,
-    { body, apiKeyId }: { body: ExecuteBody; apiKeyId: string | undefined },
+    { body }: { body: ExecuteBody },
     onRate: (rate: RateState) => void,
   ): Promise<{ task: Task; access: IndexedStatus }> => {
-    const runner = { wallet: order.wallet, apiKeyId };
-    const { listing, rental } = await deps.listings.findFor(runner, order.agentId, body.version);
+    const { listing, rental } = await deps.listings.findFor(order.owner, order.agentId, body.version);
     const rate = await deps.rateLimits.count(
       `run:${order.wallet}:${listing.id}`,
       listing.runsPerMinute ?? deps.executionsPerMinute,

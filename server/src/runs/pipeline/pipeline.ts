@@ -44,12 +44,12 @@ async function serve(
   request: TaskRequest,
   onRate: (rate: RateState) => void,
 ): Promise<TaskAnswer> {
-  const { wallet, caller } = request;
-  const order = parseOrder(wallet, request.body, request.idempotencyKey);
+  const { owner, caller } = request;
+  const order = parseOrder(owner, request.body, request.idempotencyKey);
   let call = await resolveCall(deps, order, caller);
   if (call.kind === 'new') {
     // Here a full queue refuses at the least cost: nothing was read or counted yet.
-    await deps.slots.requireRoom({ listingId: order.agentId, wallet }, caller.gone);
+    await deps.slots.requireRoom({ listingId: order.agentId, wallet: owner.wallet }, caller.gone);
     const { task, access } = await parse(deps, order, request, onRate);
     const started = await start(deps, task, request, access);
     if (started)

@@ -1,4 +1,5 @@
 import type { ExecuteBody } from '@agent-rental/contract';
+import type { Owner } from '../../access/owner.js';
 import type { Chain } from '../../chain/index.js';
 import type { Drain } from '../../platform/drain.js';
 import type { RateState } from '../../rate-limits/memory.js';
@@ -27,9 +28,7 @@ import type { StepDeps } from './steps.js';
 
 /** One request to run a task. */
 export interface TaskRequest {
-  wallet: string;
-  /** The API key that the request came with. */
-  apiKeyId: string | undefined;
+  owner: Owner;
   body: ExecuteBody;
   /** The header, with its window. */
   idempotencyKey: string | undefined;

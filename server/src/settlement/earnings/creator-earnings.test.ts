@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, expect, it } from 'vitest';
-import { insertListing, insertCharge, newWallet, openTestDatabase, rowsRead } from '../../testing/index.js';
+import {
+  insertCharge,
+  insertListing,
+  loginOf,
+  newWallet,
+  openTestDatabase,
+  rowsRead,
+} from '../../testing/index.js';
 import { createCreatorEarnings } from './creator-earnings.js';
 
 const FORM = process.env['TEST_FORM'];
@@ -14,7 +21,7 @@ const earnings = createCreatorEarnings(database.db);
 
 /** The sums of the rows of escrows, charges and listings. */
 async function addedUp(creator: string) {
-  const rows = await earnings.page(creator, { limit: 1_000, offset: 0 });
+  const rows = await earnings.page(loginOf(creator), { limit: 1_000, offset: 0 });
   const sumOf = (name: 'earned' | 'withdrawable' | 'pending') =>
     rows.reduce((sum, row) => sum + row[name], 0n);
   return {
@@ -97,7 +104,8 @@ it('the kept sums agree with the escrows to the lamport, whatever happens to lis
           }
         });
       }
-      for (const creator of creators) expect(await earnings.sum(creator)).toEqual(await addedUp(creator));
+      for (const creator of creators)
+        expect(await earnings.sum(loginOf(creator))).toEqual(await addedUp(creator));
     }),
     { numRuns: CASES },
   );
@@ -120,8 +128,8 @@ it('the sums of changes that meet are complete', async () => {
   await Promise.all(
     Array.from({ length: 40 }, (_, index) => add(addresses.filter((_, at) => (at + index) % 3 > 0))),
   );
-  expect(await earnings.sum(creator)).toEqual(await addedUp(creator));
-  expect((await earnings.sum(creator)).earned).toBeGreaterThan(0n);
+  expect(await earnings.sum(loginOf(creator))).toEqual(await addedUp(creator));
+  expect((await earnings.sum(loginOf(creator))).earned).toBeGreaterThan(0n);
 });
 
 it('a sum and a page read as much for a creator of two thousand listings as of fifty, and pending charges', async () => {
@@ -138,24 +146,24 @@ it('a sum and a page read as much for a creator of two thousand listings as of f
     );
     await insertCharge(database.db, first, 'signed', { priceLamports: 7n });
     await sql`vacuum analyze listings, escrows, charges, creator_earnings`.execute(database.db);
-    expect(await earnings.sum(creator)).toEqual({
+    expect(await earnings.sum(loginOf(creator))).toEqual({
       listingCount: count,
       earned: BigInt(2 * count),
       withdrawable: BigInt(count),
       pending: 7n,
     });
-    const page = await earnings.page(creator, { limit: 30, offset: 0 });
+    const page = await earnings.page(loginOf(creator), { limit: 30, offset: 0 });
     const last = page.at(-1)!;
     const after = { timeUs: last.published_at_us, id: last.id };
-    expect((await earnings.page(creator, { limit: 5, offset: 0, after })).map(({ id }) => id)).toEqual(
-      (await earnings.page(creator, { limit: 5, offset: 30 })).map(({ id }) => id),
-    );
+    expect(
+      (await earnings.page(loginOf(creator), { limit: 5, offset: 0, after })).map(({ id }) => id),
+    ).toEqual((await earnings.page(loginOf(creator), { limit: 5, offset: 30 })).map(({ id }) => id));
     const ofPage = await rowsRead(database.pool, (db) =>
-      createCreatorEarnings(db).page(creator, { limit: 20, offset: 0, after }),
+      createCreatorEarnings(db).page(loginOf(creator), { limit: 20, offset: 0, after }),
     );
     expect(Object.fromEntries(ofPage)).toMatchObject({ listings: 20, escrows: 20 });
     // The sum looks up the listings of charges on their way, whose number is not this creator's.
-    const ofSum = await rowsRead(database.pool, (db) => createCreatorEarnings(db).sum(creator));
+    const ofSum = await rowsRead(database.pool, (db) => createCreatorEarnings(db).sum(loginOf(creator)));
     expect(ofSum.get('listings')).toBeLessThanOrEqual(2);
     expect([ofSum.get('escrows'), ofSum.get('creator_earnings')]).toEqual([undefined, 1]);
   }

@@ -1,5 +1,6 @@
 import type { ListingStatus } from '@agent-rental/contract';
 import { CompiledQuery } from 'kysely';
+import type { Owner } from '../../access/owner.js';
 import type { Db } from '../../database/connection.js';
 import { microsecondsOf, timeOfMicroseconds, type ListRange } from '../../database/keyset.js';
 import { prepare } from '../../database/prepared-statements.js';
@@ -21,10 +22,10 @@ interface ListingEarningsRow extends EarningsAmounts {
 
 /** The earnings of creators, by listing and in all. */
 export interface CreatorEarnings {
-  /** Part of a creator's published listings, the latest first. */
-  page(creator: string, range: ListRange): Promise<ListingEarningsRow[]>;
-  /** All listings of a creator together, at the same cost however many there are, and the number of published ones. */
-  sum(creator: string): Promise<EarningsAmounts & { listingCount: number }>;
+  /** Part of a creator's published listings that the owner sees, the latest first. */
+  page(owner: Owner, range: ListRange): Promise<ListingEarningsRow[]>;
+  /** All listings of the page together, at the same cost however many there are, and the number of published ones. */
+  sum(owner: Owner): Promise<EarningsAmounts & { listingCount: number }>;
 }
 
 /**
@@ -44,8 +45,8 @@ const SUM = prepare(`with pending as materialized (
   from (select $1::text as creator) asked left join creator_earnings using (creator)`);
 
 export function createCreatorEarnings(db: Db): CreatorEarnings {
-  return {
-    async page(creator, { limit, offset, after }) {
+  const earnings: CreatorEarnings = {
+    async page({ wallet, listingIds }, { limit, offset, after }) {
       const text =
         prepare(`select listings.id, title, status, ${microsecondsOf('published_at')} as published_at_us,
           coalesce(total_earned_lamports, 0) as earned, coalesce(earnings_lamports, 0) as withdrawable,
@@ -54,18 +55,30 @@ export function createCreatorEarnings(db: Db): CreatorEarnings {
             where charges.listing_id = listings.id and state in ('reserved', 'signed')
           ), 0)::bigint as pending
         from listings left join escrows on escrows.listing_address = listings.address
-        where creator = $1 and status <> 'draft'
-          ${after ? `and (published_at, listings.id) < (${timeOfMicroseconds('$4')}, $5)` : ''}
+        where creator = $1 and status <> 'draft' and ($4::text[] is null or listings.id = any($4))
+          ${after ? `and (published_at, listings.id) < (${timeOfMicroseconds('$5')}, $6)` : ''}
         order by published_at desc, listings.id desc limit $2 offset $3`);
       const place = after ? [after.timeUs, after.id] : [];
-      const query = CompiledQuery.raw(text, [creator, limit, offset, ...place]);
+      const query = CompiledQuery.raw(text, [wallet, limit, offset, listingIds ?? null, ...place]);
       return (await db.executeQuery<ListingEarningsRow>(query)).rows;
     },
-    async sum(creator) {
+    async sum(owner) {
+      if (owner.listingIds !== undefined) {
+        // A policy names a hundred listings at most.
+        const rows = await earnings.page(owner, { limit: owner.listingIds.length, offset: 0 });
+        const add = (of: keyof EarningsAmounts) => rows.reduce((sum, row) => sum + row[of], 0n);
+        return {
+          listingCount: rows.length,
+          earned: add('earned'),
+          withdrawable: add('withdrawable'),
+          pending: add('pending'),
+        };
+      }
       const { rows } = await db.executeQuery<EarningsAmounts & { listingCount: number }>(
-        CompiledQuery.raw(SUM, [creator]),
+        CompiledQuery.raw(SUM, [owner.wallet]),
       );
       return rows[0] ?? { listingCount: 0, earned: 0n, withdrawable: 0n, pending: 0n };
     },
   };
+  return earnings;
 }

@@ -1,5 +1,6 @@
 import { operations, solFromLamports, type Earnings } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
+import { ownerOf } from '../../access/owner.js';
 import type { Db } from '../../database/connection.js';
 import { readListPage } from '../../database/list-page.js';
 import { addOperation } from '../../http/operation-route.js';
@@ -12,13 +13,13 @@ const LISTING_ID = /^[a-z0-9-]{1,64}$/;
 export function earningsRoutes(app: FastifyInstance, db: Db): void {
   const earnings = createCreatorEarnings(db);
   addOperation(app, operations.getEarnings, async ({ principal, query }) => {
-    const creator = principal.wallet;
-    const sum = await earnings.sum(creator);
+    const owner = ownerOf(principal);
+    const sum = await earnings.sum(owner);
     const { rows, total, end } = await readListPage(
       {
         name: 'earnings',
         isId: (text) => LISTING_ID.test(text),
-        read: (range) => earnings.page(creator, range),
+        read: (range) => earnings.page(owner, range),
         positionOf: (row) => ({ timeUs: row.published_at_us, id: row.id }),
         count: async () => ({ total: sum.listingCount, isMinimum: false }),
       },

@@ -2,7 +2,7 @@
 -- recorded when another run has its key. A key with a window is free if its run ended by free_from, or was stopped.
 -- Function resolveCall decides by the same rule and the same clock.
 create or replace function start_runs(
-  listing text, durable boolean, runs uuid[], versions uuid[], renters text[], keys text[], free_from timestamptz[],
+  listing text, durable boolean, runs uuid[], versions uuid[], renters text[], api_keys uuid[], keys text[], free_from timestamptz[],
   requests bytea[], salts bytea[], inputs bytea[], entering boolean[], priority boolean[],
   seat_count integer, line_length integer, own_length integer, lease interval, claim interval
 ) returns table (started boolean, entry text) language plpgsql set plan_cache_mode = force_generic_plan as $$
@@ -24,10 +24,10 @@ begin
         and (stop_reason is not null or finished_at <= free_from[place]);
     end if;
     insert into runs (
-      id, listing_id, version_id, wallet, status, idempotency_key, request_digest, salt, input_digest
+      id, listing_id, version_id, wallet, api_key_id, status, idempotency_key, request_digest, salt, input_digest
     ) values (
-      runs[place], listing, versions[place], renters[place], 'running', keys[place], requests[place], salts[place],
-      inputs[place]
+      runs[place], listing, versions[place], renters[place], api_keys[place], 'running', keys[place], requests[place],
+      salts[place], inputs[place]
     ) on conflict (wallet, idempotency_key) do nothing;
     is_begun[place] := found;
   end loop;
