@@ -47,7 +47,7 @@ test.skipIf(IS_QUICK)(
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'agent rental npx '));
     onTestFinished(() => rm(folder, { recursive: true }));
-    // A cache of its own keeps the packages of this marketplace out of the person's.
+    // A separate cache keeps the packages of this marketplace out of the person's.
     const env = { ...process.env, npm_config_cache: join(folder, 'cache') };
     const npx = async (cwd: string, ...args: string[]) =>
       (await run('npx', ['-y', ...args], { cwd, env })).stdout;

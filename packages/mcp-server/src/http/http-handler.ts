@@ -305,10 +305,7 @@ function selectionOf({ url }: Request): ToolSelection | undefined {
 
 /** The address of a call. A caller without a session is named by its key. */
 function addressOf(request: Request, caller: RentalMcpCaller, requestId: string | number): CallAddress {
-  const sessionId = request.headers.get(SESSION_HEADER);
-  return sessionId === null
-    ? { callerId: caller.id, sessionId: '', requestId }
-    : { callerId: caller.id, sessionId, requestId };
+  return { callerId: caller.id, sessionId: request.headers.get(SESSION_HEADER) ?? '', requestId };
 }
 
 /** The request that a message cancels; undefined for any other message. */

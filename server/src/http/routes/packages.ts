@@ -10,7 +10,7 @@ import type { FastifyInstance } from 'fastify';
 import { pack } from 'tar-stream';
 import { ApiError } from '../../errors/api-error.js';
 
-/** `scripts/stage-packages.mjs` writes here what the service packs. */
+/** `scripts/stage-packages.mjs` fills this folder. The service packs it. */
 const STAGE = fileURLToPath(new URL('../../packages', import.meta.url));
 /** The service's address in a staged manifest. */
 const ADDRESS = '{{MARKETPLACE}}';
@@ -29,7 +29,7 @@ export interface ServedPackages {
   find(name: string): Promise<ServedPackage | undefined>;
 }
 
-/** @param folder the staged packages. Default: those of the build. */
+/** @param folder the staged packages. Default: the staged packages of the build. */
 export function createServedPackages(baseUrl: () => string, folder = STAGE): ServedPackages {
   const packed = new Map<string, Promise<ServedPackage>>();
   return {
