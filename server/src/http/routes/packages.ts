@@ -29,7 +29,7 @@ export interface ServedPackages {
   find(name: string): Promise<ServedPackage | undefined>;
 }
 
-/** @param folder the staged packages. Default: the staged packages of the build. */
+/** @param folder the packages to serve. Default: the staged packages of the build. */
 export function createServedPackages(baseUrl: () => string, folder = STAGE): ServedPackages {
   const packed = new Map<string, Promise<ServedPackage>>();
   return {
