@@ -249,8 +249,8 @@ export interface Database {
     version: number;
     created_at: Generated<Date>;
   };
-  /** Runs that were made for samples, or to see whether a listing works, by the wallet whose agent ran; kept for a day. */
-  sample_runs: { wallet: string; kind: Generated<'review' | 'health'>; created_at: Generated<Date> };
+  /** Runs for samples, runs that see whether a listing works, and registration jobs, by the creator's wallet; kept for a day. */
+  sample_runs: { wallet: string; kind: Generated<'review' | 'health' | 'job'>; created_at: Generated<Date> };
   /** Probes that were asked for, by the wallet whose agent was probed; kept for a day. */
   probe_requests: { wallet: string; created_at: Generated<Date> };
   /** The result of an agent's last probe or sample run, and the last run that did not reach it. */

@@ -9,6 +9,7 @@ import {
   hasPublished,
   lockCreator,
   requireRoom,
+  takeTurn,
   type Storing,
 } from './drafts/creator-limits.js';
 import type { DraftRow } from './drafts/draft-row.js';
@@ -149,7 +150,7 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
           .insertInto('registration_jobs')
           .values({ id, wallet, status: 'queued', body, error: null, listing_id: null, updates })
           .execute();
-        await enqueue(tx, REGISTRATION_TASK, { job_id: id });
+        await enqueue(tx, REGISTRATION_TASK, { job_id: id }, await takeTurn(tx, wallet));
       }),
     findJob: (id, wallet) =>
       db

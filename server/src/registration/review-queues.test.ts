@@ -1,12 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, expect, it } from 'vitest';
 import { enqueueTask, migrateJobs, startJobs } from '../jobs/jobs.js';
 import { createLogger } from '../platform/logger.js';
-import { newWallet, openTestDatabase } from '../testing/index.js';
+import { insertListing, newWallet, openTestDatabase } from '../testing/index.js';
 import type { PrivatePart } from './manifest/private-part.js';
 import { PROBE_TASK } from './probes/probe-records.js';
 import { createProber } from './probes/prober.js';
 import { DECLARATIVE, insertAgent, keys } from './registration.test-support.js';
-import { createRegistrationRepository, SAMPLES_TASK } from './repository.js';
+import { createRegistrationRepository, REGISTRATION_TASK, SAMPLES_TASK } from './repository.js';
 import { createSampleTaker } from './samples/samples.js';
 
 const database = await openTestDatabase();
@@ -22,14 +23,22 @@ async function draft(task: string, name: string, creator = newWallet()): Promise
   return id;
 }
 
+/** Queues a registration of that name. */
+async function register(name: string, wallet = newWallet()): Promise<void> {
+  await repository.createJob(
+    { id: randomUUID(), wallet, body: Buffer.from(name), updates: null },
+    'registration',
+  );
+}
+
 /** Calls of agents: silent ones end when the test says so, the others at once. */
 async function startCalls(concurrency: number) {
   const started: string[] = [];
   let onStarted = (): void => undefined;
   let release = (): void => undefined;
   const deadline = new Promise<void>((resolve) => (release = resolve));
-  const call = async (agent: PrivatePart) => {
-    const name = agent.mode === 'declarative' ? agent.systemPrompt : '';
+  const call = async (agent: PrivatePart) => begin(agent.mode === 'declarative' ? agent.systemPrompt : '');
+  const begin = async (name: string) => {
     started.push(name);
     onStarted();
     if (name.startsWith('silent')) await deadline;
@@ -48,6 +57,10 @@ async function startCalls(concurrency: number) {
   const tasks = {
     [SAMPLES_TASK]: (payload: unknown) => samples.take(idIn(payload)),
     [PROBE_TASK]: (payload: unknown) => prober.probe(idIn(payload)),
+    [REGISTRATION_TASK]: async (payload: unknown) => {
+      const job = await repository.findQueuedJob((payload as { job_id: string }).job_id);
+      await begin(String(job?.body));
+    },
   };
   const jobs = await startJobs(database.pool, tasks, createLogger('silent'), { concurrency });
   /** Waits until that many calls have started; gives the names of their agents. */
@@ -85,6 +98,22 @@ it('a creator with many drafts comes after one with a single draft [EXE-62]', as
   await draft(SAMPLES_TASK, 'other');
   const { starts, stop } = await startCalls(1);
   expect(await starts(4)).toEqual(['busy 0', 'other', 'busy 1', 'busy 2']);
+  await stop();
+});
+
+it('the registrations of one wallet come one at a time, after the first one of each other wallet', async () => {
+  const [busy, publisher] = [newWallet(), newWallet()];
+  for (let job = 0; job < 3; job += 1) await register(`silent ${job}`, busy);
+  await register('other');
+  await insertListing(database.db, { creator: publisher });
+  await register('of a publisher', publisher);
+  const { starts, release, stop } = await startCalls(2);
+  // The first wallet has jobs left, and one place is free.
+  expect(await starts(3)).toEqual(['of a publisher', 'silent 0', 'other']);
+  for (let job = 0; job < 3; job += 1) await register(`later ${job}`);
+  expect((await starts(6)).slice(3)).toEqual(['later 0', 'later 1', 'later 2']);
+  release();
+  expect((await starts(8)).slice(6)).toEqual(['silent 1', 'silent 2']);
   await stop();
 });
 

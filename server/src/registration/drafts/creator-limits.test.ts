@@ -5,6 +5,7 @@ import { insertListing, newWallet } from '../../testing/index.js';
 import {
   beginSampleRun,
   DRAFT_LIMITS,
+  JOBS_PER_DAY,
   LISTED_BYTES_PER_DAY,
   MOST_FAILED_JOBS,
   MOST_WAITING_JOBS,
@@ -119,6 +120,30 @@ describe('jobs of a wallet', () => {
     );
     expect(accepted).toBe(MOST_WAITING_JOBS);
     expect([...codes]).toEqual(['rate_limit_exceeded']);
+  });
+
+  it('are bounded for each day until it has published, and deleted agents count', async () => {
+    const [wallet, { db }] = [newWallet(), fixture.database];
+    const deleted = async () => {
+      const { job_id: id } = await queue(wallet);
+      await db.deleteFrom('registration_jobs').where('id', '=', id).execute();
+    };
+    const draft = idOf(await register(wallet));
+    for (let job = 1; job < JOBS_PER_DAY; job += 1) await deleted();
+    await expect(deleted()).rejects.toMatchObject({
+      code: 'rate_limit_exceeded',
+      retryAfterSeconds: 3600,
+      message: expect.stringContaining(`the most is ${JOBS_PER_DAY} before`) as string,
+    });
+    // A change is as much work as a registration.
+    await expect(fixture.update('automatic', wallet, draft, { system_prompt: 'x' })).rejects.toMatchObject({
+      code: 'rate_limit_exceeded',
+    });
+    const yesterday = new Date(Date.now() - 25 * 3_600_000);
+    await db.updateTable('sample_runs').set({ created_at: yesterday }).where('wallet', '=', wallet).execute();
+    await deleted();
+    await publishOne(wallet);
+    for (let job = 0; job <= JOBS_PER_DAY; job += 1) await deleted();
   });
 
   it('that failed are kept to a number, and their details to a length', async () => {

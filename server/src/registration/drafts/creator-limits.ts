@@ -2,6 +2,7 @@ import { HEALTH_RUNS_PER_DAY, SAMPLE_RUNS_PER_DAY } from '@agent-rental/contract
 import { sql } from 'kysely';
 import { ApiError } from '../../errors/api-error.js';
 import type { Db } from '../../database/connection.js';
+import type { TaskOptions } from '../../jobs/jobs.js';
 
 const MIB = 1024 * 1024;
 
@@ -21,6 +22,8 @@ export const DRAFT_LIMITS = {
 export const LISTED_BYTES_PER_DAY = 16 * MIB;
 /** Jobs of one wallet that may wait at once. */
 export const MOST_WAITING_JOBS = 20;
+/** Registrations and changes of a wallet within 24 hours before its first publication; deleting an agent gives none back. */
+export const JOBS_PER_DAY = 60;
 /** Failed jobs of one wallet that are kept. */
 export const MOST_FAILED_JOBS = 100;
 /** Days after which a draft that is neither changed nor published is removed. */
@@ -90,6 +93,30 @@ export async function requireRoom(tx: Db, { wallet, bytes, kind }: Storing): Pro
   }
 }
 
+/**
+ * Counts a job, and gives its turn. The jobs of a wallet run one after another. Wallets that have published go first, and
+ * then those with fewer jobs today: many jobs of one wallet do not delay the first job of another.
+ *
+ * @throws ApiError `rate_limit_exceeded` for a wallet that has never published and has had its jobs of the day.
+ */
+export async function takeTurn(tx: Db, wallet: string): Promise<TaskOptions> {
+  const isPublisher = await hasPublished(tx, wallet);
+  const before = await countToday(tx, wallet, 'job');
+  if (!isPublisher && before >= JOBS_PER_DAY) {
+    throw new ApiError(
+      'rate_limit_exceeded',
+      `This wallet has sent ${before} registrations and changes within 24 hours; the most is ${JOBS_PER_DAY} before the ` +
+        'first publication. Deleted agents count.',
+      { next: 'Publish an agent, or try again later.', retryAfterSeconds: 3600 },
+    );
+  }
+  await tx.insertInto('sample_runs').values({ wallet, kind: 'job' }).execute();
+  return {
+    queue: `registrations:${wallet}`,
+    priority: isPublisher ? Math.min(before, JOBS_PER_DAY) : JOBS_PER_DAY + before,
+  };
+}
+
 /** The problem with a wallet whose unpublished agents are larger than its limit; undefined without one. */
 export async function findOverflow(tx: Db, wallet: string): Promise<string | undefined> {
   const limits = await draftLimits(tx, wallet);
@@ -120,24 +147,29 @@ export async function beginSampleRun(
 ): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
     await lockCreator(tx, wallet);
-    await tx
-      .deleteFrom('sample_runs')
-      .where('wallet', '=', wallet)
-      .where('created_at', '<=', SAMPLE_RUN_DAY)
-      .execute();
-    const { runs } = await tx
-      .selectFrom('sample_runs')
-      .select((eb) => eb.fn.countAll<bigint>().as('runs'))
-      .where('wallet', '=', wallet)
-      .where('kind', '=', kind)
-      .executeTakeFirstOrThrow();
-    if (runs >= RUNS_PER_DAY[kind]) return false;
+    if ((await countToday(tx, wallet, kind)) >= RUNS_PER_DAY[kind]) return false;
     await tx.insertInto('sample_runs').values({ wallet, kind }).execute();
     return true;
   });
 }
 
-/** Removes the records of sample runs that no limit counts any more. */
+/** Removes the wallet's older records, and counts the others of a kind. */
+async function countToday(tx: Db, wallet: string, kind: keyof typeof RUNS_PER_DAY | 'job'): Promise<number> {
+  await tx
+    .deleteFrom('sample_runs')
+    .where('wallet', '=', wallet)
+    .where('created_at', '<=', SAMPLE_RUN_DAY)
+    .execute();
+  const { records } = await tx
+    .selectFrom('sample_runs')
+    .select((eb) => eb.fn.countAll<bigint>().as('records'))
+    .where('wallet', '=', wallet)
+    .where('kind', '=', kind)
+    .executeTakeFirstOrThrow();
+  return Number(records);
+}
+
+/** Removes the records of sample runs and jobs that no limit counts any more. */
 export async function removeOldSampleRuns(db: Db): Promise<void> {
   await db.deleteFrom('sample_runs').where('created_at', '<=', SAMPLE_RUN_DAY).execute();
 }
