@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import type { JsonObject } from '@agent-rental/contract';
 import { once } from 'node:events';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -91,6 +92,65 @@ async function stall(connections: number): Promise<() => void> {
   return () => sockets.forEach((socket) => socket.destroy());
 }
 
+interface Described {
+  parameters?: { name: string; in: string }[];
+  requestBody?: { content: Record<string, { example?: JsonObject; schema?: { properties?: JsonObject } }> };
+}
+type Paths = Record<string, Record<string, Described>>;
+
+/** In addresses and forms: a null character, halves of a surrogate pair and of an escape, a byte that begins nothing, and too much. */
+const UGLY_PARTS = ['a%00b', '%ED%A0%80', '%FF', '%', 'x'.repeat(4_000)];
+const UGLY_TEXTS = ['a\0b', 'a\ud800b', 'x'.repeat(9_000)];
+const FORM = 'application/x-www-form-urlencoded';
+
+/** Every operation, page and form of the document with ugly text in one place at a time. */
+function uglyRequests(paths: Paths): { what: string; path: string; init: RequestInit }[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([name, { parameters = [], requestBody }]) => {
+      const method = name.toUpperCase();
+      const what = `${method} ${path}`;
+      const plain = path.replaceAll(/\{\w+\}/g, 'x');
+      const { example } = requestBody?.content['application/json'] ?? {};
+      const body = example === undefined ? {} : { body: JSON.stringify(example) };
+      const inAddress = UGLY_PARTS.flatMap((ugly) => [
+        ...(path === plain ? [] : [path.replaceAll(/\{\w+\}/g, ugly)]),
+        ...[...parameters.filter((one) => one.in === 'query').map((one) => one.name), ugly].map(
+          (parameter) => `${plain}?${parameter}=${ugly}`,
+        ),
+      ]).map((address) => ({
+        what: `${what} at ${address.slice(0, 80)}`,
+        path: address,
+        init: { method, ...body },
+      }));
+      const inBody = Object.keys(example ?? {}).flatMap((field) =>
+        UGLY_TEXTS.flatMap((ugly) => [ugly, { [ugly]: [ugly] }]).map((ugly) => ({
+          what: `${what} with ${field}: ${JSON.stringify(ugly).slice(0, 40)}`,
+          path: plain,
+          init: { method, body: JSON.stringify({ ...example, [field]: ugly }) },
+        })),
+      );
+      const fields = Object.keys(requestBody?.content[FORM]?.schema?.properties ?? {});
+      const inForm = fields.flatMap((field) =>
+        UGLY_PARTS.map((ugly) => ({
+          what: `${what} with ${field}: ${ugly.slice(0, 40)}`,
+          path: plain,
+          init: {
+            method,
+            headers: { 'content-type': FORM },
+            body: [
+              `${field}=${ugly}`,
+              ...fields
+                .filter((one) => one !== field)
+                .map((one) => `${one}=${one === 'grant_type' ? 'refresh_token' : 'x'}`),
+            ].join('&'),
+          },
+        })),
+      );
+      return [...inAddress, ...inBody, ...inForm];
+    }),
+  );
+}
+
 describe('hostile requests', () => {
   test('leave memory as it was [ERR-33]', { timeout: 240_000 }, async () => {
     // Code that is loaded and compiled once is loaded first.
@@ -108,6 +168,20 @@ describe('hostile requests', () => {
     const after = await inspector.heapAfterCollection();
     expect(after.external - before.external).toBeLessThan(8 * MEGABYTE);
     expect(after.rss - before.rss).toBeLessThan(150 * MEGABYTE);
+  });
+
+  test('with ugly text in any path, query or field are answered, never by a 500 [ERR-21]', async () => {
+    const base = marketplace.dev.base_url;
+    const document = (await (await fetch(`${base}/openapi.json`)).json()) as { paths: Paths };
+    const sent = uglyRequests(document.paths).map(async ({ what, path, init }) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const { status, body } = await fetch(base + path, { headers, redirect: 'manual', ...init });
+      await body?.cancel();
+      return { what, status };
+    });
+    const answers = await Promise.all(sent);
+    expect(answers.length).toBeGreaterThan(500);
+    expect(answers.filter(({ status }) => status === 500)).toEqual([]);
   });
 
   test('keep no other client from being served', async () => {

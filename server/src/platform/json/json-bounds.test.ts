@@ -8,7 +8,7 @@ const nested = (depth: number): unknown => {
 };
 
 describe('a JSON value', () => {
-  test.each([null, 1, 'text', [], {}, { a: [{ b: 'c' }] }, nested(200)])(
+  test.each([null, 1, 'text', '\u{1f600}', [], {}, { a: [{ b: 'c' }] }, nested(200)])(
     'that is ordinary has no problem',
     (value) => {
       expect(findJsonProblem(value)).toBeUndefined();
@@ -20,14 +20,13 @@ describe('a JSON value', () => {
   });
 
   test.each([
-    ['a\0b', ''],
-    [{ name: 'ok', schema: { deep: ['a\0'] } }, 'schema'],
-    [{ outer: { 'key\0': 1 } }, 'outer'],
-  ])('with a null character is told with its field: %j', (value, field) => {
-    expect(findJsonProblem(value)).toEqual({
-      field,
-      kind: 'null_character',
-      message: 'holds a null character',
-    });
+    ['a\0b', '', 'a null character'],
+    [{ name: 'ok', schema: { deep: ['a\0'] } }, 'schema', 'a null character'],
+    [{ outer: { 'key\0': 1 } }, 'outer', 'a null character'],
+    ['a\ud800b', '', 'half of a surrogate pair'],
+    [{ name: 'ok', schema: { deep: ['\udfff'] } }, 'schema', 'half of a surrogate pair'],
+    [{ outer: { '\udc00\ud800': 1 } }, 'outer', 'half of a surrogate pair'],
+  ])('with text that no database holds is told with its field: %j', (value, field, held) => {
+    expect(findJsonProblem(value)).toEqual({ field, kind: 'text', message: `holds ${held}` });
   });
 });

@@ -162,6 +162,8 @@ const NO_SCHEMAS = [
   { enum: 'a' },
   { type: 'object', properties: [] },
   { const: 'a\0b' },
+  { title: 'a\ud800b' },
+  { properties: { '\udfff': {} } },
 ];
 const SCHEMAS: Case[] = (['input_schema', 'output_schema'] as const).flatMap((field) => [
   ...each(
