@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { connect, type AddressInfo } from 'node:net';
-import { errorEnvelope, operations, type Operation } from '@agent-rental/contract';
+import { errorEnvelope, OAUTH_PATHS, operations, type Operation } from '@agent-rental/contract';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -261,6 +261,7 @@ describe('an answer', () => {
   it('of 429 for pages leaves the login of their address open [LIM-9]', async () => {
     await start(3);
     app.get('/dashboard', { config: { auth: 'none' } }, async () => 'a page');
+    app.get(OAUTH_PATHS.token, { config: { auth: 'none' } }, async () => 'a token');
     addOperation(app, operations.getChallenge, async ({ query }) => ({
       challenge: query.wallet,
       expires_at: 60,
@@ -271,6 +272,8 @@ describe('an answer', () => {
     expect(statuses).toEqual([200, 200, 200, 429]);
     const wallet = '11111111111111111111111111111112';
     expect((await app.inject({ url: `/v1/auth/challenge?wallet=${wallet}` })).statusCode).toBe(200);
+    // An app's tokens are its login.
+    expect((await app.inject({ url: OAUTH_PATHS.token })).statusCode).toBe(200);
   });
 
   it('of 429 is for one address, as a trusted proxy tells it, and no other [LIM-9]', async () => {

@@ -10,7 +10,7 @@ import {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
-import { MCP_PATH, operations, type Operation } from '@agent-rental/contract';
+import { MCP_PATH, OAUTH_PATHS, operations, type Operation } from '@agent-rental/contract';
 import { ApiError, internalError } from '../errors/api-error.js';
 import { bodyTooLarge, refuseBrokenRequest, refuseEncodedBody } from './broken-requests.js';
 import { addJsonBodies, discardBody } from './json-body.js';
@@ -224,10 +224,14 @@ const SERVED_WITHOUT_ROOM: readonly (string | undefined)[] = [
   operations.cancelRunByKey.path,
 ];
 
-/** The endpoints of a wallet's login. */
+/** The endpoints of the logins of wallets and apps. */
 const LOGIN_PATHS: readonly (string | undefined)[] = [
   operations.getChallenge.path,
   operations.createToken.path,
+  operations.connectApp.path,
+  OAUTH_PATHS.register,
+  OAUTH_PATHS.token,
+  OAUTH_PATHS.revoke,
 ];
 
 /** @throws ApiError for a request that changes something. */
