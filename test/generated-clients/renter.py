@@ -8,16 +8,10 @@ import sys
 from typing import TypeVar
 
 from agent_rental_marketplace_api_client import AuthenticatedClient, Client
-from agent_rental_marketplace_api_client.api.default import (
-    create_file,
-    create_token,
-    create_transaction,
-    execute,
-    get_challenge,
-    get_run,
-    search_listings,
-    submit_transaction,
-)
+from agent_rental_marketplace_api_client.api.listings import search_listings
+from agent_rental_marketplace_api_client.api.login import create_token, get_challenge
+from agent_rental_marketplace_api_client.api.rentals import create_transaction, submit_transaction
+from agent_rental_marketplace_api_client.api.runs import create_file, execute, get_run
 from agent_rental_marketplace_api_client.models import (
     Challenge,
     EndedRun,

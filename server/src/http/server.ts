@@ -15,6 +15,7 @@ import { ApiError, internalError } from '../errors/api-error.js';
 import { bodyTooLarge, refuseBrokenRequest, refuseEncodedBody } from './broken-requests.js';
 import { addJsonBodies, discardBody } from './json-body.js';
 import type { InternalRequests } from './internal-requests.js';
+import { noSuchRoute } from './known-methods.js';
 import type { Logger } from '../platform/logger.js';
 import type { Principal } from '../access/principal.js';
 import { clientAddress } from '../rate-limits/client-address.js';
@@ -172,6 +173,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     // PostgreSQL keeps no such text.
     if (request.url.includes('%00'))
       throw new ApiError('invalid_request', 'The path or the query contains a null character.');
+    // Before its body is read, which no schema fits.
+    if (request.is404) throw noSuchRoute(routes, request, (methods) => void reply.header('Allow', methods));
     refuseEncodedBody(request.headers, reply);
     if (options.hasRoom?.() === false) requireNoWrite(request);
   });
@@ -207,13 +210,6 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     if (apiError.status >= 500) request.log.error({ err: apiError.cause ?? apiError }, apiError.message);
     return writeError(reply, apiError, request);
   });
-  app.setNotFoundHandler(async (request, reply) =>
-    writeError(
-      reply,
-      new ApiError('not_found', `There is no ${request.method} ${request.url.split('?')[0]}.`),
-      request,
-    ),
-  );
   return app;
 }
 

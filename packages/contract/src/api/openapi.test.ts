@@ -1,4 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import {
   errorEnvelope,
@@ -74,6 +75,38 @@ test('the events of a stream are described', () => {
   expect(JSON.stringify(document)).toContain(
     '"x-event-schema":{"oneOf":[{"type":"object","properties":{"event":{"const":"output"}',
   );
+});
+
+/** Every part of the document that is an object. */
+function partsOf(value: unknown, place = '#'): [place: string, part: Record<string, unknown>][] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = Array.isArray(value) ? [] : [[place, value] as [string, Record<string, unknown>]];
+  return [...own, ...Object.entries(value).flatMap(([name, below]) => partsOf(below, `${place}/${name}`))];
+}
+
+test('every example is valid by the schema beside it [SVC-5]', () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ $id: 'document', components: document['components'] });
+  const wrong: unknown[] = [];
+  let examples = 0;
+  for (const [place, { schema, example }] of partsOf(document['paths'])) {
+    if (schema === undefined || example === undefined) continue;
+    examples += 1;
+    const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/')) as object;
+    if (!ajv.validate(absolute, example)) wrong.push([place, example, ajv.errorsText()]);
+  }
+  expect(wrong).toEqual([]);
+  expect(examples).toBeGreaterThan(100);
+});
+
+test('every operation has a tag of the document, and a description [SVC-5]', () => {
+  const tags = (document['tags'] as { name: string }[]).map(({ name }) => name);
+  const found = partsOf(document['paths']).filter(([, { operationId }]) => operationId !== undefined);
+  for (const [place, { tags: own, description }] of found) {
+    expect([place, tags]).toEqual([place, expect.arrayContaining(own as string[])]);
+    expect([place, own, description]).toEqual([place, [expect.any(String)], expect.stringMatching(/\w/)]);
+  }
+  expect(found.length).toBeGreaterThan(60);
 });
 
 test('an error of every status is described', () => {

@@ -1,9 +1,11 @@
 import type * as z from 'zod';
 import { ERROR_STATUS, errorEnvelope } from '../errors/errors.js';
 import { operationExamples } from './operation-examples.js';
+import { givenListingId } from '../primitives.js';
 import { operations, type Operation, type OperationId } from './operations.js';
 import { describeRequiredScope } from './scopes.js';
 import { describeOAuth } from './openapi-oauth.js';
+import { addTags, TAGS } from './openapi-tags.js';
 import { defaultInWords, rewriteReferences, toSchema, type Schema } from './openapi-schemas.js';
 import {
   APPROVAL_PAGE_PATH,
@@ -70,24 +72,25 @@ export function openApiDocument(version: string): Schema {
   for (const [id, endpoint] of Object.entries(serviceEndpoints) as [string, ServiceEndpoint][]) {
     paths[endpoint.path] = { get: describeService(id, endpoint, errorSchema, components) };
   }
+  Object.assign(paths, describePages(errorSchema), describeOAuth(HEADERS), {
+    [TEST_FUNDS_PATH]: { post: describeTestFunds(errorSchema, components) },
+    [CONTENT_PATH.replace(/:([a-z_]+)/, '{$1}')]: { get: describeContent(errorSchema) },
+    [PACKAGE_PATH.replace(':name', '{name}')]: { get: describePackage(errorSchema) },
+    [MCP_PATH]: MCP,
+  });
+  addTags(paths);
   return rewriteReferences({
     openapi: '3.1.0',
     info: {
       title: 'Agent Rental Marketplace API',
       version,
       description: 'Find, rent and run AI agents. Every answer carries X-Request-Id and the rate headers.',
+      contact: { name: 'The operator of this marketplace' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    paths: {
-      ...paths,
-      ...describePages(errorSchema),
-      ...describeOAuth(HEADERS),
-      [TEST_FUNDS_PATH]: { post: describeTestFunds(errorSchema, components) },
-      [CONTENT_PATH.replace(/:([a-z_]+)/, '{$1}')]: { get: describeContent(errorSchema) },
-      [PACKAGE_PATH.replace(':name', '{name}')]: { get: describePackage(errorSchema) },
-      [MCP_PATH]: MCP,
-    },
+    tags: TAGS,
+    paths,
     components: {
       schemas: components,
       securitySchemes: {
@@ -248,13 +251,14 @@ function describeContent(errorSchema: Schema): Schema {
   };
 }
 
-const TEXT = { type: 'string' };
+const TEXT: Schema = { type: 'string' };
+const LISTING_ID = toSchema(givenListingId, 'input', {});
 const LISTING_OF_PAGE = {
   name: 'listing_id',
   in: 'path',
   required: true,
-  schema: TEXT,
-  example: 'expense-reconciler-7k2m9q',
+  schema: LISTING_ID,
+  example: 'expense-reconciler-7k2m4q',
 };
 
 /** The pages for people, by path. Their errors are pages, too, for a client that accepts HTML. */
@@ -271,12 +275,12 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
       },
     },
   });
-  const query = (name: string, description: string, example: string): Schema => ({
+  const query = (name: string, description: string, example: string, schema = TEXT): Schema => ({
     name,
     in: 'query',
     required: false,
     description,
-    schema: TEXT,
+    schema,
     example,
   });
   const pathOf = (path: string) => path.replace(/:([a-z_]+)/, '{$1}');
@@ -289,7 +293,7 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
     ]),
     [HOME_PAGE_PATH]: page('getHomePage', 'the rentals of a wallet', []),
     [RUNS_PAGE_PATH]: page('getRunsPage', 'the runs of a wallet', [
-      query('agent_id', 'Runs of this listing alone.', 'expense-reconciler-7k2m9q'),
+      query('agent_id', 'Runs of this listing alone.', LISTING_OF_PAGE.example, LISTING_ID),
       query('status', 'Runs of this status alone.', 'completed'),
     ]),
     [pathOf(RUN_PAGE_PATH)]: page('getRunPage', 'one run, its output and its receipt', [

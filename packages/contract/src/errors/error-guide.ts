@@ -48,7 +48,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuidance>> = {
     whatToDo: 'Try later, or rent another listing. A prepaid balance can be reclaimed after long pauses.',
   },
   invalid_request: {
-    when: 'The request is malformed, too large, or breaks a rule; the message names the field. Includes inputs that the schema of the agent refuses and transactions that the program or the network refuses.',
+    when: 'The request is malformed, too large (413), of another type (415) or method (405), or breaks a rule; the message names the field. Includes inputs that the schema of the agent refuses and transactions that the program or the network refuses.',
     whatToDo: 'Correct the field that the message names. The same request fails again.',
   },
   invalid_listing_id: {

@@ -408,5 +408,6 @@ function rejection(
   message: string,
   id: string | number | null = null,
 ): Response {
-  return Response.json({ jsonrpc: '2.0', id, error: { code, message } }, { status });
+  const headers = status === 405 ? { headers: { allow: 'POST, DELETE' } } : {};
+  return Response.json({ jsonrpc: '2.0', id, error: { code, message } }, { status, ...headers });
 }

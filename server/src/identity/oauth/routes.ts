@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { OAUTH_PATHS, operations, serviceEndpoints } from '@agent-rental/contract';
+import { ERROR_STATUS, OAUTH_PATHS, operations, serviceEndpoints } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/api-error.js';
 import { discardBody } from '../../http/json-body.js';
@@ -53,9 +53,11 @@ export function oauthRoutes(app: FastifyInstance, deps: OAuthDeps): void {
       if (apiError && apiError.status >= 500)
         request.log.error({ err: apiError.cause ?? apiError }, apiError.message);
       if (apiError?.retryAfterSeconds !== undefined) reply.header('retry-after', apiError.retryAfterSeconds);
-      const told = apiError ? asOAuthError(apiError.status, apiError.message) : (error as OAuthError);
+      // RFC 6749, section 5.2, has no other status for a wrong body than 400.
+      const status = apiError && ERROR_STATUS[apiError.code];
+      const told = status ? asOAuthError(status, apiError.message) : (error as OAuthError);
       return reply
-        .code(apiError?.status ?? told.status)
+        .code(status ?? told.status)
         .header('cache-control', 'no-store')
         .send(told.body());
     });
