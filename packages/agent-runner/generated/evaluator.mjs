@@ -133,6 +133,7 @@ function leaveBareRealm({ own }) {
 
 // src/protocol.ts
 var PROTOCOL_VERSION = 2;
+var BEGUN_LINE = '{"type":"start"}';
 var MAX_SAID_CHARACTERS = 128 * 1024;
 
 // src/evaluator/captured-console.ts
@@ -222,6 +223,8 @@ async function serveEvaluation(stdio2) {
 `);
   const first = await lines.next();
   if (first.done !== true) {
+    await stdio2.write(`${BEGUN_LINE}
+`);
     const evaluation = await evaluate(JSON.parse(first.value));
     await stdio2.write(`${JSON.stringify(evaluation)}
 `);

@@ -2,6 +2,7 @@
 
 // src/protocol.ts
 var PROTOCOL_VERSION = 2;
+var BEGUN_LINE = '{"type":"start"}';
 var MAX_SAID_CHARACTERS = 128 * 1024;
 
 // src/stdio.ts
@@ -160,6 +161,8 @@ async function serveEvaluation(stdio) {
 `);
   const first = await lines.next();
   if (first.done !== true) {
+    await stdio.write(`${BEGUN_LINE}
+`);
     const evaluation = await evaluate(JSON.parse(first.value));
     await stdio.write(`${JSON.stringify(evaluation)}
 `);

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
-import { evaluatorPath, PROTOCOL_VERSION, runnerPath, runnerTools } from './index.js';
+import { BEGUN_LINE, evaluatorPath, PROTOCOL_VERSION, runnerPath, runnerTools } from './index.js';
 import type { Evaluation, HostMethod } from './protocol.js';
 import { text, toolCall } from './runner/scripted-host.test-support.js';
 
@@ -34,6 +34,7 @@ async function evaluate(code: string): Promise<Evaluation> {
   const { lines, send } = start(evaluatorPath());
   expect(await nextMessage(lines)).toEqual({ type: 'ready', protocol: PROTOCOL_VERSION, entry: 'evaluator' });
   send({ type: 'evaluate', protocol: PROTOCOL_VERSION, code, input: { a: [1, 2] }, task: 'sum' });
+  expect((await lines.next()).value).toBe(BEGUN_LINE);
   return (await nextMessage(lines)) as Evaluation;
 }
 

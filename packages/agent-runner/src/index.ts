@@ -13,6 +13,7 @@ export { SPOKEN_CHARACTERS, SPOKEN_SEPARATOR, takesAnyText } from './spoken-text
 export {
   MAX_SAID_CHARACTERS,
   NOT_IN_FORM,
+  BEGUN_LINE,
   PROTOCOL_VERSION,
   type AddedMessage,
   type ChatMessage,

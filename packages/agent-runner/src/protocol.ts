@@ -24,6 +24,9 @@ export interface ReadyMessage {
   entry: SandboxEntry;
 }
 
+/** Second line of an evaluator: it has the code, which begins now. What ends it from here on may be the code. */
+export const BEGUN_LINE = '{"type":"start"}';
+
 /** A tool the manifest grants to the agent. */
 export interface ToolGrant {
   name: string;

@@ -88,6 +88,7 @@ def evaluate(message):
 send({"type": "ready", "protocol": PROTOCOL_VERSION, "entry": "evaluator"})
 first = sys.stdin.buffer.readline()
 if first:
+    os.write(1, b'{"type":"start"}\n')
     send(evaluate(json.loads(first)))
 # Threads that the code left behind do not keep the process alive.
 os._exit(0)

@@ -41,6 +41,7 @@ export {
   type SandboxGuarantees,
   type SandboxLimits,
   sandboxDriverNames,
+  SandboxFaultError,
   SandboxProbeError,
   SandboxStartError,
   type StartOptions,

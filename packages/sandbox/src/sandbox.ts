@@ -54,11 +54,13 @@ export const defaultLimits: Readonly<Record<SandboxEntry, Readonly<SandboxLimits
 
 /**
  * Why a sandbox ended. `ended`: by itself, with code 0. `crashed`: by itself in another way, for instance out of memory or
- * processor time. `killed`: by `kill()`. The others: it exceeded that limit and was killed.
+ * processor time. `lost`: its machine is gone or does not answer. `killed`: by `kill()`. The others: it exceeded that limit and
+ * was killed.
  */
 export type ExitReason =
   | 'ended'
   | 'crashed'
+  | 'lost'
   | 'killed'
   | 'line_too_long'
   | 'output_too_large'
@@ -168,6 +170,14 @@ export interface SandboxDriver {
 /** A sandbox did not come up. `message` is for the operator. */
 export class SandboxStartError extends Error {
   override readonly name = 'SandboxStartError';
+}
+
+/**
+ * The sandbox of a run or of its code was lost, or did not answer. The agent did nothing wrong: a fault of the service. `message`
+ * is for the operator.
+ */
+export class SandboxFaultError extends Error {
+  override readonly name = 'SandboxFaultError';
 }
 
 /** A driver does not work, or does not keep its promises, on this machine. `message` is for the operator. */

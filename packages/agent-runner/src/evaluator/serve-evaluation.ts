@@ -1,4 +1,4 @@
-import { type EvaluateMessage, PROTOCOL_VERSION, type ReadyMessage } from '../protocol.js';
+import { BEGUN_LINE, type EvaluateMessage, PROTOCOL_VERSION, type ReadyMessage } from '../protocol.js';
 import { readLines, type Stdio } from '../stdio.js';
 import { evaluate } from './evaluate.js';
 
@@ -8,9 +8,10 @@ export async function serveEvaluation(stdio: Stdio): Promise<void> {
   const ready: ReadyMessage = { type: 'ready', protocol: PROTOCOL_VERSION, entry: 'evaluator' };
   await stdio.write(`${JSON.stringify(ready)}\n`);
 
-  // From here on every byte on stdout may come from the model's code. It counts as a result, never as a message.
   const first = await lines.next();
   if (first.done !== true) {
+    // After this line every byte on stdout may come from the model's code. It counts as a result, never as a message.
+    await stdio.write(`${BEGUN_LINE}\n`);
     const evaluation = await evaluate(JSON.parse(first.value) as EvaluateMessage);
     await stdio.write(`${JSON.stringify(evaluation)}\n`);
   }

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  BEGUN_LINE,
   type EvaluateMessage,
   type Evaluation,
   type JsonValue,
@@ -40,7 +41,7 @@ export function evaluate(
   return evaluateInSandbox(pool, { code, input: 'the input', task: 'the task' }, { timeoutMs });
 }
 
-/** Starts code in a fresh evaluator and leaves it running. */
+/** Begins code in a fresh evaluator and leaves it running. */
 export async function startCode(
   driver: SandboxDriver,
   code: string,
@@ -49,6 +50,7 @@ export async function startCode(
   const sandbox = await driver.start({ entry: 'evaluator', limits });
   const message: EvaluateMessage = { type: 'evaluate', protocol: PROTOCOL_VERSION, code, input, task: 'x' };
   sandbox.send(JSON.stringify(message));
+  assert.equal(await nextLine(sandbox), BEGUN_LINE);
   return sandbox;
 }
 

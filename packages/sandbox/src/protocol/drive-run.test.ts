@@ -5,7 +5,7 @@ import {
   PROTOCOL_VERSION,
   type RunRequest,
 } from '@agent-rental/agent-runner';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { driveRun } from './drive-run.js';
 import { type DriveRunOptions, RequestRefused } from './run-options.js';
 import { FakeSandbox } from './fake-sandbox.test-support.js';
@@ -139,6 +139,34 @@ describe('driveRun', () => {
       modelCalls: 1,
     });
     expect(callSignal?.aborted).toBe(true);
+  });
+
+  test('a runner that does not answer is the fault of its sandbox', async () => {
+    const outcome = await driveRun(optionsFor(new FakeSandbox(), { limits: { maxSilenceMs: 1 } }));
+    expect(outcome).toMatchObject({
+      failure: { cause: 'crash', detail: expect.stringContaining('did not answer') },
+    });
+  });
+
+  test.each([
+    ['the runner', 'crash', new FakeSandbox(), {}],
+    [
+      'the model',
+      'aborted',
+      runnerThatSays(modelCall(1)),
+      { completeModel: () => new Promise<never>(() => {}) },
+    ],
+  ] as const)('a stop after a long wait for %s ends as %s', async (_, cause, sandbox, callbacks) => {
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    onTestFinished(() => clock.mockRestore());
+    const controller = new AbortController();
+    const driving = driveRun(optionsFor(sandbox, { ...callbacks, signal: controller.signal }));
+    setTimeout(() => {
+      now += 2_000;
+      controller.abort();
+    }, 20);
+    expect(await driving).toMatchObject({ failure: { cause } });
   });
 
   test.each(['line_too_long', 'output_too_large', 'input_not_read'] as const)(

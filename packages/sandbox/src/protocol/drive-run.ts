@@ -17,7 +17,7 @@ import {
 import { setImmediate as afterThisTurn } from 'node:timers/promises';
 import { HostConversation } from './host-conversation.js';
 import { isWithinBounds, LARGE_LINE_CHARACTERS } from './message-bounds.js';
-import { explainExit, failed, LimitExceeded } from './run-ending.js';
+import { explainExit, failed, LimitExceeded, stoppedRun } from './run-ending.js';
 import {
   type DriveRunOptions,
   RequestRefused,
@@ -28,6 +28,8 @@ import {
 } from './run-options.js';
 
 const MAX_FAILURE_CHARACTERS = 10_000;
+/** A runner answers within milliseconds. A run that ends after a longer wait for it ends by the fault of its sandbox. */
+const LONG_SILENCE_MS = 1_000;
 
 /** The grants that a request needs: one of these tools. */
 const NEEDED_TOOLS: Record<'javascript' | 'python' | 'web', readonly string[]> = {
@@ -53,6 +55,10 @@ class RunSession {
   #lastCheck: { output: JsonValue; result: OutputCheckResult } | undefined;
   #done: DoneMessage | undefined;
   #graceTimer: NodeJS.Timeout | undefined;
+  /** Begin of the wait for the runner, in milliseconds of `performance.now`; undefined while the runner waits for the host. */
+  #silentSince: number | undefined;
+  #silenceTimer: NodeJS.Timeout | undefined;
+  #onSilence: (ending: RunEnding) => void = () => {};
 
   constructor(options: DriveRunOptions) {
     this.#options = options;
@@ -66,6 +72,7 @@ class RunSession {
       // A quarter more than the limit of the honest runner, which counts characters before escaping. Each model request
       // serializes all of it at once, in about 3 ms for a million characters.
       maxConversationCharacters: 2_500_000,
+      maxSilenceMs: 60_000,
       endGraceMs: 1_000,
       ...options.limits,
     };
@@ -78,21 +85,48 @@ class RunSession {
     let onAbort = (): void => {};
     try {
       const aborted = new Promise<RunEnding>((resolve) => {
-        onAbort = () => resolve(failed('aborted', 'The run was stopped.'));
+        onAbort = () => resolve(this.#silenceMs > LONG_SILENCE_MS ? this.#silence() : stoppedRun());
       });
+      const silent = new Promise<RunEnding>((resolve) => (this.#onSilence = resolve));
       signal?.addEventListener('abort', onAbort, { once: true });
       if (signal?.aborted === true) onAbort();
       else {
         const message: RunMessage = { type: 'run', protocol: PROTOCOL_VERSION, run };
         sandbox.send(JSON.stringify(message));
+        this.#awaitRunner();
       }
-      return await Promise.race([aborted, this.#converse()]);
+      return await Promise.race([aborted, silent, this.#converse()]);
     } finally {
       signal?.removeEventListener('abort', onAbort);
       clearTimeout(this.#graceTimer);
+      clearTimeout(this.#silenceTimer);
       this.#over.abort(signal?.reason);
       await sandbox.kill();
     }
+  }
+
+  /** The time that the host has waited for the runner, in milliseconds. */
+  get #silenceMs(): number {
+    return this.#silentSince === undefined ? 0 : performance.now() - this.#silentSince;
+  }
+
+  /** Waits for the next message of the runner, for a bounded time. */
+  #awaitRunner(): void {
+    if (this.#over.signal.aborted) return;
+    this.#silentSince = performance.now();
+    clearTimeout(this.#silenceTimer);
+    this.#silenceTimer = setTimeout(() => this.#onSilence(this.#silence()), this.#limits.maxSilenceMs);
+  }
+
+  /** The runner waits for the host, or has ended. */
+  #stopWaiting(): void {
+    this.#silentSince = undefined;
+    clearTimeout(this.#silenceTimer);
+  }
+
+  #silence(): RunEnding {
+    const detail = `it did not answer for ${Math.round(this.#silenceMs)} ms`;
+    return failed('crash', 'The agent stopped unexpectedly.', detail);
   }
 
   /** Reads until the sandbox ends and answers meanwhile, so that it sees a crash also while a callback runs. */
@@ -102,6 +136,8 @@ class RunSession {
         for await (const line of this.#options.sandbox.lines) {
           const request = this.#accept(line, await isWithinBounds(line));
           const isLarge = line.length > LARGE_LINE_CHARACTERS;
+          if (this.#answering || this.#done !== undefined) this.#stopWaiting();
+          else this.#awaitRunner();
           if (request !== undefined) this.#reply(request, isLarge).catch(reject);
         }
         return this.#conclude();
@@ -198,6 +234,7 @@ class RunSession {
     if (request.method === 'code.evaluate') await afterThisTurn();
     this.#answering = false;
     this.#options.sandbox.send(JSON.stringify(reply));
+    this.#awaitRunner();
   }
 
   async #answer(request: RunnerRequest): Promise<HostMethods[keyof HostMethods]['result']> {

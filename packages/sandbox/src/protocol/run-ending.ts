@@ -6,6 +6,11 @@ export function failed(cause: RunFailureCause, output: string, detail = output):
   return { status: 'failed', output, failure: { cause, detail } };
 }
 
+/** Returns the ending of a run that its caller stopped. */
+export function stoppedRun(): RunEnding {
+  return failed('aborted', 'The run was stopped.');
+}
+
 /** A runner asked for more than it may. The message is for the renter. */
 export class LimitExceeded extends Error {
   override readonly name = 'LimitExceeded';

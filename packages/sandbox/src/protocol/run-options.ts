@@ -22,6 +22,8 @@ export interface RunLimits {
   maxStepNotices: number;
   /** Characters of the conversation with the model, as JSON. */
   maxConversationCharacters: number;
+  /** The longest wait for the next message of the runner, in milliseconds. */
+  maxSilenceMs: number;
   /** Milliseconds from the last message to the end of the runner. */
   endGraceMs: number;
 }
@@ -47,8 +49,8 @@ export interface DriveRunOptions {
 }
 
 /**
- * Why a run failed. `agent`: it reported the failure. `output`: its output breaks the schema. `crash`: its process ended.
- * `limit`: it exceeded a limit. `protocol`: it broke the protocol. `aborted`: the signal.
+ * Why a run failed. `agent`: it reported the failure. `output`: its output breaks the schema. `crash`: its process or machine
+ * ended, or did not answer. `limit`: it exceeded a limit. `protocol`: it broke the protocol. `aborted`: the signal.
  */
 export type RunFailureCause = 'agent' | 'output' | 'crash' | 'limit' | 'protocol' | 'aborted';
 

@@ -104,6 +104,7 @@ export class Machine {
 
   /** Ends the machine with everything in it. Resolves when nothing of it is left. */
   async end(): Promise<void> {
+    this.#ended.abort();
     const ending = [...this.#processes].map(
       ([pid, child]) =>
         new Promise<void>((done) => {
@@ -118,7 +119,6 @@ export class Machine {
         }),
     );
     await Promise.all(ending);
-    this.#ended.abort();
     rmSync(this.#home, { recursive: true, force: true });
   }
 }

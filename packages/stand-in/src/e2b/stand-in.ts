@@ -42,6 +42,8 @@ export interface E2bStandIn {
   refuseNext(...refusals: E2bRefusal[]): void;
   /** Answers requests for the end of a sandbox with that status, or not at all, until undefined. */
   refuseKills(status: number | 'hang' | undefined): void;
+  /** No machine answers a call until the result is called. */
+  hangMachines(): () => void;
   /** Does not answer the next request for a sandbox until the result is called. */
   holdNextCreate(): () => void;
   close(): Promise<void>;
@@ -59,6 +61,7 @@ export async function startE2bStandIn(options: E2bStandInOptions = {}): Promise<
   const refusals: E2bRefusal[] = [];
   let killStatus: number | 'hang' | undefined;
   let createHold: Promise<void> | undefined;
+  let machineHold: Promise<void> | undefined;
   let mostMachines = 0;
   let creating = 0;
 
@@ -145,6 +148,7 @@ export async function startE2bStandIn(options: E2bStandInOptions = {}): Promise<
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const sandboxId = request.headers['e2b-sandbox-id'];
     if (typeof sandboxId !== 'string') return answerAsControlPlane(request, response);
+    await machineHold;
     const machine = machines.get(sandboxId);
     if (machine === undefined) return refuse(response, 502, 'The sandbox was not found');
     if (request.headers['x-access-token'] !== machine.accessToken) {
@@ -168,6 +172,14 @@ export async function startE2bStandIn(options: E2bStandInOptions = {}): Promise<
     },
     refuseNext: (...next) => void refusals.push(...next),
     refuseKills: (status) => (killStatus = status),
+    hangMachines() {
+      let release = (): void => {};
+      machineHold = new Promise((resolve) => (release = resolve));
+      return () => {
+        machineHold = undefined;
+        release();
+      };
+    },
     holdNextCreate() {
       let release = (): void => {};
       createHold = new Promise((resolve) => (release = resolve));

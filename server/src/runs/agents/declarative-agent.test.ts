@@ -3,7 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ModelCompleteResult } from '@agent-rental/agent-runner';
-import { createLocalDriver, createWarmPool } from '@agent-rental/sandbox';
+import {
+  createLocalDriver,
+  createWarmPool,
+  SandboxFaultError,
+  SandboxUnavailableError,
+  type Sandbox,
+} from '@agent-rental/sandbox';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { ModelUnavailableError, type ModelGateway } from '../../model-gateway/index.js';
 import type { DeclarativeAgent } from '../../registration/index.js';
@@ -257,6 +263,47 @@ describe('the code of a model', () => {
       tools: JAVASCRIPT,
     });
     expect(outcome).toEqual({ status: 'completed', output: { honest: 'still' } });
+  });
+});
+
+describe('a fault of a sandbox', () => {
+  const lost = {
+    send: () => undefined,
+    lines: (async function* () {})(),
+    kill: async () => undefined,
+    exited: Promise.resolve({ code: null, signal: null, reason: 'lost', stderrTail: '' }),
+    gone: Promise.resolve(),
+  } as unknown as Sandbox;
+  const withCode: Turn[] = [running('return 1'), { pieces: ['1'] }];
+
+  it('before the model was called gives the run another sandbox', async () => {
+    const take = vi.spyOn(runners, 'take').mockResolvedValueOnce(lost);
+    const { outcome } = await run([{ pieces: ['It works.'] }], {});
+    expect(outcome).toEqual({ status: 'completed', output: 'It works.' });
+    expect(take).toHaveBeenCalledTimes(2);
+    take.mockRestore();
+  });
+
+  it('is no failure of the agent when the model has answered', async () => {
+    const take = vi.spyOn(runners, 'take');
+    const killing = run([{ pieces: ['It '], calls: list }], {}, () => {
+      void Promise.resolve(take.mock.results[0]?.value as Promise<Sandbox>).then((used) => used.kill());
+    });
+    await expect(killing).rejects.toThrow(SandboxFaultError);
+    take.mockRestore();
+  });
+
+  it('while code runs gives the code another sandbox', async () => {
+    const take = vi.spyOn(evaluators, 'take').mockResolvedValueOnce(lost);
+    const { outcome } = await run(withCode, { tools: JAVASCRIPT });
+    expect(outcome).toEqual({ status: 'completed', output: '1' });
+    take.mockRestore();
+  });
+
+  it('that leaves code without a sandbox is no failure of the agent', async () => {
+    const take = vi.spyOn(evaluators, 'take').mockRejectedValue(new SandboxUnavailableError('full', 1));
+    await expect(run(withCode, { tools: JAVASCRIPT })).rejects.toThrow(SandboxFaultError);
+    take.mockRestore();
   });
 });
 

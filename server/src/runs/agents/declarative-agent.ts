@@ -3,6 +3,8 @@ import {
   driveRun,
   evaluateInSandbox,
   RequestRefused,
+  type RunOutcome,
+  SandboxFaultError,
   SandboxUnavailableError,
   serializeInput,
   type SerializedInput,
@@ -29,6 +31,8 @@ import { WebRefusal, type WebReader } from './web-reader.js';
 
 /** Model calls that an agent may make for one task. */
 const MAX_STEPS = 16;
+/** A piece of code has a sandbox within milliseconds. A run that ends after a longer wait ends by the fault of the sandboxes. */
+const LONG_WAIT_MS = 1_000;
 /** Time for one piece of the model's code. */
 const EVALUATION_TIMEOUT_MS = 30_000;
 
@@ -45,9 +49,10 @@ export interface DeclarativeAgents {
   /** @param owner listing that the sandbox is counted for: when sandboxes are short, listings have equal shares. */
   takeSandbox(signal: AbortSignal, owner: string): Promise<Sandbox>;
   /**
-   * Drives one run; the sandbox is gone afterwards.
+   * Drives one run; the sandbox is gone afterwards. A sandbox that is lost before the model was called is replaced.
    *
-   * @throws AgentUnreachableError when the model cannot be used before it has answered once.
+   * @throws AgentUnreachableError when the model cannot be used before it has answered once; SandboxFaultError
+   *   when a sandbox failed, and not the agent.
    */
   run(
     task: AgentWork,
@@ -86,9 +91,11 @@ export function createDeclarativeAgents(deps: {
       const model = deps.gateway.open(agent);
       /** The input of code; serialized when the first code runs. */
       let forCode: Promise<SerializedInput> | undefined;
-      try {
-        const outcome = await driveRun({
-          sandbox,
+      let waitsForCodeSince: number | undefined;
+      let isBegun = false;
+      const drive = (used: Sandbox): Promise<RunOutcome> =>
+        driveRun({
+          sandbox: used,
           signal,
           run: {
             runId: task.runId,
@@ -104,6 +111,7 @@ export function createDeclarativeAgents(deps: {
             const mayCallTools = request.tools.length > 0 && request.toolChoice !== 'none';
             const turn = answer?.turn({ mayCallTools });
             try {
+              isBegun = true;
               contact?.begin();
               const reply = await model.complete(request, {
                 signal: callSignal,
@@ -124,13 +132,15 @@ export function createDeclarativeAgents(deps: {
             return evaluateInSandbox(
               pool,
               { code, task: task.task, ...(forCode === undefined ? {} : { input: await forCode }) },
-              { timeoutMs: EVALUATION_TIMEOUT_MS, signal: callSignal, owner: task.listing.id },
+              {
+                timeoutMs: EVALUATION_TIMEOUT_MS,
+                signal: callSignal,
+                owner: task.listing.id,
+                onWaiting: (waits) => (waitsForCodeSince = waits ? performance.now() : undefined),
+              },
             ).catch((error: unknown) => {
-              // The model has answered already: the run goes on, and is charged.
-              if (error instanceof SandboxUnavailableError) {
-                throw new RequestRefused('There is no room to run code at the moment.');
-              }
-              throw error;
+              if (!(error instanceof SandboxUnavailableError)) throw error;
+              throw new SandboxFaultError('the code got no sandbox', { cause: error });
             });
           },
           fetchPage: async ({ url }, callSignal) => {
@@ -154,6 +164,14 @@ export function createDeclarativeAgents(deps: {
             };
           },
         });
+      try {
+        let outcome = await drive(sandbox);
+        if (isFault(outcome) && !isBegun) {
+          const another = deps.runners.take({ signal, owner: task.listing.id });
+          outcome = await another.then(drive, (cause: unknown) => {
+            throw new SandboxFaultError('a lost sandbox was not replaced', { cause });
+          });
+        }
         if (outcome.status === 'completed') {
           if (typeof outcome.output === 'string') answer?.finish(outcome.output);
           return { status: 'completed', output: outcome.output };
@@ -161,10 +179,13 @@ export function createDeclarativeAgents(deps: {
         if (outcome.failure.cause !== 'agent') {
           logger.info({ run_id: task.runId, cause: outcome.failure.cause }, 'a run failed');
         }
+        const waitedMs = waitsForCodeSince === undefined ? 0 : performance.now() - waitsForCodeSince;
+        if (isFault(outcome) || (outcome.failure.cause === 'aborted' && waitedMs > LONG_WAIT_MS)) {
+          throw new SandboxFaultError(outcome.failure.detail);
+        }
         // The runner's words would reveal that the agent has a runner.
         const told = outcome.output.startsWith(NOT_IN_FORM) ? FAILED_FORM : FAILED_TASK;
-        const isAgent = outcome.failure.cause === 'agent';
-        const cause = isAgent ? (told === FAILED_FORM ? 'output_schema' : 'task_failed') : 'service_fault';
+        const cause = told === FAILED_FORM ? 'output_schema' : 'task_failed';
         return { status: 'failed', output: told, detail: outcome.output, cause: { class: cause } };
       } catch (error) {
         if (!(error instanceof ModelUnavailableError)) throw error;
@@ -176,6 +197,11 @@ export function createDeclarativeAgents(deps: {
       }
     },
   };
+}
+
+/** Whether a sandbox failed, and not the agent: its program, which is ours, ended or broke the protocol, or its machine did. */
+function isFault(outcome: RunOutcome): boolean {
+  return outcome.status === 'failed' && ['crash', 'protocol', 'output'].includes(outcome.failure.cause);
 }
 
 /** Why the model could not be used, as the agent's creator is told. */

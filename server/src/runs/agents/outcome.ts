@@ -1,5 +1,6 @@
 import { NOT_IN_FORM } from '@agent-rental/agent-runner';
 import type { Json, RunFailureClass } from '@agent-rental/contract';
+import { SandboxFaultError, SandboxUnavailableError } from '@agent-rental/sandbox';
 
 /** Why a run failed, as its creator is told: nothing of its input or output. */
 export interface FailureCause {
@@ -22,6 +23,11 @@ export type AgentOutcome =
  */
 export const FAILED_TASK = 'The agent could not do the task.';
 export const FAILED_FORM = `${NOT_IN_FORM}.`;
+
+/** Whether sandboxes failed, and not the agent. Its run is made good, also where a part of its output has left. */
+export function isOfSandbox(error: unknown): error is SandboxFaultError | SandboxUnavailableError {
+  return error instanceof SandboxFaultError || error instanceof SandboxUnavailableError;
+}
 
 /** The agent was never reached: the run is not charged. */
 export class AgentUnreachableError extends Error {

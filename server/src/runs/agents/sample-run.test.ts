@@ -1,4 +1,4 @@
-import type { Sandbox } from '@agent-rental/sandbox';
+import { SandboxFaultError, type Sandbox } from '@agent-rental/sandbox';
 import { describe, expect, it } from 'vitest';
 import type { DeclarativeAgent } from '../../registration/index.js';
 import { collectingGarbage } from '../../testing/index.js';
@@ -31,11 +31,20 @@ const silent: DeclarativeAgents = {
     }),
 };
 
-function reviews() {
+/** Agents whose sandbox is lost when their time is up. */
+const losing: DeclarativeAgents = {
+  ...silent,
+  run: (work, agent, sandbox, options) =>
+    silent.run(work, agent, sandbox, options).catch(() => {
+      throw new SandboxFaultError('lost');
+    }),
+};
+
+function reviews(declarative = silent) {
   const stopping = new AbortController();
   const connected = { run: () => Promise.reject(new Error('not called')) };
   const options = { stopping: stopping.signal, logger: { info: () => undefined } };
-  return { stopping, review: createSampleRun({ declarative: silent, connected }, options) };
+  return { stopping, review: createSampleRun({ declarative, connected }, options) };
 }
 
 describe('a run for a review', () => {
@@ -49,6 +58,10 @@ describe('a run for a review', () => {
       const problem = 'The agent did not finish within 0.1 s.';
       expect(one).toEqual({ problem, failure: { reason: 'timed_out' } });
     }
+  });
+
+  it('whose sandbox was lost says nothing of the agent, and is made again', async () => {
+    await expect(reviews(losing).review(AGENT, REQUEST)).rejects.toThrow(SandboxFaultError);
   });
 
   it('ends with the server, to be made again', async () => {

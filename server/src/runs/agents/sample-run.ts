@@ -3,7 +3,7 @@ import type { Sandbox } from '@agent-rental/sandbox';
 import { createDeadline } from '@agent-rental/contract';
 import type { Logger } from '../../platform/logger.js';
 import type { ReviewRun } from '../../registration/index.js';
-import { AgentUnreachableError } from './outcome.js';
+import { AgentUnreachableError, isOfSandbox } from './outcome.js';
 import { failureOf } from './probe-failure.js';
 import type { ConnectedAgents } from './connected-agent.js';
 import { AgentContact } from './contact.js';
@@ -56,7 +56,7 @@ export function createSampleRun(
         };
         return { problem: error.message, failure: { reason, httpStatus } };
       }
-      if (!signal.aborted) throw error;
+      if (!signal.aborted || isOfSandbox(error)) throw error;
     } finally {
       deadline.clear();
       contact.close();

@@ -9,6 +9,7 @@ import {
   answers,
   breaks,
   errorOf,
+  losesSandbox,
   LISTING_PRICE_OFFSET,
   openPaidRuns,
   PRICE,
@@ -129,19 +130,19 @@ describe('an agent that was reached lately and is gone', () => {
 
 describe('a run of which output has left', () => {
   /** An agent that breaks once its text has left. */
-  function leaving() {
+  function leaving(end: AgentWork = breaks) {
     let isLeft: () => void = () => undefined;
     const left = new Promise<void>((resolve) => (isLeft = resolve));
     const agent: AgentWork = async (work) => {
       work.contact.reach();
       work.onText('the beginning');
       await left;
-      return breaks(work);
+      return end(work);
     };
     return { agent, isLeft };
   }
 
-  it('is charged and never credited, whatever breaks [MON-1]', async () => {
+  it('is charged and never credited, whatever else than its sandbox breaks [MON-1]', async () => {
     const left: string[] = [];
     const { agent, isLeft } = leaving();
     const { stream, hasCredit, charges } = await world({ agent });
@@ -156,6 +157,15 @@ describe('a run of which output has left', () => {
     expect(left[0]).toBe('the beginning');
     expect(await charges()).toMatchObject([{ state: 'confirmed' }]);
     expect(await hasCredit()).toBe(false);
+  });
+
+  it('is credited when its sandbox was lost, and counts for no agent [MON-5]', async () => {
+    const { agent, isLeft } = leaving(losesSandbox);
+    const { stream, hasCredit, statuses } = await world({ agent });
+    const failed = await errorOf(stream({ begin: () => undefined, delta: () => isLeft() }));
+    expect(failed.message).toContain('Your next run of it is free.');
+    await expect.poll(hasCredit).toBe(true);
+    expect(await statuses()).toEqual([{ status: 'undelivered', failure_class: 'service_fault' }]);
   });
 
   it('keeps the credit used that paid for it [MON-1]', async () => {
@@ -191,6 +201,13 @@ describe('a run of which output has left', () => {
     const row = (await recorded) as { output_left_at: Date | null; status: string };
     expect(row.output_left_at !== null || row.status === 'completed').toBe(true);
   });
+});
+
+it('a run whose sandbox was lost after the agent was reached is credited [MON-5]', async () => {
+  const { execute, hasCredit, statuses } = await world({ agent: losesSandbox });
+  expect(await errorOf(execute())).toMatchObject({ code: 'service_unavailable' });
+  await expect.poll(hasCredit).toBe(true);
+  expect(await statuses()).toEqual([{ status: 'undelivered', failure_class: 'service_fault' }]);
 });
 
 it('a failure of an agent that was reached is charged', async () => {

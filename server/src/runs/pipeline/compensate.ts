@@ -3,7 +3,7 @@ import type { Allowance } from '../../spending/index.js';
 import { ApiError, internalError } from '../../errors/api-error.js';
 import type { Logger } from '../../platform/logger.js';
 import { ChargePendingError, type SentCharge, type Settlement } from '../../settlement/index.js';
-import { AgentUnreachableError, type FailureCause } from '../agents/outcome.js';
+import { AgentUnreachableError, isOfSandbox, type FailureCause } from '../agents/outcome.js';
 import { RunStoppedError } from '../live/run-stopped.js';
 import type { Task } from '../task.js';
 import type { RunChanges } from '../live/run-changes.js';
@@ -28,13 +28,15 @@ export async function compensate(
   deps: CompensateDeps,
   task: Task,
   { allowance, logger }: { allowance: Allowance; logger: Log },
-  { sent, outputHasLeft }: { sent: SentCharge | undefined; outputHasLeft: boolean },
+  { sent, ...output }: { sent: SentCharge | undefined; outputHasLeft: boolean },
   error: unknown,
 ): Promise<ApiError> {
   if (error instanceof ChargePendingError) return error;
   const charge = (await sent?.written) ? sent : undefined;
   const answer = toAnswer(logger, task, charge, error);
   const failure = failureOf(error);
+  // A run whose sandbox failed is made good also where a part of its output has left.
+  const outputHasLeft = output.outputHasLeft && !isOfSandbox(error);
   if (charge) {
     // The run is marked first: should this process end now, the credit follows when the charge is reconciled.
     await deps.runs.markUndelivered(task.runId, answer, { outputHasLeft, failure });
@@ -72,10 +74,16 @@ function failureOf(error: unknown): FailureCause {
 /** The error for the caller of a run that could not be served. */
 function toAnswer(logger: Log, task: Task, charge: SentCharge | undefined, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof SandboxUnavailableError) {
-    return new ApiError('service_unavailable', 'There is no room for another run at the moment.', {
-      next: 'Nothing was charged; try again.',
-      retryAfterSeconds: error.retryAfterSeconds,
+  if (isOfSandbox(error)) {
+    logger.warn({ run_id: task.runId, err: error }, 'the sandboxes failed a run');
+    const isFull = error instanceof SandboxUnavailableError;
+    const text = isFull
+      ? 'There is no room for another run at the moment.'
+      : 'The run broke off because of a fault of the service.';
+    return new ApiError('service_unavailable', charge ? `${text} Your next run of it is free.` : text, {
+      next: charge ? 'Try again.' : 'Nothing was charged; try again.',
+      ...(isFull ? {} : { runId: task.runId }),
+      retryAfterSeconds: isFull ? error.retryAfterSeconds : 1,
     });
   }
   if (error instanceof AgentUnreachableError) {

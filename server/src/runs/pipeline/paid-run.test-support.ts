@@ -3,6 +3,7 @@ import {
   LISTING_OFFSETS,
   MARKETPLACE_PROGRAM_ID,
 } from '@agent-rental/program-client';
+import { SandboxFaultError } from '@agent-rental/sandbox';
 import { Keypair, type PublicKey, type SignatureStatus } from '@solana/web3.js';
 import { sql } from 'kysely';
 import { pino } from 'pino';
@@ -82,6 +83,12 @@ export const answers =
 export const breaks: AgentWork = async ({ contact }) => {
   contact.reach();
   throw new Error('A fault of ours.');
+};
+
+/** Is reached, and then its sandbox is lost. */
+export const losesSandbox: AgentWork = async ({ contact }) => {
+  contact.reach();
+  throw new SandboxFaultError('lost');
 };
 
 /** Gets the task and never answers. */
@@ -357,6 +364,8 @@ export async function paidRunWorld(
     stream: (sink: OutputSink) => runTask(deps, { ...request, idempotencyKey: undefined, sink }),
     look: (runId: string) => pastRuns.find(runId, loginOf(wallet), 0, never),
     reconcile: () => reconciler.reconcile('all'),
+    statuses: () =>
+      db.selectFrom('runs').select(['status', 'failure_class']).where('wallet', '=', wallet).execute(),
     hasCredit: () => settlement.hasCredit(wallet, row.id),
     charges: () =>
       db.selectFrom('charges').selectAll().where('wallet', '=', wallet).orderBy('sequence').execute(),

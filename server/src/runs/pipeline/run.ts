@@ -4,7 +4,7 @@ import type { Drain } from '../../platform/drain.js';
 import type { Logger } from '../../platform/logger.js';
 import type { AgentContact } from '../agents/contact.js';
 import type { AgentContacts } from '../agents/contacts.js';
-import { AgentUnreachableError, type AgentOutcome } from '../agents/outcome.js';
+import { AgentUnreachableError, isOfSandbox, type AgentOutcome } from '../agents/outcome.js';
 import type { Checked } from './check.js';
 import type { ConnectedAgents } from '../agents/connected-agent.js';
 import type { DeclarativeAgents } from '../agents/declarative-agent.js';
@@ -22,10 +22,11 @@ export interface RunAgentDeps {
 }
 
 /**
- * Step 6: the agent works, within its time. A run that is stopped or takes too long has failed. So has a run that a fault
- * of the service ends after output has left.
+ * Step 6: the agent works, within its time. A run that is stopped or takes too long has failed. So has a run that another fault
+ * of the service than a sandbox's ends after output has left.
  *
- * @throws AgentUnreachableError; ApiError when the server has to hand the run over.
+ * @throws AgentUnreachableError; SandboxFaultError and SandboxUnavailableError; ApiError when the server has to hand the run
+ *   over.
  */
 export const run = step(
   'run',
@@ -58,6 +59,9 @@ export const run = step(
         await deps.contacts.unreachable(task.listing.version.id);
         await deps.contacts.failed(task.listing.version.id, error.failure);
       }
+      // A caller that has output and stops it has been served.
+      const isDelivered = gate.hasLeft && signal.reason instanceof RunStoppedError;
+      if (isOfSandbox(error) && !isDelivered) throw error;
       if (signal.aborted && !timeUp.aborted) return stopped(task, signal, contact);
       if (!gate.hasLeft) throw timeUp.aborted ? timeUp.reason : error;
       logger.warn({ err: error, run_id: task.runId }, 'a run broke off after output had left');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { EvaluateMessage } from '@agent-rental/agent-runner';
+import { BEGUN_LINE, type EvaluateMessage } from '@agent-rental/agent-runner';
 import type { ExitReason, Sandbox } from '../../sandbox.js';
 import { type ConformanceCase, evaluate, nextLine, startCode, valueOf } from '../conformance-case.js';
 
@@ -128,6 +128,7 @@ export const limitCases: readonly ConformanceCase[] = [
         assert.ok('error' in evaluation, 'the bomb succeeded');
         const message: EvaluateMessage = { type: 'evaluate', protocol: 1, code: 'return 1;', task: 'x' };
         neighbour.send(JSON.stringify(message));
+        assert.equal(await nextLine(neighbour), BEGUN_LINE);
         assert.equal(await nextLine(neighbour), '{"value":1,"stdout":""}');
       } finally {
         await neighbour.kill();

@@ -160,9 +160,30 @@ describe('createE2bDriver', () => {
     const sandbox = await driver.start({ entry: 'runner' });
     const [machine] = standIn.machines.values();
     await machine?.end();
-    expect(await sandbox.exited).toMatchObject({ reason: 'crashed' });
+    expect(await sandbox.exited).toMatchObject({ reason: 'lost' });
     await sandbox.gone;
     expect(standIn.machines.size).toBe(0);
+  });
+
+  test('a machine in use that does not answer any more is lost', async () => {
+    const driver = await createDriver({ lookMs: 300 });
+    const sandbox = await driver.start({ entry: 'runner' });
+    const answer = standIn.hangMachines();
+    sandbox.send('a line');
+    expect(await sandbox.exited).toMatchObject({ reason: 'lost' });
+    answer();
+    await sandbox.gone;
+  });
+
+  test('a 429 of E2B slows the next creates down', async () => {
+    const driver = await createDriver();
+    standIn.refuseNext({ status: 429, message: 'too many' });
+    const refusedAfter = performance.now();
+    await rejection(driver.start({ entry: 'evaluator' }));
+    await Promise.all([1, 2].map(() => driver.start({ entry: 'evaluator' })));
+    const waits = standIn.creates.map(({ at }) => at - refusedAfter);
+    expect(waits[0]).toBeGreaterThan(990);
+    expect(waits[1]).toBeGreaterThan(1_990);
   });
 
   test('the end of a machine is tried again after a failure, and reported', async () => {

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { evaluatorPath, runnerPath, type SandboxEntry } from '@agent-rental/agent-runner';
 import { awaitReady } from '../await-ready.js';
-import { type E2bAccess, explainE2bError } from './e2b-errors.js';
+import { type E2bAccess, explainE2bError, isTooMany } from './e2b-errors.js';
 import { probeE2b } from './e2b-probe.js';
 import { E2bSandbox } from './e2b-sandbox.js';
 import {
@@ -29,6 +29,7 @@ const CLOSE_TIMEOUT_MS = 15_000;
 const LIFETIME_MS = 30 * MINUTE_MS;
 /** The longest run, with the longest waits for its charge and for a repeated request. */
 const LONGEST_USE_MS = 8 * MINUTE_MS;
+const LOOK_MS = 4_000;
 /** Marks our sandboxes, so that a restarted host finds its leftovers. */
 const SERVICE = 'agent-rental';
 
@@ -51,6 +52,8 @@ export interface E2bDriverOptions extends E2bAddress {
   createsPerSecond: number;
   /** Called with a machine that did not end. E2B ends it after its lifetime. */
   onLeft?: (sandboxId: string, error: unknown) => void;
+  /** Wait between two looks at a machine in use, and the time limit of each, in milliseconds. Default 4,000. */
+  lookMs?: number;
   /** Address that no sandbox may reach, tried by the probe. */
   probeAddress?: { host: string; port: number };
 }
@@ -81,7 +84,7 @@ function commandFor(entry: SandboxEntry, { memoryMb, cpuSeconds }: SandboxLimits
  * @throws SandboxStartError with a text for the operator when E2B refuses access.
  */
 export async function createE2bDriver(options: E2bDriverOptions): Promise<SandboxDriver> {
-  const { apiKey, template, onLeft = () => {} } = options;
+  const { apiKey, template, lookMs = LOOK_MS, onLeft = () => {} } = options;
   const access: E2bAccess = { apiKey, template };
   // The package takes a second to load, and most servers never use it.
   const { Sandbox: E2b } = await import('e2b');
@@ -121,7 +124,7 @@ export async function createE2bDriver(options: E2bDriverOptions): Promise<Sandbo
   /** Makes a sandbox of a machine and counts it until it is gone. */
   function track(machine: E2bMachine, limits: SandboxLimits): E2bSandbox {
     const lifetimeEndsAt = performance.now() + LIFETIME_MS;
-    const sandbox = new E2bSandbox(machine, { limits, lifetimeEndsAt, onLeft });
+    const sandbox = new E2bSandbox(machine, { limits, lifetimeEndsAt, lookMs, onLeft });
     tracked.set(machine, sandbox);
     void sandbox.gone.then(() => tracked.delete(machine));
     return sandbox;
@@ -139,6 +142,10 @@ export async function createE2bDriver(options: E2bDriverOptions): Promise<Sandbo
       network: { allowPublicTraffic: false },
     };
     const creating = template === undefined ? E2b.create(settings) : E2b.create(template, settings);
+    creating.then(
+      () => pace.speedUp(),
+      (error: unknown) => (isTooMany(error) ? pace.slowDown() : undefined),
+    );
     const { machine, sandbox } = await within(
       creating.then((machine) => ({ machine, sandbox: track(machine, limits) })),
       limits.startTimeoutMs,

@@ -13,13 +13,18 @@ function statusOf(error: Error): number | undefined {
   return typeof statusCode === 'number' ? statusCode : undefined;
 }
 
+/** Whether E2B refused because of too many requests or sandboxes. */
+export function isTooMany(error: unknown): boolean {
+  return error instanceof Error && statusOf(error) === 429;
+}
+
 function advice(error: Error, template: string | undefined): string {
   const status = statusOf(error);
   if (status === 401) return 'E2B refused the key (401): set E2B_API_KEY to a valid one';
   if (status === 403 || status === 404) {
     return `E2B refused the template "${template ?? 'base'}" (${status}): set E2B_TEMPLATE to one that the key may use`;
   }
-  if (status === 429) {
+  if (isTooMany(error)) {
     return (
       'E2B refused for its limits (429): set E2B_MAX_SANDBOXES and E2B_CREATES_PER_SECOND to the limits of the plan, ' +
       'less the other uses of the account'

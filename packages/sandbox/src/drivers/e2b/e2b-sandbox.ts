@@ -16,14 +16,19 @@ const ATTEMPTS_UNTOLD = 3;
 /** The longest wait of `kill` for the end of the machine. The end of a run does not wait for a hanging service. */
 const KILL_WAIT_MS = 2_000;
 
+/** A machine that does not answer so many looks in a row is lost. */
+const MOST_UNANSWERED = 2;
+
 const NEWLINE = Buffer.from('\n');
 
-type Machine = Pick<E2bMachine, 'commands' | 'kill' | 'sandboxId'>;
+type Machine = Pick<E2bMachine, 'commands' | 'isRunning' | 'kill' | 'sandboxId'>;
 
 interface E2bSandboxOptions {
   limits: SandboxLimits;
   /** Time at which E2B ends the machine by itself, in milliseconds of `performance.now`. */
   lifetimeEndsAt: number;
+  /** Wait between two looks at the machine while it is in use, and the time limit of each, in milliseconds. */
+  lookMs: number;
   /** Called with a machine that has not ended yet. */
   onLeft(sandboxId: string, error: unknown): void;
 }
@@ -49,6 +54,7 @@ export class E2bSandbox implements Sandbox {
   #pendingBytes = 0;
   #sending = false;
   #onDrained: (() => void) | undefined;
+  #isWatched = false;
 
   constructor(machine: Machine, options: E2bSandboxOptions) {
     this.#machine = machine;
@@ -95,6 +101,7 @@ export class E2bSandbox implements Sandbox {
       return;
     }
     if (!this.#sending) void this.#sendAll();
+    if (!this.#isWatched) void this.#watchMachine();
   }
 
   /** After the end of its command, a machine is removed by itself. An answer of the command does not wait for the removal. */
@@ -125,7 +132,22 @@ export class E2bSandbox implements Sandbox {
       // It failed, was killed, or the connection to the machine broke: no exit code then.
       this.#code = command.exitCode ?? null;
     }
-    this.#end(this.#code === 0 ? 'ended' : 'crashed');
+    this.#end(this.#code === 0 ? 'ended' : this.#code === null ? 'lost' : 'crashed');
+  }
+
+  /** Looks at the machine while it is in use: a connection to a machine that hangs does not break by itself. */
+  async #watchMachine(): Promise<void> {
+    this.#isWatched = true;
+    const { signal } = this.#over;
+    const { lookMs } = this.#options;
+    for (let unanswered = 0; unanswered < MOST_UNANSWERED;) {
+      await delay(lookMs, undefined, { ref: false, signal }).catch(() => {});
+      if (signal.aborted) return;
+      const look = this.#machine.isRunning({ requestTimeoutMs: lookMs });
+      const isRunning = await within(look, lookMs, 'look at the machine').catch(() => false);
+      unanswered = isRunning ? 0 : unanswered + 1;
+    }
+    this.#end('lost');
   }
 
   /** Sends waiting input, one call after the other. Parallel calls would arrive in any order. */
@@ -139,7 +161,7 @@ export class E2bSandbox implements Sandbox {
       }
     } catch (error) {
       // The end of a command has its own report.
-      if (!(error instanceof Error && error.name === 'NotFoundError')) this.#end('crashed');
+      if (!(error instanceof Error && error.name === 'NotFoundError')) this.#end('lost');
     } finally {
       this.#sending = false;
     }
@@ -164,7 +186,7 @@ export class E2bSandbox implements Sandbox {
     }
     this.#endedBy = reason;
     this.#unsent = [];
-    this.#output.lines.end({ discard: reason !== 'ended' && reason !== 'crashed' });
+    this.#output.lines.end({ discard: !['ended', 'crashed', 'lost'].includes(reason) });
     this.#onDrained?.();
     this.#over.abort();
     const { stderrTail } = this.#output;
