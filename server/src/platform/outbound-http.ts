@@ -48,7 +48,18 @@ export async function readText(response: Response, maxBytes: number): Promise<st
     if (size > maxBytes) throw new ResponseTooLargeError(`the answer is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return decoderOf(response).decode(Buffer.concat(chunks));
+}
+
+/** The decoder of a response's text by its charset; UTF-8 where that is absent or unknown. It drops a byte order mark. */
+export function decoderOf(response: Response): TextDecoder {
+  const type = response.headers.get('content-type') ?? '';
+  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(type) ?? [];
+  try {
+    return new TextDecoder(charset);
+  } catch {
+    return new TextDecoder();
+  }
 }
 
 /** An endpoint may ask to keep an idle connection; undici's own limit is ten minutes. */

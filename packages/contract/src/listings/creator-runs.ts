@@ -10,6 +10,14 @@ export const RUN_FAILURES = {
   endpoint_broke_off: 'The connection to the endpoint broke while it worked',
   answer_malformed:
     'The answer of the endpoint is too large, broke off, or is neither JSON nor a stream of output and done',
+  answer_too_large: 'The answer of the endpoint is too large',
+  answer_broke_off: 'The answer of the endpoint broke off, or its stream ended before an event done',
+  answer_not_json:
+    'The answer of the endpoint is not JSON. Text may come as text/plain where output_schema has the type string',
+  answer_too_deep: 'The answer of the endpoint is nested too deeply',
+  stream_event:
+    'An event of the stream has another form than output with {"delta": "…"}, or done with {"output": …, "status": "completed"}',
+  stream_output: 'The output of done does not begin with the deltas of the stream',
   output_schema: 'The output does not follow output_schema',
   task_failed: 'The agent could not do the task',
   timed_out: 'The agent did not finish in time',

@@ -58,7 +58,7 @@ const newTask = (
 const onText = (text: string) => void texts.push(text);
 const options = { signal: new AbortController().signal, contact: new AgentContact(), onText };
 beforeEach(() => void (options.contact = new AgentContact()));
-const answer = (status: number, body: string, headers: Record<string, string> = {}) => {
+const answer = (status: number, body: string | Buffer, headers: Record<string, string> = {}) => {
   serve = (_, response) => void response.writeHead(status, headers).end(body);
 };
 /** Answers without end; gives when the response is closed. */
@@ -220,6 +220,56 @@ describe('a call to a connected agent', () => {
     controller.abort(reason);
     expect(await call).toBe(reason);
     await closed;
+  });
+});
+
+describe('an answer of an endpoint in the wild', () => {
+  const TEXT = { type: 'string' };
+  const bytes = (text: string, encoding?: BufferEncoding) => Buffer.from(text, encoding);
+  const DONE = 'event: done\ndata: {"output":"Grüße"}\n\n';
+
+  it.each<[string, string, Buffer, Record<string, unknown>, unknown]>([
+    [
+      'begins with a byte order mark',
+      'application/json',
+      bytes('\uFEFF{"total":3}'),
+      OUTPUT_SCHEMA,
+      { total: 3 },
+    ],
+    ['is in ISO-8859-1', 'application/json; charset=ISO-8859-1', bytes('"Grüße"', 'latin1'), TEXT, 'Grüße'],
+    ['is in UTF-16', 'application/json;charset="utf-16le"', bytes('\uFEFF"Grüße"', 'utf16le'), TEXT, 'Grüße'],
+    ['has an unknown charset', 'application/json; charset=none', bytes('"Grüße"'), TEXT, 'Grüße'],
+    ['is a stream in ISO-8859-1', 'text/event-stream; charset=latin1', bytes(DONE, 'latin1'), TEXT, 'Grüße'],
+    ['is a stream with a mark', 'text/event-stream', bytes(`\uFEFF${DONE}`), TEXT, 'Grüße'],
+    ['is plain text', 'text/plain; charset=utf-8', bytes('Grüße'), TEXT, 'Grüße'],
+    ['is plain text that reads as JSON', 'text/plain', bytes('42'), TEXT, '42'],
+    ['is plain text for text or null', 'text/plain', bytes('Grüße'), { type: ['string', 'null'] }, 'Grüße'],
+    ['is JSON under a careless type', 'text/plain', bytes('{"total":3}'), OUTPUT_SCHEMA, { total: 3 }],
+    ['is a text in JSON under a careless type', 'text/plain', bytes('"Grüße"'), TEXT, 'Grüße'],
+  ])('that %s is read', async (_, type, body, schema, output) => {
+    answer(200, body, { 'content-type': type });
+    expect(await agents.run(newTask(undefined, schema), agent, options)).toEqual({
+      status: 'completed',
+      output,
+    });
+  });
+
+  it.each<[string, string, string]>([
+    ['answer_not_json', 'application/json', '<html>'],
+    ['answer_not_json', 'text/plain', 'Some words.'],
+    ['answer_too_deep', 'application/json', nested(20_000)],
+    ['answer_too_large', 'application/json', `"${'x'.repeat(9 * 1024 * 1024)}"`],
+    ['answer_broke_off', 'text/event-stream', 'event: output\ndata: {"delta":"a"}\n\n'],
+    ['stream_event', 'text/event-stream', 'event: output\ndata: {"delta":5}\n\n'],
+    [
+      'stream_output',
+      'text/event-stream',
+      'event: output\ndata: {"delta":"a"}\n\nevent: done\ndata: {"output":"b"}\n\n',
+    ],
+  ])('that breaks a rule names it for its creator: %s, %s', async (rule, type, body) => {
+    answer(200, body, { 'content-type': type });
+    const outcome = await agents.run(newTask(), agent, options);
+    expect(outcome).toMatchObject({ ...FAILED, cause: { class: rule } });
   });
 });
 

@@ -1,7 +1,8 @@
 import { takesAnyText, type JsonObject } from '@agent-rental/agent-runner';
+import { RUN_FAILURES } from '@agent-rental/contract';
 import { Webhook } from 'standardwebhooks';
 import { schemaViolations } from '../../platform/json-schema/checks.js';
-import { ForbiddenUrlError, type OutboundHttp } from '../../platform/outbound-http.js';
+import { ForbiddenUrlError, ResponseTooLargeError, type OutboundHttp } from '../../platform/outbound-http.js';
 import { traced, traceHeaders } from '../../platform/tracing/spans.js';
 import { signingSecrets, type ConnectedAgent } from '../../registration/index.js';
 import type { AgentContact } from './contact.js';
@@ -141,25 +142,16 @@ async function outcomeOf(
   const onText = takesAnyText(outputSchema as JsonObject) ? options.onText : () => undefined;
   let answer: ConnectedAnswer;
   try {
-    answer = await readAnswer(response, onText);
-  } catch {
-    // Too large, or broken off.
+    answer = await readAnswer(response, outputSchema, onText);
+  } catch (error) {
     options.signal.throwIfAborted();
-    return failed(FAILED_TASK, 'The answer of the endpoint is too large, or broke off.', {
-      class: 'answer_malformed',
-    });
+    const cause = error instanceof ResponseTooLargeError ? 'answer_too_large' : 'answer_broke_off';
+    return failed(FAILED_TASK, `${RUN_FAILURES[cause]}.`, { class: cause });
   }
-  if (answer === 'failed') {
-    return failed(FAILED_TASK, 'The endpoint reported a failure.', { class: 'task_failed' });
-  }
-  if (answer === 'malformed') {
-    return failed(
-      FAILED_FORM,
-      'The answer of the endpoint is neither JSON nor a stream of output and done.',
-      {
-        class: 'answer_malformed',
-      },
-    );
+  if (typeof answer === 'string') {
+    const told = answer === 'task_failed' ? FAILED_TASK : FAILED_FORM;
+    const detail = answer === 'task_failed' ? 'The endpoint reported a failure' : RUN_FAILURES[answer];
+    return failed(told, `${detail}.`, { class: answer });
   }
   const [violation] = await schemaViolations(outputSchema, answer.output);
   if (violation === undefined) return { status: 'completed', output: answer.output };
