@@ -94,8 +94,8 @@ export async function requireRoom(tx: Db, { wallet, bytes, kind }: Storing): Pro
 }
 
 /**
- * Counts a job, and gives its turn. The jobs of a wallet run one after another. Wallets that have published go first, and
- * then those with fewer jobs today: many jobs of one wallet do not delay the first job of another.
+ * Counts a job, and gives its turn. The jobs of a wallet run one after another. Wallets that have published go first.
+ * Among the others, those with fewer jobs today go first, so many jobs delay no first job of another wallet.
  *
  * @throws ApiError `rate_limit_exceeded` for a wallet that has never published and has had its jobs of the day.
  */
