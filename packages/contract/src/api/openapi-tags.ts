@@ -1,7 +1,7 @@
 import type { Schema } from './openapi-schemas.js';
 import { OAUTH_PATHS } from './service-endpoints.js';
 
-/** The groups of the operations: what they are about, and the first parts of their paths below `/v1`. */
+/** The groups of the operations, with the first parts of their paths below `/v1`. */
 const GROUPS: Readonly<Record<string, { description: string; parts?: readonly string[] }>> = {
   Login: {
     description: 'Wallets log in, and make API keys.',
