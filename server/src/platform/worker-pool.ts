@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 interface Waiting<Question, Answer> {
   readonly question: Question;
@@ -6,11 +6,19 @@ interface Waiting<Question, Answer> {
   reject(error: Error): void;
 }
 
+interface PoolOptions {
+  most: number;
+  deadlineMs: number;
+  /** Given to each thread as its `workerData`. */
+  settings?: unknown;
+}
+
 /** Some threads that answer questions in their order. A thread that is late is ended, and the next one is new. */
 export class WorkerPool<Question, Answer> {
   readonly #program: string;
   readonly #deadlineMs: number;
   readonly #most: number;
+  readonly #options: WorkerOptions;
   readonly #idle: Worker[] = [];
   readonly #busy = new Set<Worker>();
   readonly #waiting: Waiting<Question, Answer>[] = [];
@@ -18,10 +26,17 @@ export class WorkerPool<Question, Answer> {
   /**
    * @param program path of a thread's program. It announces the start of each question's work, then sends the answer.
    */
-  constructor(program: string, { most, deadlineMs }: { most: number; deadlineMs: number }) {
+  constructor(program: string, { most, deadlineMs, settings }: PoolOptions) {
     this.#program = program;
     this.#most = most;
     this.#deadlineMs = deadlineMs;
+    // No limit of a thread's heap: one large value beyond it would end the whole process.
+    this.#options = {
+      stdout: false,
+      stderr: false,
+      workerData: settings,
+      resourceLimits: { maxYoungGenerationSizeMb: 4 },
+    };
   }
 
   /** Questions that no thread works on yet. */
@@ -47,7 +62,7 @@ export class WorkerPool<Question, Answer> {
     if (this.#waiting.length === 0 || this.#busy.size >= this.#most) return;
     const waiting = this.#waiting.shift();
     if (!waiting) return;
-    const worker = this.#idle.pop() ?? new Worker(this.#program, { stdout: false, stderr: false });
+    const worker = this.#idle.pop() ?? new Worker(this.#program, this.#options);
     this.#busy.add(worker);
     this.#work(worker, waiting).then(waiting.resolve, waiting.reject);
   }

@@ -57,7 +57,7 @@ export async function composeSandboxes(
     runners.ready(),
     evaluators.ready(),
     pythonEvaluators?.ready(),
-    schemaViolations({}, null),
+    schemaViolations({ type: 'null' }, null),
   ]);
   // Without the exceptions of `outbound`: an agent's pages are never the examples' own addresses.
   const web = createOutboundHttp(new Set(), { keepAlive: false });

@@ -1,4 +1,5 @@
 import { schemaViolations } from './compile.js';
+import type { Engine } from './text-pattern.js';
 
 /** Each round of check and removal finds one null. */
 const MAX_ROUNDS = 100;
@@ -11,12 +12,13 @@ const MAX_MS = 500;
  *
  * @returns a value that matches; undefined when removing null members does not make it match.
  * @throws InvalidSchemaError when the schema cannot be used.
+ * @throws NeedsBacktrackingError when the engine does not match one of its patterns.
  */
-export function withoutAbsentNulls(schema: object, value: unknown): unknown {
+export function withoutAbsentNulls(schema: object, value: unknown, engine: Engine = 'any'): unknown {
   const deadline = performance.now() + MAX_MS;
   let current = value;
   for (let round = 0; round < MAX_ROUNDS && performance.now() < deadline; round += 1) {
-    const violations = schemaViolations(schema, current);
+    const violations = schemaViolations(schema, current, engine);
     if (violations.length === 0) return current;
     const paths = violations.map(({ path }) => partsOf(path));
     // A null that is named by a violation goes first. A violation of a whole object, as by `anyOf`, may be due to any below it.

@@ -1,18 +1,20 @@
 import { fileURLToPath } from 'node:url';
 import { WorkerPool } from '../worker-pool.js';
-import { InvalidSchemaError, type SchemaViolation } from './compile.js';
+import { InvalidSchemaError } from './errors.js';
+import type { SchemaViolation } from './evaluation.js';
+import type { Engine } from './text-pattern.js';
 import type { SchemaAnswer, SchemaQuestion } from './worker.js';
 
 const WORKER = fileURLToPath(new URL('../../../dist/platform/json-schema/worker.js', import.meta.url));
 /**
- * Longest that one answer may take. Compiling the most intricate schemas of 64 KB takes seconds, and matching a value
- * against hundreds of patterns as long as one likes. Honest checks take milliseconds; the rest is room for busy machines.
+ * Longest that one answer may take. Matching a value against hundreds of patterns takes as long as one likes. Honest
+ * checks take milliseconds; the rest is room for busy machines.
  */
-const DEADLINE_MS = { schema: 5_000, value: 5_000 };
+const DEADLINES_MS = { schema: 5_000, value: 5_000, backtracking: 1_000 };
 /** How long a schema whose check did not end is not tried again: it would keep the others waiting. */
 const PENALTY_MS = 60_000;
 const MAX_PENALTIES = 1_000;
-/** How many values are checked at once. Registered schemas have a separate thread. */
+/** How many values are checked at once. Registered schemas have a separate thread, and so have patterns that go back. */
 const VALUE_THREADS = 2;
 
 /** Checks of schemas and values by strangers, outside the event loop and within a time. */
@@ -36,27 +38,31 @@ export interface SchemaChecks {
 }
 
 /** Starts no thread before the first check, and none keeps the process. */
-export function createSchemaChecks(
-  deadlineMs: { schema: number; value: number } = DEADLINE_MS,
-): SchemaChecks {
-  const schemas = new WorkerPool<SchemaQuestion, SchemaAnswer>(WORKER, {
-    most: 1,
-    deadlineMs: deadlineMs.schema,
-  });
-  const values = new WorkerPool<SchemaQuestion, SchemaAnswer>(WORKER, {
-    most: VALUE_THREADS,
-    deadlineMs: deadlineMs.value,
-  });
+export function createSchemaChecks(deadlinesMs = DEADLINES_MS): SchemaChecks {
+  const pool = (most: number, deadlineMs: number, engine: Engine) =>
+    new WorkerPool<SchemaQuestion, SchemaAnswer>(WORKER, { most, deadlineMs, settings: { engine } });
+  const schemas = pool(1, deadlinesMs.schema, 'linear');
+  const values = pool(VALUE_THREADS, deadlinesMs.value, 'linear');
+  /** For schemas with a pattern that RE2 lacks: it waits for no other schema, and no other waits for it. */
+  const backtracking = pool(1, deadlinesMs.backtracking, 'any');
   /** Until when each of these schemas is not tried. */
   const penalties = new Map<string, number>();
   const tooIntricate = [{ path: '', message: 'is too deep or too intricate to be checked' }];
+
+  async function askBy(
+    first: WorkerPool<SchemaQuestion, SchemaAnswer>,
+    question: SchemaQuestion,
+  ): Promise<SchemaAnswer | 'late'> {
+    const answer = await first.ask(question);
+    return answer !== 'late' && 'needsBacktracking' in answer ? backtracking.ask(question) : answer;
+  }
 
   /** Asks about a value; `late` when the check did not end in time, now or a moment ago. */
   async function askOfValue(question: SchemaQuestion): Promise<SchemaAnswer | 'late'> {
     const { schema } = question;
     const text = penalties.size === 0 ? '' : JSON.stringify(schema);
     if ((penalties.get(text) ?? 0) > Date.now()) return 'late';
-    const answer = await values.ask(question);
+    const answer = await askBy(values, question);
     if (answer !== 'late') return answer;
     penalties.set(JSON.stringify(schema), Date.now() + PENALTY_MS);
     if (penalties.size > MAX_PENALTIES) penalties.delete(penalties.keys().next().value ?? '');
@@ -65,7 +71,7 @@ export function createSchemaChecks(
 
   return {
     async checkSchema(schema) {
-      const answer = await schemas.ask({ check: 'schema', schema });
+      const answer = await askBy(schemas, { check: 'schema', schema });
       if (answer === 'late')
         throw new InvalidSchemaError('is too intricate: it takes too long to be understood');
       requireAnswer(answer);
@@ -83,17 +89,21 @@ export function createSchemaChecks(
       return 'value' in read ? read.value : undefined;
     },
     close: async () => {
-      await Promise.all([schemas.close(), values.close()]);
+      await Promise.all([schemas, values, backtracking].map((each) => each.close()));
     },
   };
 }
 
-type Read = Exclude<SchemaAnswer, { invalidSchema: string } | { fault: string }>;
+type Read = Exclude<
+  SchemaAnswer,
+  { invalidSchema: string } | { fault: string } | { needsBacktracking: true }
+>;
 
 /** @throws InvalidSchemaError when the schema cannot be used. */
 function requireAnswer(answer: SchemaAnswer): Read {
   if ('invalidSchema' in answer) throw new InvalidSchemaError(answer.invalidSchema);
   if ('fault' in answer) throw new Error(`A schema check failed: ${answer.fault}`);
+  if ('needsBacktracking' in answer) throw new Error('A thread of any engine refused a pattern.');
   return answer;
 }
 

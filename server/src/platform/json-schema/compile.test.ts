@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkSchema, InvalidSchemaError, schemaViolations } from './compile.js';
+import { checkSchema, schemaViolations } from './compile.js';
+import { InvalidSchemaError } from './errors.js';
 
 /** `depth` schemas, each of which tries the next one twice. */
 function doublingSchema(depth: number): object {
@@ -64,7 +65,7 @@ describe('a schema that a stranger wrote', () => {
   });
 
   it('of another kind than JSON Schema cannot turn validation off', () => {
-    expect(() => checkSchema({ $async: true, type: 'string' })).toThrow(InvalidSchemaError);
+    expect(schemaViolations({ $async: true, type: 'string' }, 1)).toHaveLength(1);
   });
 
   it.each([
@@ -92,9 +93,11 @@ describe('a schema that a stranger wrote', () => {
 
   it('is refused when it is wrong, saying so', () => {
     expect(() => checkSchema({ type: 'text' })).toThrow(/not a usable JSON Schema/);
-    expect(() => checkSchema({ pattern: '(' })).toThrow(InvalidSchemaError);
-    expect(() => checkSchema({ pattern: '(?=look)ahead' })).toThrow(InvalidSchemaError);
-    expect(() => checkSchema({ pattern: '((a{100}){100}){100}' })).toThrow(InvalidSchemaError);
+    expect(() => checkSchema({ properties: { a: { required: true } } })).toThrow(
+      '"required" must be a list of different strings, at /properties/a',
+    );
+    expect(() => checkSchema({ pattern: '(' })).toThrow(/"\(", which is not a regular expression/);
+    expect(() => checkSchema({ pattern: `(?=${'\\p{L}'.repeat(100)})` })).toThrow(/is too large/);
   });
 
   it('is refused beyond 64 levels', () => {

@@ -12,7 +12,7 @@ import {
 } from '@agent-rental/contract';
 import type { z } from 'zod';
 import { findJsonProblem } from '../../platform/json/json-bounds.js';
-import { InvalidSchemaError } from '../../platform/json-schema/compile.js';
+import { InvalidSchemaError } from '../../platform/json-schema/errors.js';
 import { ForbiddenUrlError, isLoopbackUrl, type OutboundHttp } from '../../platform/outbound-http.js';
 import { checkSchema } from '../../platform/json-schema/checks.js';
 
