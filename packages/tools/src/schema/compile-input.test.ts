@@ -292,3 +292,20 @@ describe('compileInput', () => {
     expect(published).not.toMatch(/[\u202e\u200b]/);
   });
 });
+
+it('reads a reference as the draft that the schema names', () => {
+  const schema = (draft: object) => ({
+    ...draft,
+    definitions: { text },
+    ...object({ a: { $ref: '#/definitions/text', type: 'number', maxLength: 2 } }),
+  });
+  const published = (draft: object) => compileInput(schema(draft)).schema['properties'];
+  expect(published({ $schema: 'http://json-schema.org/draft-07/schema#' })).toEqual({ a: text });
+  expect(published({})).toEqual({ a: { type: 'number' } });
+});
+
+it('takes anything for a reference below a schema with an address', () => {
+  const inner = { $id: 'inner', ...object({ b: { $ref: '#/definitions/c' } }) };
+  const { schema } = compileInput({ definitions: { c: text }, ...object({ a: inner }) });
+  expect(JSON.stringify(schema)).toContain('{"type":"null"}');
+});

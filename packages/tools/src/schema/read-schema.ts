@@ -35,12 +35,16 @@ const DESCRIPTION_LENGTH = 240;
 /** Property names that all providers accept; Anthropic's rule is the strictest. Pydantic refuses names that begin with `_`. */
 const PROPERTY_NAME = /^(?!_)[a-zA-Z0-9_.-]{1,64}$/;
 
+const OLD_DRAFT = /json-schema\.org\/draft-0[467]\/schema/;
+
 /** Keywords with alternative schemas. */
 const ALTERNATIVES = ['anyOf', 'oneOf'] as const;
 
 /** The state of a reading. It makes little garbage, because a page of rentals has thousands of places. */
 interface Reading {
   readonly root: unknown;
+  /** The schema names a draft up to draft-07, where a reference replaces all keywords beside it. */
+  readonly isOld: boolean;
   /** The references and combinations on the path to the present place. */
   readonly path: unknown[];
   nodes: number;
@@ -52,7 +56,9 @@ interface Reading {
  * @throws SchemaTooLargeError if the schema has too many parts after its references are followed.
  */
 export function readSchema(schema: unknown): SchemaNode {
-  return read(schema, { root: schema, path: [], nodes: 0 });
+  const draft = isObject(schema) ? schema['$schema'] : undefined;
+  const isOld = typeof draft === 'string' && OLD_DRAFT.test(draft);
+  return read(schema, { root: schema, isOld, path: [], nodes: 0 });
 }
 
 function read(schema: unknown, reading: Reading): SchemaNode {
@@ -69,8 +75,11 @@ function read(schema: unknown, reading: Reading): SchemaNode {
 function readObject(schema: SchemaObject, reading: Reading): SchemaNode {
   const said = schema['description'] ?? schema['title'];
   const description = typeof said === 'string' ? creatorLine(said, DESCRIPTION_LENGTH) : undefined;
-  let node = ownKeywords(schema, description, reading);
   const reference = schema['$ref'] ?? schema['$dynamicRef'];
+  if (reading.isOld && typeof reference === 'string') {
+    return { ...referenced(reference, reading), ...(description === undefined ? {} : { description }) };
+  }
+  let node = ownKeywords(schema, description, reading);
   if (typeof reference === 'string') node = intersectNodes(node, referenced(reference, reading));
   for (const part of list(schema['allOf'])) node = intersectNodes(node, read(part, reading));
   for (const keyword of ALTERNATIVES) {
@@ -89,7 +98,11 @@ function stub(schema: SchemaObject): SchemaNode {
 }
 
 function referenced(reference: string, reading: Reading): SchemaNode {
-  const target = resolvePointer(reading.root, reference);
+  // Below a schema with an address, a reference begins at that schema.
+  const hasAddress = reading.path
+    .slice(1)
+    .some((outer) => isObject(outer) && typeof outer['$id'] === 'string');
+  const target = hasAddress ? undefined : resolvePointer(reading.root, reference);
   if (target === undefined) return anyNode([`$ref: ${creatorLine(reference, NOTE_LENGTH)}`]);
   return { ...read(target, reading), loose: true };
 }
