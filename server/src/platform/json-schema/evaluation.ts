@@ -18,9 +18,15 @@ export interface SchemaViolation {
 /** A place in the checked value; undefined is the value itself. */
 export type Place = { readonly parent: Place; readonly key: string | number } | undefined;
 
+/** A violation whose path is not written yet: most failures are of alternatives, and are dropped. */
+interface Failure {
+  readonly place: Place;
+  readonly message: string;
+}
+
 /** One validation of a value. */
 export class Evaluation {
-  readonly violations: SchemaViolation[] = [];
+  readonly failures: Failure[] = [];
   /** The resources that were entered and not left yet, outermost first. */
   readonly scope: Resource[] = [];
   #steps = 0;
@@ -33,8 +39,12 @@ export class Evaluation {
 
   /** Notes a violation. @returns false, the result of the check. */
   fail(place: Place, message: string): false {
-    if (this.violations.length < MAX_VIOLATIONS) this.violations.push({ path: pointerTo(place), message });
+    if (this.failures.length < MAX_VIOLATIONS) this.failures.push({ place, message });
     return false;
+  }
+
+  get violations(): SchemaViolation[] {
+    return this.failures.map(({ place, message }) => ({ path: pointerTo(place), message }));
   }
 }
 
@@ -113,7 +123,7 @@ export function applies(
   const { scope } = evaluation;
   const isEntered = scope.at(-1) !== node.resource;
   if (isEntered) scope.push(node.resource);
-  // A schema sees only what its own keywords have looked at.
+  // A schema sees the parts that its keywords have looked at, and no others.
   const own = node.tracks ? new Seen() : seen;
   let isValid = true;
   for (const check of node.checks) {

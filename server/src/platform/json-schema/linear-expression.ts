@@ -34,7 +34,7 @@ const CATEGORIES: ReadonlyMap<string, string> = new Map(
 /** A class of Unicode has hundreds of ranges. */
 const PROPERTY_STATES = 100;
 
-/** A group that was opened: the states in it, and those of its last part, which a count repeats. */
+/** A group that was opened: the states in it, and in its last part, which a count repeats. */
 interface Group {
   states: number;
   last: number;

@@ -18,7 +18,7 @@ export interface Resource {
   readonly root: object;
   readonly dialect: Dialect;
   readonly anchors: Map<string, object>;
-  /** Anchors that a schema outside may replace (`$dynamicAnchor`); the name '' is that of `$recursiveAnchor`. */
+  /** Anchors that a schema outside may replace (`$dynamicAnchor`); `$recursiveAnchor` has the name ''. */
   readonly dynamicAnchors: Map<string, object>;
 }
 

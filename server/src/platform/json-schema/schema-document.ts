@@ -98,7 +98,7 @@ export class SchemaDocument implements PartMaker {
   }
 }
 
-/** Rules in the order of checking: those that say the most come first. */
+/** Rules in the order of checking: the plainest come first. */
 function checksOf(place: SchemaPlace): Check[] {
   const type = typeRule(place);
   const checks = [

@@ -110,7 +110,7 @@ export class SchemaPlace {
   }
 }
 
-/** What a list of names must be. */
+/** The form of a list of names, in words. */
 export const NAMES = 'must be a list of different strings';
 
 /** @returns a list of different strings, or the result of `refuse`. */

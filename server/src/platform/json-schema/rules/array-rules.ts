@@ -62,7 +62,7 @@ export function arrayRules(place: SchemaPlace): readonly Check[] {
   return checks;
 }
 
-/** The schemas of the first items, and that of the rest. Older drafts have a tuple as a list under `items`. */
+/** The schemas of the first items, and of the rest. Older drafts have a tuple as a list under `items`. */
 function itemSchemas(place: SchemaPlace): { first: readonly SchemaNode[]; rest: SchemaNode | undefined } {
   const { age, isUnnamed } = place.dialect;
   const given = place.get('items');
@@ -85,7 +85,7 @@ function containsCheck(place: SchemaPlace): ListCheck | undefined {
   const marksSeen = place.dialect.age >= DRAFT.y2020;
   const message = `must contain at least ${least}${most === Infinity ? '' : ` and no more than ${most}`} valid item(s)`;
   return (list, at, evaluation, seen) => {
-    const { length } = evaluation.violations;
+    const { length } = evaluation.failures;
     let found = 0;
     for (const [index, item] of list.entries()) {
       if (!applies(node, item, { parent: at, key: index }, evaluation, undefined)) continue;
@@ -95,7 +95,7 @@ function containsCheck(place: SchemaPlace): ListCheck | undefined {
       if (found > most || (found >= least && most === Infinity && !seen)) break;
     }
     if (found < least || found > most) return evaluation.fail(at, message);
-    evaluation.violations.length = length;
+    evaluation.failures.length = length;
     return true;
   };
 }

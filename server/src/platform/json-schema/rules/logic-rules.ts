@@ -43,9 +43,9 @@ export function logicRules(place: SchemaPlace): readonly Check[] {
   const not = place.node('not');
   if (not) {
     checks.push((value, at, evaluation) => {
-      const { length } = evaluation.violations;
+      const { length } = evaluation.failures;
       const isMatch = applies(not, value, at, evaluation, undefined);
-      evaluation.violations.length = length;
+      evaluation.failures.length = length;
       return !isMatch || evaluation.fail(at, 'must NOT be valid');
     });
   }
@@ -59,7 +59,7 @@ export function logicRules(place: SchemaPlace): readonly Check[] {
 function someOf(nodes: readonly SchemaNode[], isOne: boolean): Check {
   const message = isOne ? 'must match exactly one schema in oneOf' : 'must match a schema in anyOf';
   return (value, at, evaluation, seen) => {
-    const { length } = evaluation.violations;
+    const { length } = evaluation.failures;
     let matches = 0;
     for (const node of nodes) {
       const own = seen && new Seen();
@@ -70,10 +70,10 @@ function someOf(nodes: readonly SchemaNode[], isOne: boolean): Check {
       if (isOne ? matches > 1 : !seen) break;
     }
     if (matches === 0 || (isOne && matches > 1)) {
-      if (matches > 1) evaluation.violations.length = length;
+      if (matches > 1) evaluation.failures.length = length;
       return evaluation.fail(at, message);
     }
-    evaluation.violations.length = length;
+    evaluation.failures.length = length;
     return true;
   };
 }
@@ -84,10 +84,10 @@ function conditional(
   otherwise: SchemaNode | undefined,
 ): Check {
   return (value, at, evaluation, seen) => {
-    const { length } = evaluation.violations;
+    const { length } = evaluation.failures;
     const own = seen && new Seen();
     const isMatch = applies(condition, value, at, evaluation, own);
-    evaluation.violations.length = length;
+    evaluation.failures.length = length;
     if (isMatch && own) seen?.add(own, evaluation);
     const next = isMatch ? then : otherwise;
     if (!next || applies(next, value, at, evaluation, seen)) return true;
