@@ -45,6 +45,12 @@ export const HEALTH_RUNS_PER_DAY = 20;
 /** Free first runs that a listing gives in 24 hours. */
 export const TRIALS_OF_LISTING_PER_DAY = 20;
 
+/** Free first runs of a listing within an hour, so that many wallets do not take all of a day at once. */
+export const TRIALS_OF_LISTING_PER_HOUR = 5;
+
+/** Free first runs of a listing that one address, or IPv6 network of 64 bits, gets in 24 hours. */
+export const TRIALS_OF_ADDRESS_PER_DAY = 3;
+
 /** Free first runs, of all listings together, that a wallet gets in 24 hours. */
 export const TRIALS_OF_WALLET_PER_DAY = 5;
 

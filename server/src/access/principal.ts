@@ -6,6 +6,8 @@ export interface Principal {
   readonly wallet: string;
   /** The name for counting its requests: the API key or app, or the wallet. */
   readonly rateKey: string;
+  /** The address of the request, or its network, for counting. */
+  readonly address?: string | undefined;
   /** The API key that was sent, or the connected app whose token was; absent after a wallet's own login. */
   readonly apiKey?: {
     readonly id: string;

@@ -3,7 +3,9 @@ import {
   CREDITS_PER_DAY,
   HEALTH_FAILING_DAYS,
   HEALTH_HIDDEN_DAYS,
+  TRIALS_OF_ADDRESS_PER_DAY,
   TRIALS_OF_LISTING_PER_DAY,
+  TRIALS_OF_LISTING_PER_HOUR,
   TRIALS_OF_WALLET_PER_DAY,
 } from '@agent-rental/contract';
 
@@ -16,7 +18,9 @@ export const FUNCTION_CONSTANTS: Readonly<Record<string, number>> = {
   agent_contact_minutes: AGENT_CONTACT_MINUTES,
   health_failing_days: HEALTH_FAILING_DAYS,
   health_hidden_days: HEALTH_HIDDEN_DAYS,
+  trials_of_address_per_day: TRIALS_OF_ADDRESS_PER_DAY,
   trials_of_listing_per_day: TRIALS_OF_LISTING_PER_DAY,
+  trials_of_listing_per_hour: TRIALS_OF_LISTING_PER_HOUR,
   trials_of_wallet_per_day: TRIALS_OF_WALLET_PER_DAY,
   insufficient_balance: 6003,
   price_above_limit: 6101,

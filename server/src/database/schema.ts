@@ -165,6 +165,8 @@ export interface Database {
     published_at: Date;
     price_lamports: bigint;
     rating: number;
+    /** The rating as the order by rating uses it: few reviews say little. */
+    rating_order: number;
     /** A `tsvector`: words of title and description, and facets. */
     document: string;
   };
@@ -368,7 +370,14 @@ export interface Database {
     is_trial: Generated<boolean>;
   };
   /** Free runs that wallets have had. */
-  trials: { wallet: string; listing_id: string; run_id: string; taken_at: Generated<Date> };
+  trials: {
+    wallet: string;
+    listing_id: string;
+    run_id: string;
+    taken_at: Generated<Date>;
+    /** The sender's address, or its network; kept for a day. */
+    address: string | null;
+  };
   cancelled_keys: { wallet: string; idempotency_key: string; created_at: Generated<Date> };
   files: {
     id: string;

@@ -292,7 +292,7 @@ async function authenticateAndCount(
   }
   const recalled = options.recall?.(authorization);
   if (recalled) {
-    request.principal = recalled;
+    request.principal = { ...recalled, address: clientAddress(request.ip) };
   } else {
     const checked = await failedChecks.check(request.ip, authorization, () =>
       options.authenticate(authorization, destination),
@@ -302,7 +302,7 @@ async function authenticateAndCount(
       refuseIfExceeded(request.rate);
       throw checked.outcome === 'wrong' ? checked.error : internalError('a refusal without a limit');
     }
-    request.principal = checked.value;
+    request.principal = { ...checked.value, address: clientAddress(request.ip) };
   }
   const rate = await options.rateLimits.count(request.principal.rateKey, options.requestsPerMinute);
   request.rate = rate;

@@ -39,6 +39,7 @@ export function executionRoutes(app: FastifyInstance, services: ExecutionService
     const idempotencyKey = Array.isArray(header) ? header[0] : header;
     return {
       owner: ownerOf(principal),
+      address: principal.address,
       allowance: spending.allowanceOf(principal),
       body,
       idempotencyKey,

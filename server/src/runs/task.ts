@@ -9,6 +9,8 @@ export interface Order {
   readonly wallet: string;
   /** Who gives the order: the run is seen by that owner, and by the wallet's login. */
   readonly owner: Owner;
+  /** The address that sent the request, or its network. */
+  readonly address?: string | undefined;
   readonly agentId: string;
   readonly task: string;
   /** As sent. For a request with `inputUri`, the content of that file once it is read. */

@@ -14,7 +14,9 @@ import {
   SLOTS_PER_LISTING,
   SPENDING_WINDOW_HOURS,
   TOOL_WAIT_SECONDS,
+  TRIALS_OF_ADDRESS_PER_DAY,
   TRIALS_OF_LISTING_PER_DAY,
+  TRIALS_OF_LISTING_PER_HOUR,
   TRIALS_OF_WALLET_PER_DAY,
   TRIAL_WALLET_LAMPORTS,
 } from '@agent-rental/contract';
@@ -42,6 +44,7 @@ const TOLD: [path: string, phrases: string[]][] = [
       `After ${HEALTH_FAILING_DAYS} nights in a row that failed`,
       `after ${HEALTH_HIDDEN_DAYS}, search leaves it out`,
       `at most ${TRIALS_OF_LISTING_PER_DAY} such runs in 24 hours, and ${TRIALS_OF_WALLET_PER_DAY} for a wallet`,
+      `An hour has at most ${TRIALS_OF_LISTING_PER_HOUR}, an address ${TRIALS_OF_ADDRESS_PER_DAY}`,
       `or ${Number(TRIAL_WALLET_LAMPORTS) / 1e9} SOL at that time`,
     ],
   ],

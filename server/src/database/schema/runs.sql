@@ -42,9 +42,11 @@ create table trials (
   listing_id text not null,
   run_id uuid not null unique references runs (id) on delete cascade,
   taken_at timestamptz not null default now(),
+  address text,
   primary key (wallet, listing_id)
 );
 create index trials_of_listing on trials (listing_id, taken_at);
+create index trials_with_address on trials (taken_at) where address is not null;
 
 create table cancelled_keys (
   wallet text not null,

@@ -34,6 +34,12 @@ export async function removeExpired(db: Db): Promise<void> {
   );
   await db.deleteFrom('cancelled_keys').where('created_at', '<', KEPT).execute();
   await db
+    .updateTable('trials')
+    .set({ address: null })
+    .where('address', 'is not', null)
+    .where('taken_at', '<', sql<Date>`now() - interval '24 hours'`)
+    .execute();
+  await db
     .deleteFrom('files')
     .where(({ eb, and, or }) =>
       or([

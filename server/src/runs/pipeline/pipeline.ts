@@ -45,7 +45,7 @@ async function serve(
   onRate: (rate: RateState) => void,
 ): Promise<TaskAnswer> {
   const { owner, caller } = request;
-  const order = parseOrder(owner, request.body, request.idempotencyKey);
+  const order = { ...parseOrder(owner, request.body, request.idempotencyKey), address: request.address };
   let call = await resolveCall(deps, order, caller);
   if (call.kind === 'new') {
     // Here a full queue refuses at the least cost: nothing was read or counted yet.

@@ -29,6 +29,8 @@ import type { StepDeps } from './steps.js';
 /** One request to run a task. */
 export interface TaskRequest {
   owner: Owner;
+  /** The address that sent it, or its network. */
+  address?: string | undefined;
   body: ExecuteBody;
   /** The header, with its window. */
   idempotencyKey: string | undefined;

@@ -1,5 +1,7 @@
 import {
+  TRIALS_OF_ADDRESS_PER_DAY,
   TRIALS_OF_LISTING_PER_DAY,
+  TRIALS_OF_LISTING_PER_HOUR,
   TRIALS_OF_WALLET_PER_DAY,
   TRIAL_WALLET_LAMPORTS,
 } from '@agent-rental/contract';
@@ -115,23 +117,44 @@ describe('a free first run', () => {
 
   it('is given so often in a day by a listing, and to a wallet, also at once [EXE-102]', async () => {
     const trials = createTrials({ db: db, chain: {} as never });
-    const take = async (row: Awaited<ReturnType<typeof insertListing>>, wallet: string) => {
+    const take = async (row: Awaited<ReturnType<typeof insertListing>>, wallet: string, address?: string) => {
       const runId = await insertRun(db, row, wallet);
-      return trials.take({ runId, wallet, listing: row }).then(
+      return trials.take({ runId, wallet, listing: row, address }).then(
         () => 'taken',
-        (error: ApiError) => error.code,
+        (error: ApiError) => error.message,
       );
     };
     const busy = await insertListing(db);
-    const taken = await Promise.all(
-      Array.from({ length: TRIALS_OF_LISTING_PER_DAY + 3 }, () => take(busy, newWallet())),
+    const takeMany = (count: number, address?: string) =>
+      Promise.all(Array.from({ length: count }, () => take(busy, newWallet(), address)));
+    const countTaken = (outcomes: readonly string[]) =>
+      outcomes.filter((outcome) => outcome === 'taken').length;
+    const later = (hours: number) =>
+      sql`update trials set taken_at = taken_at - make_interval(hours => ${hours}) where listing_id = ${busy.id}`.execute(
+        db,
+      );
+    // Many wallets of one address leave most of the hour and of the day for others.
+    const moved = await takeMany(22, '192.0.2.1');
+    expect(countTaken(moved)).toBe(TRIALS_OF_ADDRESS_PER_DAY);
+    expect(moved.filter((outcome) => outcome.includes('Your address'))).toHaveLength(
+      22 - TRIALS_OF_ADDRESS_PER_DAY,
     );
-    expect(taken.filter((outcome) => outcome === 'taken')).toHaveLength(TRIALS_OF_LISTING_PER_DAY);
-    expect(taken.filter((outcome) => outcome === 'rate_limit_exceeded')).toHaveLength(3);
-    await sql`update trials set taken_at = taken_at - interval '25 hours' where listing_id = ${busy.id}`.execute(
-      db,
-    );
-    expect(await take(busy, newWallet())).toBe('taken');
+    expect(await take(busy, newWallet(), '198.51.100.7')).toBe('taken');
+    // Many addresses leave most of the day.
+    const spread = await takeMany(22);
+    expect(TRIALS_OF_ADDRESS_PER_DAY + 1 + countTaken(spread)).toBe(TRIALS_OF_LISTING_PER_HOUR);
+    expect(spread.some((outcome) => outcome.includes('within an hour'))).toBe(true);
+    let given = TRIALS_OF_LISTING_PER_HOUR;
+    for (let hour = 1; hour < 6; hour += 1) {
+      await later(1);
+      expect(await take(busy, newWallet(), '192.0.2.1')).toContain(
+        given < TRIALS_OF_LISTING_PER_DAY ? 'Your address' : 'within 24 hours',
+      );
+      given += countTaken(await takeMany(7));
+    }
+    expect(given).toBe(TRIALS_OF_LISTING_PER_DAY);
+    await later(25);
+    expect(await take(busy, newWallet(), '192.0.2.1')).toBe('taken');
 
     const wallet = newWallet();
     const rows = await Promise.all(

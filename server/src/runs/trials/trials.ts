@@ -10,6 +10,8 @@ interface TrialRequest {
   runId: string;
   wallet: string;
   listing: { id: string };
+  /** The address that sent the request, or its network. */
+  address?: string | undefined;
 }
 
 /** Free first runs, one for each wallet and listing, of listings whose creators offer them. */
@@ -23,12 +25,20 @@ export interface Trials {
   /**
    * Takes it, for a run that is on record.
    *
-   * @throws ApiError 403 where it was used meanwhile; 429 where the listing or the wallet has had as many today as it may.
+   * @throws ApiError 403 where it was used meanwhile; 429 where the listing, the address or the wallet has had as many as it may.
    */
   take(request: TrialRequest): Promise<void>;
   /** Gives it back, for a run that did not reach its agent. One that could not be served gives it back by itself. */
   giveBack(runId: string): Promise<void>;
 }
+
+/** The limits, and when a caller may try again. */
+const REACHED = {
+  listing: ['This agent has given as many free runs as it may within 24 hours.', 'tomorrow'],
+  hour: ['This agent has given as many free runs as it may within an hour.', 'in an hour'],
+  address: ['Your address has had as many free runs of this agent as it may within 24 hours.', 'tomorrow'],
+  wallet: ['This wallet has had as many free runs as it may within 24 hours.', 'tomorrow'],
+} as const;
 
 export function createTrials({ db, chain }: { db: Db; chain: Pick<Chain, 'getAccounts'> }): Trials {
   const used = (listingId: string) => new ApiError('credential_not_found', REFUSAL_TEXT.trialUsed(listingId));
@@ -59,21 +69,19 @@ export function createTrials({ db, chain }: { db: Db; chain: Pick<Chain, 'getAcc
         throw new ApiError('credential_not_found', REFUSAL_TEXT.trialWithoutSubstance);
       }
     },
-    async take({ runId, wallet, listing }) {
-      const { rows } = await sql<{ outcome: 'taken' | 'used' | 'listing' | 'wallet' }>`
-        select take_trial(${runId}::uuid, ${listing.id}, ${wallet}) as outcome`.execute(db);
+    async take({ runId, wallet, listing, address }) {
+      const { rows } = await sql<{ outcome: 'taken' | 'used' | keyof typeof REACHED }>`
+        select take_trial(${runId}::uuid, ${listing.id}, ${wallet}, ${address ?? null}) as outcome`.execute(
+        db,
+      );
       const outcome = rows[0]?.outcome;
       if (outcome === 'taken') return;
       if (outcome === 'used') throw used(listing.id);
-      const whose = outcome === 'listing' ? 'This agent' : 'This wallet';
-      throw new ApiError(
-        'rate_limit_exceeded',
-        `${whose} has had as many free runs as it may within 24 hours.`,
-        {
-          next: 'Rent the agent with POST /v1/transactions, or try again tomorrow.',
-          retryAfterSeconds: 3_600,
-        },
-      );
+      const [reached, later] = REACHED[outcome ?? 'listing'];
+      throw new ApiError('rate_limit_exceeded', reached, {
+        next: `Rent the agent with POST /v1/transactions, or try again ${later}.`,
+        retryAfterSeconds: 3_600,
+      });
     },
     async giveBack(runId) {
       await db.deleteFrom('trials').where('run_id', '=', runId).execute();
