@@ -145,7 +145,9 @@ export function createFileService(deps: {
       room -= chunk.length;
       sinceCheck += chunk.length;
       if (size > MAX_FILE_BYTES) {
-        throw new ApiError('invalid_request', `The file is larger than ${MAX_FILE_BYTES} bytes.`);
+        throw new ApiError('invalid_request', `The file is larger than ${MAX_FILE_BYTES} bytes.`, {
+          status: 413,
+        });
       }
       if (room < 0) {
         throw new ApiError(

@@ -109,9 +109,9 @@ it('the registrations of one wallet come one at a time, after the first one of e
   await register('of a publisher', publisher);
   const { starts, release, stop } = await startCalls(2);
   // The first wallet has jobs left, and one place is free.
-  expect(await starts(3)).toEqual(['of a publisher', 'silent 0', 'other']);
+  expect((await starts(3)).toSorted()).toEqual(['of a publisher', 'other', 'silent 0']);
   for (let job = 0; job < 3; job += 1) await register(`later ${job}`);
-  expect((await starts(6)).slice(3)).toEqual(['later 0', 'later 1', 'later 2']);
+  expect((await starts(6)).slice(3).toSorted()).toEqual(['later 0', 'later 1', 'later 2']);
   release();
   expect((await starts(8)).slice(6)).toEqual(['silent 1', 'silent 2']);
   await stop();

@@ -204,12 +204,12 @@ describe('refused requests', () => {
   });
 
   test.each([
-    ['an empty file', '', 'text/plain'],
-    ['a file of more than 8 MiB', 'x'.repeat(8 * MIB + 1), 'text/plain'],
-    ['a file without a usable type', 'x', 'nonsense'],
-  ])('%s: 400', async (_, raw, type) => {
+    ['an empty file', 400, '', 'text/plain'],
+    ['a file of more than 8 MiB', 413, 'x'.repeat(8 * MIB + 1), 'text/plain'],
+    ['a file without a usable type', 415, 'x', 'nonsense'],
+  ])('%s: %d', async (_, status, raw, type) => {
     const answer = await upload(raw, type);
-    expect(answer.status).toBe(400);
+    expect(answer.status).toBe(status);
     expect(errorOf(answer)).toMatchObject({ code: 'invalid_request' });
   });
 

@@ -206,7 +206,7 @@ function describePackage(errorSchema: Schema): Schema {
       200: {
         description: 'Success',
         headers: { ...HEADERS, ETag: { schema: { type: 'string' } } },
-        content: { 'application/gzip': BYTES },
+        content: { 'application/octet-stream': BYTES },
       },
       304: { description: NOT_MODIFIED, headers: HEADERS },
     },

@@ -62,7 +62,7 @@ export function packageRoutes(app: FastifyInstance, packages: ServedPackages): v
       // The address stays, and its content changes with the service's version.
       reply.headers({ 'cache-control': 'no-cache', etag: tag });
       if (request.headers['if-none-match'] === tag) return reply.code(304).send();
-      return reply.type('application/gzip').send(found.tarball);
+      return reply.type('application/octet-stream').send(found.tarball);
     },
   );
 }
