@@ -211,7 +211,8 @@ test.skipIf(!canBackUp)(
     const { key } = await createApiKey(renter, early, 'kept');
     const run = (client: RentalClient, task: string) =>
       client.execute({ agent_id: agentId, task }, { idempotencyKey: task });
-    const before = [await run(renter, 'one'), await run(renter, 'two'), await run(renter, 'three')];
+    const keyed = createClient({ baseUrl: first.baseUrl, apiKey: key, retries: 0 });
+    const before = [await run(keyed, 'one'), await run(keyed, 'two'), await run(keyed, 'three')];
 
     const archive = join(folder, 'market.dump');
     await execute('pg_dump', ['--format=custom', `--file=${archive}`, firstUrl]);

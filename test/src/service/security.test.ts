@@ -23,6 +23,7 @@ const PUBLIC = new Set([
   'GET /v1/auth/challenge',
   'POST /v1/auth/token',
   'GET /v1/network',
+  'GET /packages/:name.tgz',
   'GET /health',
   'GET /ready',
   'GET /metrics',
@@ -393,7 +394,7 @@ describe.each(withBody)('a body for $route', (route) => {
   test('that is too large is refused, and its sender hears it [ERR-21]', async () => {
     const bytes = TOO_LARGE_BYTES[nameOf(route)] ?? TOO_LARGE_BYTES['default'] ?? 0;
     const body = `{"task":"${'x'.repeat(bytes)}"}`;
-    expectError(await send(route, senderOf(route), body), 400, ['invalid_request']);
+    expectError(await send(route, senderOf(route), body), 413, ['invalid_request']);
   });
 
   test.each([

@@ -293,7 +293,7 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
     ]),
     [HOME_PAGE_PATH]: page('getHomePage', 'the rentals of a wallet', []),
     [RUNS_PAGE_PATH]: page('getRunsPage', 'the runs of a wallet', [
-      query('agent_id', 'Runs of this listing alone.', LISTING_OF_PAGE.example, LISTING_ID),
+      query('agent_id', 'Runs of this listing alone.', LISTING_OF_PAGE.example),
       query('status', 'Runs of this status alone.', 'completed'),
     ]),
     [pathOf(RUN_PAGE_PATH)]: page('getRunPage', 'one run, its output and its receipt', [

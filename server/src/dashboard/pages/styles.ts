@@ -15,7 +15,7 @@ a{color:var(--accent)}
 footer{border-top:1px solid var(--line);color:var(--soft);margin-top:2rem}
 h1,h2,h3,#verified li{overflow-wrap:anywhere}h3{font-size:1.05rem}.links{display:flex;flex-wrap:wrap;gap:.5rem 1.2rem}h1{font-size:1.7rem;line-height:1.25;margin:.5rem 0}h2{font-size:1.2rem;margin:1.8rem 0 .5rem}
 .soft{color:var(--soft)}
-[role=status]{overflow-wrap:anywhere}
+[role=status],code{overflow-wrap:anywhere}
 .words{overflow-wrap:anywhere;white-space:pre-line;unicode-bidi:isolate}
 blockquote{margin:.5rem 0;padding:.5rem 1rem;border-left:4px solid var(--line);overflow-wrap:anywhere}
 form{display:flex;flex-wrap:wrap;gap:.75rem;align-items:end;margin:1rem 0}
