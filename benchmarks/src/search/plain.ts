@@ -1,10 +1,6 @@
 import type { createListingRepository } from '@agent-rental/server/listings';
 import type { Connection } from './seed.js';
 
-/** The order by rating: as if five more reviews had given the middle rating. */
-const RATING_ORDER =
-  'case when review_count = 0 then 0 else (rating_sum + 15)::float8 / (review_count + 5)::float8 end';
-
 /** A query of the search, as its parsed parameters. */
 export type Query = Parameters<ReturnType<typeof createListingRepository>['search']>[0];
 
@@ -23,7 +19,7 @@ export async function createPlainListings(connection: Connection): Promise<void>
     `create index on plain.listings (published_at desc, id) where status = 'active'`,
     `create index on plain.listings (price_lamports, published_at desc, id) where status = 'active'`,
     `create index on plain.listings (price_lamports desc, published_at desc, id) where status = 'active'`,
-    `create index on plain.listings ((${RATING_ORDER}) desc, published_at desc, id)
+    `create index on plain.listings ((rating_sum::float8 / greatest(review_count, 1)) desc, published_at desc, id)
       where status = 'active'`,
     `create index on plain.listings (creator) where status = 'active'`,
     `vacuum analyze plain.listings`,
@@ -49,7 +45,7 @@ export function plainQuery(query: Query): { text: string; values: unknown[] } {
   if (query.min_rating !== undefined) conditions.push(`${rating} >= ${value(query.min_rating)}`);
   const first = {
     relevance: words ? `ts_rank_cd(document, ${words}) desc, ` : '',
-    rating: `${RATING_ORDER} desc, `,
+    rating: `${rating} desc, `,
     price_asc: 'price_lamports, ',
     price_desc: 'price_lamports desc, ',
     newest: '',

@@ -117,12 +117,11 @@ describe('a search', () => {
 
   it.each([
     ['invoices', 'relevance', ['invoices', 'contracts']],
-    ['invoices', 'rating', ['invoices', 'contracts']],
+    ['invoices', 'rating', ['contracts', 'invoices']],
     ['invoices', 'price_asc', ['invoices', 'contracts']],
     ['invoices', 'price_desc', ['contracts', 'invoices']],
     ['invoices', 'newest', ['contracts', 'invoices']],
-    // One review of 5 comes after two of 4.5.
-    ['', 'rating', ['invoices', 'contracts', 'code']],
+    ['', 'rating', ['contracts', 'invoices', 'code']],
     ['', 'price_asc', ['invoices', 'code', 'contracts']],
     ['', 'price_desc', ['contracts', 'code', 'invoices']],
     ['', 'relevance', ['code', 'contracts', 'invoices']],

@@ -59,7 +59,7 @@ async function plainly(search: Search): Promise<{ ids: string[]; total: number }
   const order = {
     relevance: q ? sql`to_tsvector('english', title) @@ ${words} desc, ${last}` : last,
     newest: last,
-    rating: sql`case when review_count = 0 then 0 else (rating_sum + 15)::float8 / (review_count + 5) end desc, ${last}`,
+    rating: sql`${rating} desc, ${last}`,
     price_asc: sql`price_lamports, ${last}`,
     price_desc: sql`price_lamports desc, ${last}`,
   }[sort];
