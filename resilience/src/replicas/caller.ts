@@ -1,6 +1,5 @@
 import { createApiKey } from '@agent-rental/sdk/solana';
 import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
-import type { Random } from '@agent-rental/test/support/random';
 import type { MarketListing, ReplicaMarket } from '@agent-rental/test/support/replicas/replica-market';
 
 /** A requested run and its answers. */
@@ -22,9 +21,10 @@ export interface ToldRun {
   readonly cost_lamports: number;
 }
 
-/** A wallet with rentals, a login token and an API key. */
+/** A wallet with rentals. An API key sees its own runs alone, so each caller has one bearer. */
 export interface Caller {
-  readonly bearers: readonly string[];
+  /** The wallet's login token, or its API key. */
+  readonly bearer: string;
   readonly listings: readonly MarketListing[];
   readonly done: AskedRun[];
   /** The session of its MCP client, after the first call. */
@@ -37,14 +37,14 @@ export function newCallers(
   listings: readonly MarketListing[],
   { requests, wallets }: { requests: number; wallets: number },
 ): Promise<Caller[]> {
+  let made = 0;
   return inParallel(Array(wallets), 6, async () => {
     const participant = await market.participant();
     const { token, signer, client } = participant;
-    const { key } = await createApiKey(client, signer, 'battery');
+    made += 1;
+    const bearer = made % 2 === 0 ? token : (await createApiKey(client, signer, 'battery')).key;
     for (const listing of listings)
       await market.rent(participant, listing, Math.ceil(requests / wallets) + 60);
-    return { bearers: [token, key], listings, done: [], mcpSession: undefined };
+    return { bearer, listings, done: [], mcpSession: undefined };
   });
 }
-
-export const bearerOf = ({ bearers }: Caller, random: Random): string => random.pick(bearers);

@@ -8,7 +8,7 @@ const MCP_VERSION = '2025-11-25';
 /** Calls the tool `run_agent` in a session that all replicas share. */
 export async function runOverMcp(caller: Caller, run: AskedRun, context: Context): Promise<void> {
   const { client, random } = context;
-  const bearer = caller.bearers[0] ?? '';
+  const bearer = caller.bearer;
   const headers = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': MCP_VERSION };
   const post = (method: string, params: object, session?: string): Asked => ({
     method: 'POST',

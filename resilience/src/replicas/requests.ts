@@ -1,6 +1,6 @@
 import type { Random } from '@agent-rental/test/support/random';
 import type { Log } from '../run-battery.js';
-import { bearerOf, type AskedRun, type Caller } from './caller.js';
+import type { AskedRun, Caller } from './caller.js';
 import type { Got } from './client.js';
 import { runOverMcp } from './mcp-calls.js';
 import { newRun, readAgain, runCancelled, runPolled, runToEnd, type Context } from './runs.js';
@@ -36,7 +36,7 @@ export interface MixedOptions {
 /** Makes one request of a kind, and its follow-up requests. */
 export async function make(kind: Kind, caller: Caller, context: Context): Promise<void> {
   const { client, random } = context;
-  const bearer = bearerOf(caller, random);
+  const bearer = caller.bearer;
   const read = (path: string) => client.ask({ method: 'GET', path, bearer }, true);
   switch (kind) {
     case 'listings':

@@ -3,7 +3,7 @@ import { slowAnswer, slowTask } from '@agent-rental/test/support/agents/slow-age
 import type { Random } from '@agent-rental/test/support/random';
 import type { MarketListing } from '@agent-rental/test/support/replicas/replica-market';
 import { jsonOf } from '../run-answers.js';
-import { bearerOf, type AskedRun, type Caller, type ToldRun } from './caller.js';
+import type { AskedRun, Caller, ToldRun } from './caller.js';
 import type { Asked, Client } from './client.js';
 
 /** The work of agents in milliseconds, and the work of cancelled runs without the cancellation. */
@@ -52,10 +52,10 @@ const executionOf = ({ key, body, way }: AskedRun, bearer: string): Asked => ({
 
 /** Requests a run until an answer has its result. Without a key it does not retry after a broken connection. */
 export async function runToEnd(caller: Caller, run: AskedRun, context: Context): Promise<void> {
-  const { client, random } = context;
+  const { client } = context;
   const hasKey = run.key !== undefined;
   for (let left = MOST_STREAMS; left > 0; left -= 1) {
-    const got = await client.ask(executionOf(run, bearerOf(caller, random)), hasKey);
+    const got = await client.ask(executionOf(run, caller.bearer), hasKey);
     if (got === undefined) return;
     const told = got.status === 200 ? (jsonOf(got.text) as ToldRun & { error?: unknown }) : undefined;
     // A stream has a failure of the service in its last event. With a key the request is repeated.
@@ -85,10 +85,10 @@ const isSame = (one: ToldRun, other: ToldRun) =>
   one.output === other.output && one.cost_lamports === other.cost_lamports;
 
 export async function readAgain(caller: Caller, run: AskedRun, context: Context): Promise<void> {
-  const { client, random } = context;
+  const { client } = context;
   const [told] = run.told;
   if (told === undefined) return;
-  const [path, bearer] = [`/v1/runs/${told.run_id}`, bearerOf(caller, random)];
+  const [path, bearer] = [`/v1/runs/${told.run_id}`, caller.bearer];
   const got = await client.ask({ method: 'GET', path, bearer }, true);
   if (got === undefined) return;
   const now = got.status === 200 ? (JSON.parse(got.text) as ToldRun) : undefined;
@@ -98,8 +98,8 @@ export async function readAgain(caller: Caller, run: AskedRun, context: Context)
 
 /** Starts a run at one replica, and polls others for its result. */
 export async function runPolled(caller: Caller, run: AskedRun, context: Context): Promise<void> {
-  const { client, random } = context;
-  const first = await client.ask(executionOf(run, bearerOf(caller, random)), true);
+  const { client } = context;
+  const first = await client.ask(executionOf(run, caller.bearer), true);
   if (first?.status === 200) return tell(caller, run, JSON.parse(first.text) as ToldRun, context);
   if (first?.status !== 202) {
     client.broken.push(`a run started with ${first?.status}: ${first?.text}`);
@@ -108,7 +108,7 @@ export async function runPolled(caller: Caller, run: AskedRun, context: Context)
   const { run_id: runId } = JSON.parse(first.text) as { run_id: string };
   for (let left = MOST_POLLS; left > 0; left -= 1) {
     const path = `/v1/runs/${runId}`;
-    const bearer = bearerOf(caller, random);
+    const bearer = caller.bearer;
     const got = await client.ask({ method: 'GET', path, bearer, headers: { prefer: 'wait=5' } }, true);
     const now = JSON.parse(got?.text ?? '{}') as ToldRun & { error?: unknown };
     if (now.status === 'running') continue;
@@ -123,13 +123,13 @@ const MOST_POLLS = 30;
 
 /** Starts a run at one replica, and cancels it at another. */
 export async function runCancelled(caller: Caller, run: AskedRun, context: Context): Promise<void> {
-  const { client, random } = context;
-  const first = await client.ask(executionOf(run, bearerOf(caller, random)), true);
+  const { client } = context;
+  const first = await client.ask(executionOf(run, caller.bearer), true);
   if (first?.status !== 202) {
     client.broken.push(`a run started with ${first?.status}: ${first?.text}`);
     return;
   }
-  const [bearer, body] = [bearerOf(caller, random), { idempotency_key: run.key }];
+  const [bearer, body] = [caller.bearer, { idempotency_key: run.key }];
   const got = await client.ask({ method: 'POST', path: '/v1/runs/cancel', bearer, body }, true);
   if (got?.status !== 200) client.broken.push(`a cancel was answered ${got?.status}: ${got?.text}`);
 }

@@ -134,7 +134,7 @@ test.runIf(canBackUp && !IS_QUICK)(
 
     const runFirst = (client: RentalClient) =>
       client.execute({ agent_id: byTask, task: 'answer first' }, { idempotencyKey: 'first' });
-    const first = await runFirst(clientOf(renter, 0));
+    const first = await runFirst(createClient({ baseUrl: at(0), apiKey: kept.key, retries: 0 }));
 
     // The backup, under load. One run waits for its batch of the run log.
     const load = startLoad(renterAt, byTask, 'before');
