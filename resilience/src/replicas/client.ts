@@ -1,5 +1,6 @@
 import type { Replica } from '@agent-rental/test/support/replicas/replica';
 import type { Random } from '@agent-rental/test/support/random';
+import { elsewhere } from '@agent-rental/test/support/replicas/replica-market';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface Asked {
@@ -43,6 +44,8 @@ export class Client {
   /** The number of sent requests, including those with a broken connection. */
   sent = 0;
   readonly #gone = new Set<Target>();
+  /** Each bearer's address: all wallets at one address share a limit. */
+  readonly #addresses = new Map<string, Record<string, string>>();
   readonly #parts: ClientParts;
   readonly broken: string[];
   readonly statuses: Record<number, number>;
@@ -60,7 +63,9 @@ export class Client {
     this.sent += 1;
     const { method, path, bearer, body } = asked;
     const type = body && { 'content-type': 'application/json' };
-    const headers = { authorization: `Bearer ${bearer}`, ...type, ...asked.headers };
+    const address = this.#addresses.get(bearer) ?? elsewhere();
+    this.#addresses.set(bearer, address);
+    const headers = { authorization: `Bearer ${bearer}`, ...address, ...type, ...asked.headers };
     const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
     try {
       const response = await fetch(replica.dev.base_url + path, init);

@@ -23,13 +23,11 @@ const SENT = { requests: 125, runs: 80 } as const;
 /** Sends more requests of a new wallet at once than a minute allows. */
 export async function burst(what: Burst['what'], market: ReplicaMarket, client: Client, listingId: string) {
   const bearer = await loginOfStranger(market);
-  // The other requests use up the share of their address.
-  const headers = elsewhere();
   // The wallet has not rented the agent: its run is counted, and then refused.
   const asked: Asked =
     what === 'requests'
-      ? { method: 'GET', path: '/v1/credentials', bearer, headers }
-      : { method: 'POST', path: '/v1/execute', bearer, headers, body: { agent_id: listingId, task: 'x' } };
+      ? { method: 'GET', path: '/v1/credentials', bearer }
+      : { method: 'POST', path: '/v1/execute', bearer, body: { agent_id: listingId, task: 'x' } };
   const answers = await Promise.all(Array.from({ length: SENT[what] }, () => client.send(asked)));
   const known = answers.filter((answer) => answer !== undefined);
   const allowed = known.filter(({ status }) => status === (what === 'requests' ? 200 : 403)).length;
