@@ -120,7 +120,7 @@ export async function issueTokens(
       scopes,
       expires_at: inSeconds(ACCESS_TOKEN_SECONDS),
     })
-    // Changes nothing: a row that was there is returned as it is.
+    // Returns an earlier row without a change.
     .onConflict((conflict) => conflict.column('digest').doUpdateSet({ used_at: null }))
     .returning(
       sql<number>`greatest(0, floor(extract(epoch from oauth_tokens.expires_at - now())))::int`.as('left'),

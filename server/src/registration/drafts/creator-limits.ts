@@ -97,7 +97,7 @@ export async function requireRoom(tx: Db, { wallet, bytes, kind }: Storing): Pro
  * Counts a job, and gives its turn. The jobs of a wallet run one after another. Wallets that have published go first.
  * Among the others, those with fewer jobs today go first, so many jobs delay no first job of another wallet.
  *
- * @throws ApiError `rate_limit_exceeded` for a wallet that has never published and has had its jobs of the day.
+ * @throws ApiError `rate_limit_exceeded` for a wallet that never published and used its jobs of the day.
  */
 export async function takeTurn(tx: Db, wallet: string): Promise<TaskOptions> {
   const isPublisher = await hasPublished(tx, wallet);

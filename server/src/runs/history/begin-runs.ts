@@ -6,7 +6,7 @@ import { prepare } from '../../database/prepared-statements.js';
 import { freeFrom, type CallKey } from '../task.js';
 import type { Bounds, Entry } from '../queue/slot-repository.js';
 
-/** The name of an idempotency key as it is stored: keys of another owner are other keys. A sent name has no space. */
+/** The stored name of an idempotency key. It begins with the owner, because each owner has separate keys. A sent name has no space. */
 export const storedKey = ({ apiKeyId }: Owner, name: string): string =>
   apiKeyId === undefined ? name : `${apiKeyId} ${name}`;
 
