@@ -60,3 +60,12 @@ test('code that ends its own process does not run again', async () => {
   expect(waits).toEqual([true, false]);
   expect(unused).toBe(1);
 });
+
+test.each(['output_too_large', 'line_too_long'] as const)(
+  'code whose flood takes the first line with it is no fault of the service: %s',
+  async (reason) => {
+    const { ending, unused } = await evaluate((sandbox) => sandbox.end(reason), works);
+    expect(ending).toMatchObject({ error: 'The code returned or printed more than it may.' });
+    expect(unused).toBe(1);
+  },
+);

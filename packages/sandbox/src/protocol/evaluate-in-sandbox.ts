@@ -9,7 +9,7 @@ import {
 } from '@agent-rental/agent-runner';
 import { isWithinBounds } from './message-bounds.js';
 import { SerializedInput, serializeInput } from './serialized-input.js';
-import { type Sandbox, type SandboxExit, SandboxFaultError } from '../sandbox.js';
+import { type ExitReason, type Sandbox, type SandboxExit, SandboxFaultError } from '../sandbox.js';
 import type { WarmPool } from '../pool/sandbox-pool.js';
 
 /** The longest wait until a sandbox has its code with the input. */
@@ -19,6 +19,12 @@ const MAX_STDOUT_CHARACTERS = 16_384;
 const MAX_MISSHAPEN_RESULTS = 100;
 /** Sandboxes for one piece of code. It has no network, so that it may run again after a fault of its sandbox. */
 const MOST_SANDBOXES = 2;
+/** Ends by the code or its input, also where the first output of the code took the first line with it. */
+const LIMITS_BEFORE_BEGIN: ReadonlySet<ExitReason> = new Set([
+  'input_not_read',
+  'line_too_long',
+  'output_too_large',
+]);
 const TOO_MUCH = 'The code returned or printed more than it may.';
 
 export interface EvaluateOptions {
@@ -64,7 +70,7 @@ async function readEvaluation(sandbox: Sandbox, onBegun: () => void): Promise<Ev
   const lines = sandbox.lines[Symbol.asyncIterator]();
   if ((await lines.next()).value !== BEGUN_LINE) {
     const exit = await sandbox.exited;
-    if (exit.reason === 'input_not_read') return { error: explainExit(exit), stdout: '' };
+    if (LIMITS_BEFORE_BEGIN.has(exit.reason)) return { error: explainExit(exit), stdout: '' };
     throw new SandboxFaultError(`the sandbox of the code ended before the code began: ${exit.reason}`);
   }
   onBegun();
