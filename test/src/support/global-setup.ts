@@ -1,9 +1,11 @@
 import type { TestProject } from 'vitest/node';
+import { addLighthouse } from './browser/lighthouse.js';
 import { newStateDir, removeStateDir, startMarketplace } from './marketplace.js';
 
 /** One marketplace for all end-to-end tests that do not need a separate one. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const stateDir = await newStateDir();
+  await addLighthouse(stateDir);
   const { LOCAL_CHAIN_CONSENSUS: consensus } = { ...project.config.env };
   const marketplace = await startMarketplace(
     stateDir,
