@@ -35,6 +35,7 @@ const ONLY_IN_CI = [
   'test/src/credentials/credential-states.test.ts',
   'test/src/dashboard/approvals.test.ts',
   'test/src/dashboard/development-wallet.test.ts',
+  'test/src/dashboard/guarding-wallets.test.ts',
   'test/src/dashboard/keys.test.ts',
   'test/src/dashboard/own-agents.test.ts',
   'test/src/dashboard/page-weight.test.ts',

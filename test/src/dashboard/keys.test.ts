@@ -20,7 +20,7 @@ describe.runIf(browserPath !== undefined)('on the page of API keys, a wallet of 
   /** Opens the page and logs a wallet in. */
   async function loggedIn(
     visit: (page: Page, wallet: AskedWallet) => Promise<void>,
-    options: { bypassCSP?: boolean; isLedger?: boolean } = {},
+    options: { bypassCSP?: boolean } = {},
     // Without its policy the page is asked for an icon, too.
     expected = options.bypassCSP ? /status of 404/ : /^never$/,
   ): Promise<void> {
@@ -30,7 +30,7 @@ describe.runIf(browserPath !== undefined)('on the page of API keys, a wallet of 
     page.on('console', (message) => {
       if (message.type() === 'error') complaints.push(message.text());
     });
-    const wallet = await addTestWallet(page, owner.wallet, 'solana:localnet', options);
+    const wallet = await addTestWallet(page, owner.wallet, 'solana:localnet');
     await page.goto(new URL('/dashboard/keys', marketplace.dev.base_url).href);
     await page.getByRole('button', { name: 'Log in with Test wallet' }).click();
     await saysIn(page, `Logged in as ${owner.signer.address}`);
@@ -106,19 +106,6 @@ describe.runIf(browserPath !== undefined)('on the page of API keys, a wallet of 
         expect(await accessibilityViolations(page)).toEqual([]);
       },
       { bypassCSP: true },
-    );
-  });
-
-  test('that is a Ledger, which signs every message in an envelope, logs in and creates a key [ID-40]', async () => {
-    await loggedIn(
-      async (page) => {
-        await page.getByLabel('Label').fill('by a Ledger');
-        await page.getByRole('button', { name: 'Create' }).click();
-        await saysIn(page, 'The key was created.');
-        const key = (await page.getByLabel('The new key').textContent()) ?? '';
-        expect(await statusOf(key)).toBe(200);
-      },
-      { isLedger: true },
     );
   });
 

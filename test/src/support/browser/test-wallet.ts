@@ -1,5 +1,5 @@
 import type { SignInInput } from '@agent-rental/contract';
-import { VersionedTransaction, type Keypair } from '@solana/web3.js';
+import { TransactionMessage, VersionedTransaction, type Keypair } from '@solana/web3.js';
 import nacl from 'tweetnacl';
 import type { Page } from 'playwright-core';
 
@@ -17,18 +17,26 @@ export interface AskedWallet {
   nextWaitMs: number;
 }
 
+/** Differences between wallets. */
+export interface WalletKind {
+  /** Whether it offers `solana:signIn`. */
+  signsIn?: boolean;
+  /** Whether it signs messages in Solana's off-chain envelope, as a Ledger does. */
+  isLedger?: boolean;
+  /** Changes a transaction before the wallet signs it. */
+  change?: (message: TransactionMessage) => void | Promise<void>;
+}
+
 /**
  * Gives a page a wallet by the Wallet Standard, which signs in this process. Call it before the page is opened.
  *
  * @param chain as `solana:localnet`
- * @param options.signsIn whether it offers `solana:signIn`
- * @param options.isLedger whether it signs messages in Solana's off-chain envelope, as a Ledger does
  */
 export async function addTestWallet(
   page: Page,
   keypair: Keypair,
   chain: string,
-  { signsIn = false, isLedger = false }: { signsIn?: boolean; isLedger?: boolean } = {},
+  { signsIn = false, isLedger = false, change }: WalletKind = {},
 ): Promise<AskedWallet> {
   const asked: AskedWallet = {
     messages: [],
@@ -62,7 +70,8 @@ export async function addTestWallet(
     asked.transactions += 1;
     if (asked.nextWaitMs > 0) await page.clock.fastForward(asked.nextWaitMs);
     asked.nextWaitMs = 0;
-    const transaction = VersionedTransaction.deserialize(Uint8Array.from(bytes));
+    const asIs = VersionedTransaction.deserialize(Uint8Array.from(bytes));
+    const transaction = change ? await changed(asIs, change) : asIs;
     transaction.sign([keypair]);
     return [...transaction.serialize()];
   });
@@ -92,6 +101,8 @@ export async function addTestWallet(
         'solana:signTransaction': { version: '1.0.0', supportedTransactionVersions: ['legacy', 0],
           signTransaction: async ({ transaction }) => [
             { signedTransaction: Uint8Array.from(await testWalletTransaction([...transaction])) }] },
+        'solana:signAndSendTransaction': { version: '1.0.0', supportedTransactionVersions: ['legacy', 0],
+          signAndSendTransaction: async () => { throw new Error('A page checks a signed transaction before it sends it.'); } },
       },
     };
     const register = (api) => api.register(wallet);
@@ -99,6 +110,17 @@ export async function addTestWallet(
     dispatchEvent(Object.assign(new Event('wallet-standard:register-wallet'), { detail: register }));
   }`);
   return asked;
+}
+
+async function changed(
+  { message, version }: VersionedTransaction,
+  change: NonNullable<WalletKind['change']>,
+): Promise<VersionedTransaction> {
+  const rewritten = TransactionMessage.decompile(message);
+  await change(rewritten);
+  return new VersionedTransaction(
+    version === 'legacy' ? rewritten.compileToLegacyMessage() : rewritten.compileToV0Message(),
+  );
 }
 
 /** Version 0 of docs.anza.xyz/proposals/off-chain-message-signing: format ASCII, and one signer. */

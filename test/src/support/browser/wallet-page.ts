@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import { expect } from 'vitest';
 import type { Served } from '../marketplace.js';
 import type { Participant } from '../participant.js';
-import { addTestWallet, type AskedWallet } from './test-wallet.js';
+import { addTestWallet, type AskedWallet, type WalletKind } from './test-wallet.js';
 
 /** How long a transaction, or a job, may take on a busy machine. */
 const DONE_MS = 30_000;
@@ -13,7 +13,12 @@ const DONE_MS = 30_000;
  */
 export async function withWallet(
   browser: Browser,
-  { marketplace, owner, path }: { marketplace: Served; owner: Participant; path: string },
+  {
+    marketplace,
+    owner,
+    path,
+    kind,
+  }: { marketplace: Served; owner: Participant; path: string; kind?: WalletKind },
   visit: (page: Page, wallet: AskedWallet) => Promise<void>,
   options: BrowserContextOptions = {},
 ): Promise<void> {
@@ -28,7 +33,7 @@ export async function withWallet(
   page.on('request', (request) => {
     if (!request.url().startsWith(baseUrl)) complaints.push(request.url());
   });
-  const wallet = await addTestWallet(page, owner.wallet, 'solana:localnet');
+  const wallet = await addTestWallet(page, owner.wallet, 'solana:localnet', kind);
   await page.goto(new URL(path, baseUrl).href);
   await visit(page, wallet);
   expect(complaints).toEqual([]);
