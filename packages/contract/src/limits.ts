@@ -3,6 +3,9 @@
 /** Hours for which the result of a run is kept. */
 export const RESULT_KEPT_HOURS = 24;
 
+/** MiB of results that are kept for a wallet, and for a listing. The oldest are removed first. */
+export const RESULTS_KEPT_MIB = 64;
+
 /** Hours for which a file is kept. */
 export const FILE_KEPT_HOURS = 24;
 

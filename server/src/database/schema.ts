@@ -9,7 +9,7 @@ import type {
   UnreachableReason,
   VersionChange,
 } from '@agent-rental/contract';
-import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely';
 import type { ChargeState } from './charge-states.js';
 
 /** A connected app. */
@@ -343,6 +343,8 @@ export interface Database {
     duration_ms: number | null;
     /** The output, sealed. */
     output: Buffer | null;
+    /** Its bytes, sealed. */
+    output_bytes: GeneratedAlways<number | null>;
     created_at: Generated<Date>;
     finished_at: Date | null;
     /** Callers that wait for the answer, on all replicas. */
@@ -369,6 +371,8 @@ export interface Database {
     /** The free run of a wallet without a rental. */
     is_trial: Generated<boolean>;
   };
+  /** The most that the results of a wallet, or of a listing, take; exact when the oldest of them are removed. */
+  kept_results: { kind: 'wallet' | 'listing'; holder: string; bytes: bigint };
   /** Free runs that wallets have had. */
   trials: {
     wallet: string;

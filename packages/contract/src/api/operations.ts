@@ -38,7 +38,7 @@ import {
   listApprovalsResponse,
   spendingApproval,
 } from '../identity/spending-approval.js';
-import { FILE_KEPT_HOURS, RESULT_KEPT_HOURS } from '../limits.js';
+import { FILE_KEPT_HOURS, RESULT_KEPT_HOURS, RESULTS_KEPT_MIB } from '../limits.js';
 import { listAgentRunsQuery, listAgentRunsResponse } from '../listings/creator-runs.js';
 import { agentStats, agentStatsQuery } from '../listings/creator-stats.js';
 import { listAgentsQuery, listAgentsResponse } from '../listings/own-agents.js';
@@ -506,7 +506,7 @@ export const operations = {
     id: 'getRun',
     method: 'GET',
     path: '/v1/runs/:run_id',
-    summary: `A run of the caller; its result is kept for ${RESULT_KEPT_HOURS} hours`,
+    summary: `A run of the caller; its result is kept for ${RESULT_KEPT_HOURS} hours, within ${RESULTS_KEPT_MIB} MiB for each wallet and listing`,
     auth: 'bearer',
     scope: ['run'],
     headers: { Prefer: '`wait=N` waits up to N seconds (at most 60) for the end of the run.' },

@@ -1,4 +1,4 @@
-import { RESULT_KEPT_HOURS } from '../limits.js';
+import { RESULT_KEPT_HOURS, RESULTS_KEPT_MIB } from '../limits.js';
 import type { ErrorCode } from './errors.js';
 
 /** How a client should read an error code. */
@@ -61,7 +61,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuidance>> = {
   },
   not_found: {
     when: 'The route, job, run, key or file does not exist, has expired, or belongs to another wallet.',
-    whatToDo: `Check the address and the id. Results of runs and files are kept for ${RESULT_KEPT_HOURS} hours.`,
+    whatToDo: `Check the address and the id. Results of runs and files are kept for ${RESULT_KEPT_HOURS} hours. Each wallet and each listing keeps ${RESULTS_KEPT_MIB} MiB of results.`,
   },
   rate_limit_exceeded: {
     when: 'A limit of requests, runs or unpublished agents is used up. Or the queue for the slots of the listing is full or took too long. Or 255 charges of the rental are not final yet, which takes some seconds. Nothing was charged.',

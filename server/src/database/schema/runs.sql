@@ -10,6 +10,7 @@ create table runs (
   cost_lamports bigint not null default 0,
   duration_ms integer,
   output bytea,
+  output_bytes integer generated always as (octet_length(output)) stored,
   created_at timestamptz not null default now(),
   finished_at timestamptz,
   waiters integer not null default 1,
@@ -25,7 +26,9 @@ create table runs (
   failure_class text,
   failure_http_status integer,
   is_trial boolean not null default false
-) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02,
+  -- Removed results fill the disk until they are vacuumed, and a flood of results is faster than a vacuum that pauses.
+  toast.autovacuum_vacuum_cost_delay=0);
 create unique index runs_idempotency_key on runs (wallet, idempotency_key);
 create index runs_list on runs (wallet, created_at, id);
 create index runs_listing_list on runs (wallet, listing_id, created_at, id);
@@ -33,8 +36,20 @@ create index runs_of_key on runs (api_key_id, created_at, id) where api_key_id i
 create index runs_of_key_and_listing on runs (api_key_id, listing_id, created_at, id) where api_key_id is not null;
 create index runs_of_listing on runs (listing_id, created_at, id);
 create index runs_results on runs (finished_at) where output is not null;
+create index runs_results_of_listing on runs (listing_id, finished_at, id) include (output_bytes)
+  where output is not null and finished_at is not null;
+create index runs_results_of_wallet on runs (wallet, finished_at, id) include (output_bytes)
+  where output is not null and finished_at is not null;
 create index runs_running on runs (id) where status = 'running';
 create index runs_undelivered on runs (id) where status = 'undelivered';
+
+-- The most that the results of a wallet, or of a listing, take. It is exact when the oldest of them are removed.
+create table kept_results (
+  kind text not null check (kind in ('wallet', 'listing')),
+  holder text not null,
+  bytes bigint not null,
+  primary key (kind, holder)
+);
 
 -- Free runs that wallets have had.
 create table trials (

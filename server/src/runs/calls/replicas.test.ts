@@ -322,6 +322,7 @@ it('a result is removed after 24 hours; its run and its key are remembered [RUN-
   expect((await here.runs.find(first.runId, owner))?.output).toBeNull();
   await expect(here.pastRuns.find(first.runId, owner, 0, never)).rejects.toMatchObject({
     code: 'not_found',
+    message: expect.stringContaining('the newest 64 MiB of each wallet and each listing') as string,
   });
   await expect(ask(here, again())).rejects.toMatchObject({ code: 'invalid_request' });
 });

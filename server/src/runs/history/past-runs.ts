@@ -1,6 +1,7 @@
 import {
   ERROR_STATUS,
   RESULT_KEPT_HOURS,
+  RESULTS_KEPT_MIB,
   type Cancellation,
   type EndedRun,
   type listRunsQuery,
@@ -106,7 +107,8 @@ export function createPastRuns(deps: {
     }
     throw new ApiError(
       'not_found',
-      `The result of this run was kept for ${RESULT_KEPT_HOURS} hours and is gone.`,
+      `The result of this run was removed. Results are kept for ${RESULT_KEPT_HOURS} hours, the newest ` +
+        `${RESULTS_KEPT_MIB} MiB of each wallet and each listing.`,
       { next: `GET /v1/runs/${row.id}/receipt still says what happened.` },
     );
   }

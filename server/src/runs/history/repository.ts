@@ -135,7 +135,8 @@ export function saltedDigest(salt: Buffer, value: unknown): Buffer {
   return createHash('sha256').update(salt).update(canonicalJson(value)).digest();
 }
 
-export function createRunRepository(db: Db, keys: Keys): RunRepository {
+/** @param resultQuotaBytes the room for the results of a wallet, and of a listing */
+export function createRunRepository(db: Db, keys: Keys, resultQuotaBytes?: number): RunRepository {
   const ofRunning = (runId: string) =>
     db.updateTable('runs').where('id', '=', runId).where('status', '=', 'running');
 
@@ -178,7 +179,7 @@ export function createRunRepository(db: Db, keys: Keys): RunRepository {
     ) then idempotency_key end`,
   });
 
-  const ends = createEndRun(db);
+  const ends = createEndRun(db, resultQuotaBytes);
 
   const sealedResult = async (run: FinishedRun, knownSalt: Buffer | undefined): Promise<RunResult> => {
     const salt = knownSalt ?? (await saltOf(run.runId));

@@ -240,6 +240,8 @@ export function historySteps(
           `${wallet('i')}, ${listingId(ranListing)}, ${uuid('run', 'i')}, ${at}`,
           `where i % 20 = 3 on conflict do nothing`,
         ),
+        `insert into kept_results select 'wallet', wallet, 0 from runs group by wallet on conflict do nothing`,
+        `insert into kept_results select 'listing', id, 0 from listings on conflict do nothing`,
         // Half of what runs has a slot, the other half waits for one.
         insert(
           'seats',
