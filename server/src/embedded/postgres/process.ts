@@ -89,6 +89,8 @@ function spawnPostgres(
     max_connections: 100,
     shared_buffers: `${sharedBuffersMb()}MB`,
     max_wal_size: '256MB',
+    // Room of removed results is used again that soon: the disk may be small.
+    autovacuum_naptime: '10s',
     // Saves three worker processes; asynchronous reads pay on larger machines.
     io_method: 'sync',
     // Compiling costs more than it saves for queries of milliseconds.
