@@ -4,7 +4,7 @@ declare const isOfPrincipal: unique symbol;
 
 /**
  * Whose runs, files and rentals a request is about. The login of a wallet sees everything of its wallet. An API key or
- * connected app sees the runs and files that it made, and the rentals that its policy names. Only {@link ownerOf} makes
+ * connected app sees the runs, files and jobs that it made, and the rentals that its policy names. Only {@link ownerOf} makes
  * one, so code that asks by a wallet alone does not compile.
  */
 export interface Owner {

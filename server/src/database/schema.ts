@@ -275,6 +275,8 @@ export interface Database {
   registration_jobs: {
     id: string;
     wallet: string;
+    /** The API key or connected app that sent it; null: a login of the wallet. */
+    api_key_id: Generated<string | null>;
     status: 'queued' | 'completed' | 'failed';
     /** The request's body, sealed; dropped once the job has ended. */
     body: Buffer | null;

@@ -1,4 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
+import { loginOf } from '../testing/index.js';
 import { openRegistration, TERMS, type RegistrationFixture } from './registration.test-support.js';
 
 const fixture = await openRegistration();
@@ -117,7 +118,12 @@ it('an update checks changes of listing and manifest together, and stores none i
 it('a task of an update that runs twice at once makes one version [REG-22]', async () => {
   const { wallet, id } = await draft();
   const service = fixture.service('automatic');
-  const { job_id: job } = await service.update(wallet, id, { description: 'Once.' }, async () => undefined);
+  const { job_id: job } = await service.update(
+    loginOf(wallet),
+    id,
+    { description: 'Once.' },
+    async () => undefined,
+  );
   await Promise.all(Array.from({ length: 4 }, () => service.validate(job)));
   const versions = fixture.database.db.selectFrom('agent_versions').select('id').where('listing_id', '=', id);
   expect(await versions.execute()).toHaveLength(2);

@@ -9,7 +9,13 @@ import type { TaskOptions } from '../jobs/jobs.js';
 import { deriveKeys } from '../platform/keys.js';
 import { createOutboundHttp } from '../platform/outbound-http.js';
 import { createContentStore, createFolderBlocks, type ContentStore } from '../storage/index.js';
-import { insertListing, newWallet, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import {
+  insertListing,
+  newWallet,
+  openTestDatabase,
+  type TemporaryDatabase,
+  loginOf,
+} from '../testing/index.js';
 import {
   openPrivatePart,
   sealPrivatePart,
@@ -143,11 +149,11 @@ export async function openRegistration({ answersProbes = true } = {}): Promise<R
     database.db.selectFrom('listings').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
   const done = async (review: ReviewMode, wallet: string, jobId: string) => {
     await service(review).validate(jobId);
-    return jobSchema.parse(await service(review).getJob(jobId, wallet));
+    return jobSchema.parse(await service(review).getJob(jobId, loginOf(wallet)));
   };
   const register: RegistrationFixture['register'] = async (review, wallet, fields = {}) => {
     const body = { ...MANIFEST, listing: TERMS, ...fields };
-    return done(review, wallet, (await service(review).register(wallet, body)).job_id);
+    return done(review, wallet, (await service(review).register(loginOf(wallet), body)).job_id);
   };
   return {
     database,
@@ -162,7 +168,11 @@ export async function openRegistration({ answersProbes = true } = {}): Promise<R
       return { wallet, id: idOf(await register(review, wallet, fields)) };
     },
     async update(review, wallet, id, changes, confirm = confirmed) {
-      return done(review, wallet, (await service(review).update(wallet, id, changes, confirm)).job_id);
+      return done(
+        review,
+        wallet,
+        (await service(review).update(loginOf(wallet), id, changes, confirm)).job_id,
+      );
     },
     async running(id) {
       const { version_id: versionId } = await listing(id);

@@ -1,7 +1,7 @@
 import { findListingAddress } from '@agent-rental/program-client';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
-import { newWallet } from '../testing/index.js';
+import { newWallet, loginOf, newKeyOf } from '../testing/index.js';
 import { createCreatorSecrets } from './creator-secrets.js';
 import { confirmed, idOf, keys, MANIFEST, openRegistration, TERMS } from './registration.test-support.js';
 
@@ -90,8 +90,8 @@ describe('a registration', () => {
 
   it('that waits for its job is sealed, too, and dropped afterwards [REG-20]', async () => {
     const wallet = newWallet();
-    const { job_id: id } = await service.register(wallet, { ...MANIFEST, ...AGENT });
-    expect(await service.getJob(id, wallet)).toEqual({ job_id: id, status: 'queued' });
+    const { job_id: id } = await service.register(loginOf(wallet), { ...MANIFEST, ...AGENT });
+    expect(await service.getJob(id, loginOf(wallet))).toEqual({ job_id: id, status: 'queued' });
     expect(await dump()).not.toContain('SECRET');
     await service.validate(id);
     const job = db.selectFrom('registration_jobs').select('body').where('id', '=', id);
@@ -102,8 +102,8 @@ describe('a registration', () => {
     const wallet = newWallet();
     const job = await register(wallet);
     await service.validate(job.job_id);
-    expect(await service.getJob(job.job_id, wallet)).toEqual(job);
-    const again = await service.register(wallet, { ...MANIFEST, ...AGENT });
+    expect(await service.getJob(job.job_id, loginOf(wallet))).toEqual(job);
+    const again = await service.register(loginOf(wallet), { ...MANIFEST, ...AGENT });
     await Promise.all(Array.from({ length: 5 }, () => service.validate(again.job_id)));
     const listings = db.selectFrom('listings').where('creator', '=', wallet).select('id');
     expect(await listings.execute()).toHaveLength(2);
@@ -147,10 +147,10 @@ describe('a registration', () => {
     const wallet = newWallet();
     const entrypoint_url = 'https://agent.example.com/SECRET-PATH';
     const body = { ...MANIFEST, system_prompt: undefined, entrypoint_url, listing: TERMS };
-    const { job_id: id, webhook_secret: secret = '' } = await service.register(wallet, body);
+    const { job_id: id, webhook_secret: secret = '' } = await service.register(loginOf(wallet), body);
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
     await service.validate(id);
-    const job = await service.getJob(id, wallet);
+    const job = await service.getJob(id, loginOf(wallet));
     expect(JSON.stringify(job)).not.toContain(secret);
     expect(await fixture.running(job.result?.listing_id ?? '')).toMatchObject({
       mode: 'connected',
@@ -192,7 +192,7 @@ describe('an update', () => {
     const { wallet, id } = await draft();
     const changes = { system_prompt: null, tools: null, entrypoint_url: 'https://agent.example.com/run' };
     const { job_id: jobId, webhook_secret: webhookSecret } = await service.update(
-      wallet,
+      loginOf(wallet),
       id,
       changes,
       confirmed,
@@ -201,14 +201,24 @@ describe('an update', () => {
     await service.validate(jobId);
     const entrypointUrl = changes.entrypoint_url;
     expect(await fixture.running(id)).toMatchObject({ mode: 'connected', entrypointUrl, webhookSecret });
-    const later = await service.update(wallet, id, { description: 'x' }, confirmed);
+    const later = await service.update(loginOf(wallet), id, { description: 'x' }, confirmed);
     expect(later).not.toHaveProperty('webhook_secret');
   });
+});
+
+it('a job is seen by the key that sent it and by the login, and by no other key [ID-76]', async () => {
+  const wallet = newWallet();
+  const [login, key, other] = [loginOf(wallet), newKeyOf(wallet), newKeyOf(wallet)];
+  const { job_id: id } = await service.register(key, { ...MANIFEST, ...AGENT });
+  for (const owner of [login, key]) expect(await service.getJob(id, owner)).toMatchObject({ job_id: id });
+  await expect(service.getJob(id, other)).rejects.toMatchObject({ code: 'not_found' });
+  const { job_id: ofLogin } = await service.register(login, { ...MANIFEST, ...AGENT });
+  await expect(service.getJob(ofLogin, key)).rejects.toMatchObject({ code: 'not_found' });
 });
 
 it('a job of another wallet is not found, nor one that never was [REG-11]', async () => {
   const { job_id: id } = await register(newWallet());
   for (const asked of [id, '00000000-0000-4000-8000-000000000000', 'not-a-uuid', "' or 1=1 --"]) {
-    await expect(service.getJob(asked, newWallet())).rejects.toMatchObject({ code: 'not_found' });
+    await expect(service.getJob(asked, loginOf(newWallet()))).rejects.toMatchObject({ code: 'not_found' });
   }
 });

@@ -3,6 +3,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Db } from '../database/connection.js';
 import { inSnapshot } from '../database/snapshot.js';
 import type { Database } from '../database/schema.js';
+import { seenBy, type Owner } from '../access/owner.js';
 import type { TaskOptions } from '../jobs/jobs.js';
 import {
   beginSampleRun,
@@ -45,10 +46,11 @@ export interface RegistrationRepository extends JobEnds, ProbeRecords {
    * @throws ApiError where the wallet has no room.
    */
   createJob(
-    row: { id: string; wallet: string; body: Buffer; updates: string | null },
+    row: { id: string; owner: Owner; body: Buffer; updates: string | null },
     kind: Storing['kind'],
   ): Promise<void>;
-  findJob(id: string, wallet: string): Promise<JobRow | undefined>;
+  /** A job that this owner sees. */
+  findJob(id: string, owner: Owner): Promise<JobRow | undefined>;
   /** A version of a listing by its number. */
   findVersion(listingId: string, number: number): Promise<VersionRow | undefined>;
   findQueuedJob(id: string): Promise<JobRow | undefined>;
@@ -142,23 +144,34 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
       requestProbe: (tx, probed) => requestProbe(tx, enqueue, probed),
     }),
     ...probes,
-    createJob: ({ id, wallet, body, updates }, kind) =>
+    createJob: ({ id, owner: { wallet, apiKeyId = null }, body, updates }, kind) =>
       db.transaction().execute(async (tx) => {
         await lockCreator(tx, wallet);
         await requireRoom(tx, { wallet, bytes: body.length, kind });
         await tx
           .insertInto('registration_jobs')
-          .values({ id, wallet, status: 'queued', body, error: null, listing_id: null, updates })
+          .values({
+            id,
+            wallet,
+            api_key_id: apiKeyId,
+            status: 'queued',
+            body,
+            error: null,
+            listing_id: null,
+            updates,
+          })
           .execute();
         await enqueue(tx, REGISTRATION_TASK, { job_id: id }, await takeTurn(tx, wallet));
       }),
-    findJob: (id, wallet) =>
-      db
+    findJob: (id, owner) => {
+      const [column, value] = seenBy(owner);
+      return db
         .selectFrom('registration_jobs')
         .selectAll()
         .where('id', '=', id)
-        .where('wallet', '=', wallet)
-        .executeTakeFirst(),
+        .where(column, '=', value)
+        .executeTakeFirst();
+    },
     findVersion: (listingId, number) =>
       db
         .selectFrom('agent_versions')

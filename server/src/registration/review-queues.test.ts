@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, expect, it } from 'vitest';
 import { enqueueTask, migrateJobs, startJobs } from '../jobs/jobs.js';
 import { createLogger } from '../platform/logger.js';
-import { insertListing, newWallet, openTestDatabase } from '../testing/index.js';
+import { insertListing, newWallet, openTestDatabase, loginOf } from '../testing/index.js';
 import type { PrivatePart } from './manifest/private-part.js';
 import { PROBE_TASK } from './probes/probe-records.js';
 import { createProber } from './probes/prober.js';
@@ -26,7 +26,7 @@ async function draft(task: string, name: string, creator = newWallet()): Promise
 /** Queues a registration of that name. */
 async function register(name: string, wallet = newWallet()): Promise<void> {
   await repository.createJob(
-    { id: randomUUID(), wallet, body: Buffer.from(name), updates: null },
+    { id: randomUUID(), owner: loginOf(wallet), body: Buffer.from(name), updates: null },
     'registration',
   );
 }

@@ -22,7 +22,7 @@ export function registrationRoutes(app: FastifyInstance, deps: RegistrationRoute
   const { registration, secrets, removal, confirmations, ownAgents } = deps;
 
   addOperation(app, operations.registerAgent, async ({ principal, body }) =>
-    registration.register(principal.wallet, body),
+    registration.register(ownerOf(principal), body),
   );
   addOperation(app, operations.listAgents, async ({ principal, query }) => {
     const { agents, total, end } = await ownAgents.list(ownerOf(principal), query);
@@ -31,14 +31,14 @@ export function registrationRoutes(app: FastifyInstance, deps: RegistrationRoute
   addOperation(app, operations.updateAgent, async ({ principal, params, body, request }) => {
     const listingId = params.listing_id;
     const change = { action: 'update_agent', listingId, body } as const;
-    return registration.update(principal.wallet, listingId, body, () =>
+    return registration.update(ownerOf(principal), listingId, body, () =>
       confirmations.require(principal, request, change),
     );
   });
   addOperation(app, operations.rollbackAgent, async ({ principal, params, body, request }) => {
     const listingId = params.listing_id;
     const change = { action: 'update_agent', listingId, body } as const;
-    return registration.rollback(principal.wallet, listingId, body.version, () =>
+    return registration.rollback(ownerOf(principal), listingId, body.version, () =>
       confirmations.require(principal, request, change),
     );
   });
@@ -47,7 +47,7 @@ export function registrationRoutes(app: FastifyInstance, deps: RegistrationRoute
     return { listing_id: params.listing_id, deleted: true as const };
   });
   addOperation(app, operations.getJob, async ({ principal, params }) =>
-    registration.getJob(params.job_id, principal.wallet),
+    registration.getJob(params.job_id, ownerOf(principal)),
   );
   addOperation(app, operations.setModelKey, async ({ principal, params, body, request }) => {
     const change = { action: 'set_model_key', listingId: params.id, body } as const;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { RENTAL_MODELS, type Job, type VersionChange } from '@agent-rental/contract';
 import { findListingAddress } from '@agent-rental/program-client';
 import { newListingId, versionChange } from '../listings/index.js';
+import type { Owner } from '../access/owner.js';
 import { ApiError } from '../errors/api-error.js';
 import { findJsonProblem } from '../platform/json/json-bounds.js';
 import { redirectingMembers } from './manifest/destinations.js';
@@ -34,7 +35,7 @@ interface AcceptedUpdate {
 export interface RegistrationService extends Publication {
   /** Accepts a registration; the job validates it. */
   register(
-    wallet: string,
+    owner: Owner,
     body: Record<string, unknown>,
   ): Promise<{ job_id: string; status: 'queued'; webhook_secret?: string }>;
   /**
@@ -44,7 +45,7 @@ export interface RegistrationService extends Publication {
    * @throws ApiError `listing_not_found` for another wallet's listing, `invalid_request` when nothing changes.
    */
   update(
-    wallet: string,
+    owner: Owner,
     listingId: string,
     body: Record<string, unknown>,
     confirm: () => Promise<void>,
@@ -56,13 +57,13 @@ export interface RegistrationService extends Publication {
    * @throws ApiError `listing_not_found`; `invalid_request` for a version that there is not, or whose parts are gone.
    */
   rollback(
-    wallet: string,
+    owner: Owner,
     listingId: string,
     version: number,
     confirm: () => Promise<void>,
   ): Promise<AcceptedUpdate>;
-  /** @throws ApiError `not_found` for a job that does not exist or is another wallet's. */
-  getJob(id: string, wallet: string): Promise<Job>;
+  /** @throws ApiError `not_found` for a job that does not exist or that this owner does not see. */
+  getJob(id: string, owner: Owner): Promise<Job>;
   /** The background task: validates, reviews, and makes the draft. */
   validate(jobId: string): Promise<void>;
 }
@@ -89,14 +90,14 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
   const { repository, keys } = deps;
 
   const queue = async (
-    wallet: string,
+    owner: Owner,
     queued: QueuedBody,
     kind: Parameters<typeof repository.createJob>[1],
   ) => {
     const id = randomUUID();
     const { webhookSecret, updates = null } = queued;
     const body = keys.seal(JSON.stringify(queued), jobContext(id));
-    await repository.createJob({ id, wallet, body, updates }, kind);
+    await repository.createJob({ id, owner, body, updates }, kind);
     return {
       job_id: id,
       status: 'queued' as const,
@@ -110,9 +111,9 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
       details: withinBounds(violations),
     });
 
-  const update: RegistrationService['update'] = async (wallet, listingId, body, confirm) => {
+  const update: RegistrationService['update'] = async (owner, listingId, body, confirm) => {
     requireWritable(body);
-    const own = await findOwnListing(repository, wallet, listingId);
+    const own = await findOwnListing(repository, owner.wallet, listingId);
     const { model_key: modelKey, listing, ...changes } = body;
     if (Object.keys(body).length === 0) {
       throw new ApiError(
@@ -126,7 +127,7 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
     if (confirmed) await confirm();
     const becomesConnected = base.mode === 'declarative' && typeof changes['entrypoint_url'] === 'string';
     const accepted = await queue(
-      wallet,
+      owner,
       {
         manifest: changes,
         listing,
@@ -162,11 +163,11 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
       },
     }),
 
-    async register(wallet, body) {
+    async register(owner, body) {
       requireWritable(body);
       const { listing, model_key: modelKey, ...manifest } = body;
       return queue(
-        wallet,
+        owner,
         {
           manifest,
           listing,
@@ -179,8 +180,8 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
 
     update,
 
-    async rollback(wallet, listingId, number, confirm) {
-      const own = await findOwnListing(repository, wallet, listingId);
+    async rollback(owner, listingId, number, confirm) {
+      const own = await findOwnListing(repository, owner.wallet, listingId);
       const version = await repository.findVersion(own.listing.id, number);
       const present = openPrivatePart(keys, own.version.id, own.version.private_part).manifest;
       if (!version || version.id === own.version.id) {
@@ -200,17 +201,17 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
       }
       const gone = Object.keys(present).filter((member) => manifest[member] === undefined);
       const changes = { ...Object.fromEntries(gone.map((member) => [member, null])), ...manifest };
-      return update(wallet, own.listing.id, changes, confirm);
+      return update(owner, own.listing.id, changes, confirm);
     },
 
-    async getJob(id, wallet) {
-      const row = UUID.test(id) ? await repository.findJob(id, wallet) : undefined;
+    async getJob(id, owner) {
+      const row = UUID.test(id) ? await repository.findJob(id, owner) : undefined;
       if (!row) throw noSuchJob();
       if (row.status === 'failed') {
         return { job_id: id, status: 'failed', error: row.error as unknown as NonNullable<Job['error']> };
       }
       if (row.status === 'queued' || row.listing_id === null) return { job_id: id, status: 'queued' };
-      const own = await repository.findOwn(row.listing_id, wallet);
+      const own = await repository.findOwn(row.listing_id, owner.wallet);
       // Its draft was removed meanwhile, and the job with it.
       if (!own) throw noSuchJob();
       const { listing: draft, version } = own;

@@ -81,6 +81,7 @@ create index version_pins_listing on version_pins (listing_id);
 create table registration_jobs (
   id uuid primary key,
   wallet text not null,
+  api_key_id uuid,
   status text not null check (status in ('queued', 'completed', 'failed')),
   body bytea,
   error jsonb,

@@ -1,7 +1,7 @@
 import { SAMPLE_RUNS_PER_DAY } from '@agent-rental/contract';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
-import { insertListing, newWallet } from '../../testing/index.js';
+import { insertListing, newWallet, loginOf } from '../../testing/index.js';
 import {
   beginSampleRun,
   DRAFT_LIMITS,
@@ -20,7 +20,7 @@ afterAll(() => fixture.close());
 const register = (wallet: string, fields: Record<string, unknown> = {}) =>
   fixture.register('automatic', wallet, fields);
 const queue = (wallet: string, fields: Record<string, unknown> = {}) =>
-  fixture.service('automatic').register(wallet, { ...MANIFEST, listing: TERMS, ...fields });
+  fixture.service('automatic').register(loginOf(wallet), { ...MANIFEST, listing: TERMS, ...fields });
 
 /** Drafts that are there already, with that many bytes in each. */
 async function withDrafts(wallet: string, count: number, bytes = 0): Promise<string[]> {
@@ -172,7 +172,9 @@ it('new versions of published agents take a bounded number of bytes a day', asyn
   const id = idOf(await register(wallet));
   await fixture.land(id, 5n);
   const change = () =>
-    fixture.service('automatic').update(wallet, id, { system_prompt: 'x'.repeat(50_000) }, confirmed);
+    fixture
+      .service('automatic')
+      .update(loginOf(wallet), id, { system_prompt: 'x'.repeat(50_000) }, confirmed);
   const { db } = fixture.database;
   const { id: other, version_id: otherVersion } = await publishOne(wallet);
   await db

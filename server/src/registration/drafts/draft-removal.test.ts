@@ -1,6 +1,6 @@
 import { PublicKey } from '@solana/web3.js';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { newWallet } from '../../testing/index.js';
+import { newWallet, loginOf } from '../../testing/index.js';
 import { createDraftRemoval } from './draft-removal.js';
 import { confirmed, openRegistration } from '../registration.test-support.js';
 
@@ -83,10 +83,10 @@ describe('a draft', () => {
   it('is gone for a change that waits for its job', async () => {
     const { wallet, id } = await draft();
     const service = fixture.service('automatic');
-    const { job_id: jobId } = await service.update(wallet, id, { description: 'x' }, confirmed);
+    const { job_id: jobId } = await service.update(loginOf(wallet), id, { description: 'x' }, confirmed);
     await removal.remove(wallet, id);
     await service.validate(jobId);
-    expect(await service.getJob(jobId, wallet)).toMatchObject({
+    expect(await service.getJob(jobId, loginOf(wallet))).toMatchObject({
       status: 'failed',
       error: { details: [{ path: '', message: 'the agent was deleted' }] },
     });

@@ -1,6 +1,6 @@
 import { CATEGORIES, MANIFEST_MAX_BYTES, MANIFEST_MAX_TOOLS, TOOL_SCOPES } from '@agent-rental/contract';
 import { afterAll, describe, expect, it } from 'vitest';
-import { newWallet } from '../../testing/index.js';
+import { newWallet, loginOf } from '../../testing/index.js';
 import { MANIFEST, openRegistration, TERMS } from '../registration.test-support.js';
 
 /** A registration's fields, and the paths that are told; none: it is accepted. */
@@ -261,6 +261,6 @@ describe('the corpus of manifests', () => {
     expect(job.error?.code).toBe('invalid_manifest');
     const service = fixture.service('automatic');
     await service.validate(job.job_id);
-    expect(await service.getJob(job.job_id, wallet)).toEqual(job);
+    expect(await service.getJob(job.job_id, loginOf(wallet))).toEqual(job);
   });
 });

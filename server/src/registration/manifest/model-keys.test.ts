@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { ApiError } from '../../errors/api-error.js';
-import { newWallet } from '../../testing/index.js';
+import { newWallet, loginOf } from '../../testing/index.js';
 import { createCreatorSecrets } from '../creator-secrets.js';
 import { sealPrivatePart, type DeclarativeAgent } from './private-part.js';
 import { confirmed, keys, openRegistration } from '../registration.test-support.js';
@@ -115,10 +115,10 @@ describe('a change of where data goes', () => {
     const { wallet, id } = await registered({ model: SELF_HOSTED });
     const service = fixture.service('automatic');
     // It names the present model: nothing to confirm.
-    const queued = await service.update(wallet, id, { model: SELF_HOSTED }, refuse);
+    const queued = await service.update(loginOf(wallet), id, { model: SELF_HOSTED }, refuse);
     await update(wallet, id, { model: { provider: 'openai', model: 'm' } });
     await service.validate(queued.job_id);
-    const job = await service.getJob(queued.job_id, wallet);
+    const job = await service.getJob(queued.job_id, loginOf(wallet));
     expect(job.status).toBe('failed');
     expect(job.error?.details.map(({ path }) => path)).toEqual(['model.provider', 'model.endpoint_url']);
     expect(await modelOf(id)).toMatchObject({ provider: 'openai' });

@@ -1,5 +1,6 @@
 import { PREVIOUS_SECRET_HOURS } from '@agent-rental/contract';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { loginOf } from '../../testing/index.js';
 import { resealAll } from '../../database/sealed-places.js';
 import { deriveKeys, type Keys } from '../../platform/keys.js';
 import { createCreatorSecrets } from '../creator-secrets.js';
@@ -78,10 +79,14 @@ describe('a dump opened with the master key', () => {
   it('has nothing of an update that was refused [REG-20]', async () => {
     const { id, wallet } = await published({});
     const change = { system_prompt: 'PROMPT-REFUSED', model_key: 'KEY-REFUSED', timeout_seconds: 100_000 };
-    const { job_id: jobId } = await fixture.service('automatic').update(wallet, id, change, confirmed);
+    const { job_id: jobId } = await fixture
+      .service('automatic')
+      .update(loginOf(wallet), id, change, confirmed);
     expect(await opened(id)).toMatch(/PROMPT-REFUSED[^]*KEY-REFUSED/);
     await fixture.service('automatic').validate(jobId);
-    expect(await fixture.service('automatic').getJob(jobId, wallet)).toMatchObject({ status: 'failed' });
+    expect(await fixture.service('automatic').getJob(jobId, loginOf(wallet))).toMatchObject({
+      status: 'failed',
+    });
     expect(await opened(id)).not.toMatch(/REFUSED/);
   });
 

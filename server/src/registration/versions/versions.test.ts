@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createListingRepository, createListingService, type ListingService } from '../../listings/index.js';
-import { newWallet } from '../../testing/index.js';
+import { newWallet, loginOf } from '../../testing/index.js';
 import { confirmed, keys, openRegistration } from '../registration.test-support.js';
 import { openPrivatePart } from '../manifest/private-part.js';
 import { endVersionSupport, VERSION_SUPPORT_DAYS } from './version-support.js';
@@ -128,7 +128,7 @@ describe('a rollback', () => {
   it('makes an earlier manifest the next version, in one call [REG-77]', async () => {
     const { id, wallet } = await twoVersions();
     const service = fixture.service('automatic');
-    const accepted = await service.rollback(wallet, id, 1, confirmed);
+    const accepted = await service.rollback(loginOf(wallet), id, 1, confirmed);
     expect(accepted.change).toMatchObject({ kind: 'compatible' });
     await service.validate(accepted.job_id);
     expect(await listings.detail(id)).toMatchObject({
@@ -148,21 +148,21 @@ describe('a rollback', () => {
       [wallet, 9, 'invalid_request'],
       [newWallet(), 1, 'listing_not_found'],
     ] as const) {
-      await expect(service.rollback(by, id, number, confirmed)).rejects.toMatchObject({ code });
+      await expect(service.rollback(loginOf(by), id, number, confirmed)).rejects.toMatchObject({ code });
     }
     await fixture.update('automatic', wallet, id, { model: { provider: 'anthropic', model: 'm' } });
     const asked = new Error('Sign this.');
-    await expect(service.rollback(wallet, id, 1, () => Promise.reject(asked))).rejects.toBe(asked);
+    await expect(service.rollback(loginOf(wallet), id, 1, () => Promise.reject(asked))).rejects.toBe(asked);
   });
 });
 
 it('an update says to its creator whether it is breaking [REG-77]', async () => {
   const { wallet, id } = await fixture.draft(FIRST);
   const service = fixture.service('automatic');
-  const { change } = await service.update(wallet, id, BREAKING, confirmed);
+  const { change } = await service.update(loginOf(wallet), id, BREAKING, confirmed);
   expect(change).toMatchObject({ kind: 'breaking', reasons: [expect.stringContaining('url')] });
-  const compatible = await service.update(wallet, id, { description: 'Better.' }, confirmed);
+  const compatible = await service.update(loginOf(wallet), id, { description: 'Better.' }, confirmed);
   expect(compatible.change).toEqual({ kind: 'compatible', reasons: [] });
-  const terms = await service.update(wallet, id, { listing: { title: 'A' } }, confirmed);
+  const terms = await service.update(loginOf(wallet), id, { listing: { title: 'A' } }, confirmed);
   expect(terms).not.toHaveProperty('change');
 });
