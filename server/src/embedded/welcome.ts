@@ -15,7 +15,7 @@ const BOUNDED: Readonly<Record<SandboxBound, string>> = {
   none: 'not bounded on this machine',
 };
 
-/** Commands to try next, with values that work without changes. */
+/** What runs, and commands to try next. */
 export function describeRunning(
   dev: DevFile,
   stateDir: string,
@@ -34,8 +34,15 @@ export function describeRunning(
     `  Ready file     ${join(stateDir, 'dev.json')}`,
     `  Log            ${join(stateDir, 'server.log')}`,
   ];
+  return [...lines, ...whatToTry(dev), ''].join('\n');
+}
+
+/** Commands and configurations that work without changes; none without a rented example. */
+export function whatToTry(
+  dev: Pick<DevFile, 'base_url' | 'mcp_url' | 'api_key_file' | 'listings'>,
+): string[] {
   const first = dev.listings[0];
-  if (!dev.api_key_file || !first) return `${lines.join('\n')}\n`;
+  if (!dev.api_key_file || !first) return [];
   const key = readFileSync(dev.api_key_file, 'utf8').trim();
   const http = {
     mcpServers: {
@@ -52,7 +59,6 @@ export function describeRunning(
     },
   };
   return [
-    ...lines,
     '',
     'Rented for the demo wallet:',
     ...dev.listings.map((listing) => `  ${listing.id}  (${listing.rental_model})  ${listing.title}`),
@@ -68,8 +74,7 @@ export function describeRunning(
     indent(JSON.stringify(stdio, null, 2)),
     '',
     'Ctrl-C stops everything.',
-    '',
-  ].join('\n');
+  ];
 }
 
 /** Which agents and models on this machine are called. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { codeSpans, documents, pathExists, readText, REPOSITORY_PATH } from './repository.js';
+import { codeSpans, pathExists, readText, REPOSITORY_PATH } from './repository.js';
 
 describe('docs/changes.md', () => {
   const kinds = [...readText('docs/changes.md').matchAll(/^### (.*)\n([^#]*(?:#(?!#)[^#]*)*)/gm)].map(
@@ -30,16 +30,5 @@ describe('docs/changes.md', () => {
     const paths = codeSpans(files).filter((code) => REPOSITORY_PATH.test(code));
     expect(paths).not.toEqual([]);
     expect(paths.filter((path) => !pathExists(path))).toEqual([]);
-  });
-});
-
-describe('the commands that documents name', () => {
-  const { scripts } = JSON.parse(readText('package.json')) as { scripts: Record<string, string> };
-
-  test.each(documents().filter((path) => readText(path).includes('npm run ')))('of %s exist', (path) => {
-    const named = [...readText(path).matchAll(/npm run (?:--?\w+ )*([a-z][\w:-]*)/g)].map(
-      ([, name = '']) => name,
-    );
-    expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });
 });

@@ -1,10 +1,16 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { canonicalJson } from '@agent-rental/contract';
 import { createClient, isApiError } from '@agent-rental/sdk';
 import { confirmChange, createApiKey, updateAgent } from '@agent-rental/sdk/solana';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { readText, ROOT } from '../docs/repository.js';
 import { jobEnd } from '../support/agents/agents.js';
 import { call, errorOf } from '../support/http.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
@@ -69,6 +75,35 @@ describe('a stolen token of an hour', () => {
     const answers = await Promise.all([patch(headers), patch(headers), patch(headers)]);
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(2);
+  });
+
+  test('changes an entrypoint by the commands of docs/wallets.md, with curl [ID-52]', async () => {
+    const [, block = ''] = /```sh\n([^]*?)```/.exec(readText('docs/wallets.md')) ?? [];
+    const body = { entrypoint_url: 'https://moved.example/run' };
+    const listing = await register({ entrypoint_url: 'https://agent.example/run' });
+    const refused = await call(marketplace, 'PATCH', `/v1/agents/${listing}`, { token: owner.token, body });
+    const { message } = errorOf(refused.body) as { message: string };
+    const { challenge } = await owner.client.getChallenge(owner.signer.address);
+    const folder = await mkdtemp(join(tmpdir(), 'agent-rental-change-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await symlink(join(ROOT, 'examples'), join(folder, 'examples'));
+    await writeFile(join(folder, 'wallet.json'), JSON.stringify([...owner.wallet.secretKey]), {
+      mode: 0o600,
+    });
+    await writeFile(join(folder, 'change.json'), JSON.stringify(body));
+    const { stdout } = await promisify(execFile)('bash', ['-eu', '-c', block], {
+      cwd: folder,
+      env: {
+        PATH: process.env['PATH'],
+        text: message.slice(message.indexOf('\n\n') + 2).replace('<challenge>', challenge),
+        url: marketplace.dev.base_url,
+        listing,
+        token: owner.token,
+        challenge,
+      },
+    });
+    const { job_id } = JSON.parse(stdout) as { job_id: string };
+    expect(await jobEnd(owner.client, job_id)).toMatchObject({ status: 'completed' });
   });
 
   test.each([

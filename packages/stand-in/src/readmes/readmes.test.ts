@@ -105,7 +105,15 @@ const ask = { messages: [{ role: 'user', content: 'Go.' }] };`;
     expect(names).toContain('echo_aaaaaa');
   },
 
-  sdk: async ([search = '', rental = '', agent = '']) => {
+  'agent-runner': async ([code = '']) => {
+    expect(await runCode(await project(), code)).toMatch(/runner\.mjs parseRunnerMessage\n$/);
+  },
+
+  sandbox: async ([code = '']) => {
+    expect(await runCode(await project(), code)).toContain('value: 42');
+  },
+
+  sdk: async ([search = '', rental = '', agent = '', ...exporting]) => {
     const standIn = createStandIn(listings().toReversed());
     const ready = await against(standIn);
     expect(await runCode(await project(), ready(search))).toBe('working\n');
@@ -114,6 +122,7 @@ const ask = { messages: [{ role: 'user', content: 'Go.' }] };`;
     const secret = { WEBHOOK_SECRET: `whsec_${Buffer.alloc(24, 1).toString('base64')}` };
     const served = agent.replace('9000', '0');
     await runCode(await project(), `${served}\nprocess.exit(0);`, { environment: secret });
+    for (const code of exporting) await runCode(await project(), code, { environment: secret });
   },
 
   tools: async ([search = '', paying = '']) => {
@@ -153,7 +162,7 @@ describe('the README of', () => {
     for (const line of lines) {
       const [, ...args] = line
         .replace(/ +#.*/, '')
-        .replace('<your address>', Keypair.generate().publicKey.toBase58())
+        .replace('YOUR_ADDRESS', Keypair.generate().publicKey.toBase58())
         .split(' ');
       // Nothing listens on the discard port: a command that is understood ends with 1, one that is not with 2.
       const running = promisify(execFile)(process.execPath, [bin, ...args, '--rpc', 'http://127.0.0.1:9'], {
@@ -161,17 +170,5 @@ describe('the README of', () => {
       });
       await expect(running, line).rejects.toMatchObject({ code: 1 });
     }
-  });
-
-  it('mcp-server has settings that the server knows', async () => {
-    const [configuration = ''] = codeBlocks(await readReadme('mcp-server'), 'json');
-    const { mcpServers } = JSON.parse(configuration) as {
-      mcpServers: { 'agent-rental': { args: string[]; env: Record<string, string> } };
-    };
-    const { args, env } = mcpServers['agent-rental'];
-    expect(args).toContain('http://127.0.0.1:8787/packages/mcp-server.tgz');
-    const bin = join(await project(), 'node_modules/@agent-rental/mcp-server/dist/bin.js');
-    const { stdout } = await promisify(execFile)(process.execPath, [bin, '--help']);
-    for (const name of Object.keys(env)) expect(stdout).toContain(name);
   });
 });

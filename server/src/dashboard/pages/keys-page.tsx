@@ -63,7 +63,7 @@ export function keysPage({ baseUrl, mcpUrl, chain, nonce, programs }: KeysPageCo
       <ul class="cards">
         {programs.map(({ url, integrity }) => (
           <li>
-            <pre tabIndex={0}>npx {url} --help</pre>
+            <pre tabIndex={0}>npx -y {url} --help</pre>
             <p>
               Integrity: <code>{integrity}</code>
             </p>
