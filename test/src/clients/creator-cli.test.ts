@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sampleOf } from '../support/form.js';
 import { login } from '../support/http.js';
@@ -13,7 +14,7 @@ import {
   startMarketplace,
   type OwnMarketplace,
 } from '../support/marketplace.js';
-import { CLI, freePort, MODULES, openWorkshop } from '../support/workshop.js';
+import { CLI, followDocument, freePort, MODULES, openWorkshop } from '../support/workshop.js';
 
 /** Limit of the time until a creator, with the README alone, has a paid run. */
 const TWO_MINUTES_MS = 120_000;
@@ -35,6 +36,8 @@ afterAll(async () => {
   await removeStateDir(stateDir);
 });
 
+const follow = (cwd: string, document: string) =>
+  followDocument(cwd, document, { dev: marketplace.dev, agentPort, modelPort });
 const loginWith = async (file: string) => login(marketplace, await readKeypair(file));
 
 /** Runs `agent-rental logs --follow`: gives the first run that it tells after the earlier ones, and its end at Ctrl-C. */
@@ -128,23 +131,10 @@ describe('a creator with the command line alone', () => {
       const text = await readFile(file, 'utf8');
       await writeFile(file, text.replace(':8788', `:${agentPort}`).replace(':8789', `:${modelPort}`));
 
-      if (template === 'prompt') {
-        await keepRunning(agent, process.execPath, [CLI, 'model', '--port', String(modelPort)]);
-      } else {
-        await keepRunning(agent, 'npm', ['start']);
-      }
       await ok('check');
-      await ok('wallet', 'create', '--fund', '1', '--airdrop');
-      const published = JSON.parse((await ok('publish', '--json')).stdout) as { listing_id: string };
-      await ok('wallet', 'create', 'renter.json', '--fund', '1', '--airdrop');
-      const asRenter = ['--wallet', 'renter.json'];
-      const id = published.listing_id;
-      await ok('rent', id, '--deposit', '0.002', '--yes', ...asRenter);
-      if (template !== 'prompt') await rotateSecret(agent, ok);
-      const input = JSON.stringify({ text: 'Two words' });
-      const run = await ok('run', id, 'Do it.', '--input', input, ...asRenter);
-      expect(run.stdout).toContain(answer);
-      expect(run.stderr).toMatch(/completed in .* charged 0\.001 SOL, run [\w-]+/);
+      const said = await follow(agent, join(agent, 'AGENTS.md'));
+      expect(said).toContain(answer);
+      expect(said).toMatch(/completed in .* charged 0\.001 SOL, run [\w-]+/);
       const earned = async () => {
         const { sum } = JSON.parse((await ok('earnings', '--json')).stdout) as {
           sum: { earned_lamports: number };
@@ -154,6 +144,27 @@ describe('a creator with the command line alone', () => {
       // The earnings show the charge once it is indexed.
       await expect.poll(earned, { timeout: 15_000 }).toBe(975_000);
       expect(performance.now() - startedAt).toBeLessThan(TWO_MINUTES_MS);
+      if (template === 'prompt') return;
+      await rotateSecret(agent, ok);
+      const [registration] = Object.values(
+        JSON.parse(await readFile(join(agent, 'listings.json'), 'utf8')) as object,
+      ) as { listing_id: string }[];
+      const id = registration?.listing_id ?? '';
+      const input = ['--input', '{"text":"Two words"}', '--wallet', 'renter.json'];
+      await ok('rent', id, '--deposit', '0.001', '--yes', '--wallet', 'renter.json');
+      expect((await ok('run', id, 'Do it.', ...input)).stdout).toContain(answer);
+    },
+    TWO_MINUTES_MS,
+  );
+
+  it(
+    'comes to a paid run by the commands of docs/creators.md [REG-61]',
+    async () => {
+      const { folder } = await openWorkshop(marketplace.dev);
+      const guide = fileURLToPath(new URL('../../../docs/creators.md', import.meta.url));
+      const said = await follow(folder, guide);
+      expect(said).toContain('Practice model');
+      expect(said).toContain('charged 0.001 SOL');
     },
     TWO_MINUTES_MS,
   );

@@ -1,11 +1,11 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { Dev } from './marketplace.js';
 
 /** The command line's program. */
@@ -45,6 +45,45 @@ export async function openWorkshop(dev: Pick<Dev, 'base_url' | 'rpc_url'>): Prom
         });
       }),
   };
+}
+
+/** Runs a document's first block as a creator’s shell does, on free ports. The end of the test ends its background processes. */
+export async function followDocument(
+  cwd: string,
+  document: string,
+  market: { dev: Pick<Dev, 'base_url' | 'rpc_url'>; agentPort: number; modelPort: number },
+): Promise<string> {
+  const [, block = ''] = /```sh\n([^]*?)```/.exec(await readFile(document, 'utf8')) ?? [];
+  expect(block).toContain('agent-rental earnings');
+  const here = block
+    .replace('&& cd plain-words', `$& && sed -i 's/:8789/:${market.modelPort}/' agent.json`)
+    .replace('agent-rental model', `$& --port ${market.modelPort}`);
+  const script = `agent-rental() { "${process.execPath}" "${CLI}" "$@"; }\n${here}`;
+  const child = spawn('bash', ['-euo', 'pipefail', '-c', script], {
+    cwd,
+    // A group: what runs in the background ends with it.
+    detached: true,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: cwd,
+      PORT: String(market.agentPort),
+      NO_UPDATE_NOTIFIER: '1',
+      AGENT_RENTAL_URL: market.dev.base_url,
+      AGENT_RENTAL_RPC_URL: market.dev.rpc_url,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const closed = once(child, 'close');
+  onTestFinished(async () => {
+    process.kill(-(child.pid ?? 0), 'SIGTERM');
+    await closed;
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const [code] = (await once(child, 'exit')) as [number];
+  expect(code, output).toBe(0);
+  return output;
 }
 
 /** A port that nothing uses now. */
