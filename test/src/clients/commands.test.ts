@@ -20,7 +20,7 @@ const run = promisify(execFile);
 const NEEDS = {
   client: 'needs a client of another vendor, with an account',
   deployment: 'needs a deployment: a cluster, Prometheus, or servers of two releases',
-  nothing: 'shows what the marketplace sends',
+  nothing: 'shows a request of the marketplace',
 } as const;
 
 /** By document and language: the test that takes the blocks from there and runs them, or why none does. */
@@ -194,7 +194,7 @@ describe('what documents tell their readers to run', () => {
   );
 });
 
-describe('what the marketplace tells its users to run', () => {
+describe('commands that the marketplace tells its users', () => {
   test('when it starts, runs a rented agent and has MCP clients reach it', async () => {
     const folder = await newFolder();
     const said = whatToTry(marketplace.dev).join('\n');

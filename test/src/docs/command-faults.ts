@@ -70,7 +70,7 @@ async function faultOfScript(words: readonly string[]): Promise<string | undefin
   return unknown.length > 0 ? `does not know ${unknown.join()}` : undefined;
 }
 
-/** What is wrong with a command of a document; undefined when it would be understood. */
+/** Finds the fault of a command in a document; undefined when the command would be understood. */
 export async function faultOf(
   command: string,
   document: string,
