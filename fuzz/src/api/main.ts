@@ -9,6 +9,7 @@ const { values } = readCommandLine({
 document does not describe. Needs Python 3.11 or later.`,
   options: {
     examples: { kind: 'number', text: 'requests of each operation', default: 300 },
+    minutes: { kind: 'number', text: 'of the run; absent: until all requests are sent' },
     seed: { kind: 'number', text: 'of the requests', default: 1, least: 0 },
   },
 });
@@ -24,6 +25,7 @@ try {
     python: environment.python,
     seed: values.seed,
     maxExamples: values.examples,
+    seconds: values.minutes && values.minutes * 60,
     onOutput: (chunk) => process.stdout.write(chunk),
   });
   process.exitCode = code ?? 1;

@@ -2,6 +2,7 @@ import type { Schema } from './openapi-schemas.js';
 import { OAUTH_PATHS } from './service-endpoints.js';
 
 const TEXT = { type: 'string' };
+const TEXT_OR_NULL = { type: ['string', 'null'] };
 const FORM = 'application/x-www-form-urlencoded';
 const ERROR: Schema = {
   type: 'object',
@@ -44,7 +45,7 @@ export function describeOAuth(headers: Schema): Record<string, Schema> {
     required,
     properties: Object.fromEntries([...required, ...optional].map((name) => [name, TEXT])),
   });
-  const uris = { type: 'array', items: TEXT, minItems: 1 };
+  const uris = { type: 'array', items: { ...TEXT, format: 'uri' }, minItems: 1 };
   return {
     [OAUTH_PATHS.register]: endpoint('registerClient', 'Register a client of OAuth (RFC 7591)', {
       type: 'application/json',
@@ -52,7 +53,7 @@ export function describeOAuth(headers: Schema): Record<string, Schema> {
       request: {
         type: 'object',
         required: ['redirect_uris'],
-        properties: { redirect_uris: uris, client_name: TEXT, client_uri: TEXT },
+        properties: { redirect_uris: uris, client_name: TEXT_OR_NULL, client_uri: TEXT_OR_NULL },
       },
       response: {
         type: 'object',

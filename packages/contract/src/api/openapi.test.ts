@@ -30,6 +30,19 @@ test('no reference leads out of the document', () => {
   }
 });
 
+test('each path to a listing has the form of its id [SVC-5]', () => {
+  const paths = document['paths'] as Record<
+    string,
+    Record<string, { parameters?: { in: string; name: string; schema: object }[] }>
+  >;
+  const ids = Object.values(paths)
+    .flatMap((methods) => Object.values(methods).flatMap(({ parameters = [] }) => parameters))
+    .filter((parameter) => parameter.in === 'path' && ['id', 'listing_id'].includes(parameter.name));
+  expect(ids.length).toBeGreaterThan(10);
+  for (const { schema } of ids)
+    expect(schema).toMatchObject({ maxLength: 32, pattern: expect.any(String) as string });
+});
+
 const table = Object.entries(operations) as [keyof typeof operations, Operation][];
 
 describe.each(table)('the example of %s', (id, operation) => {

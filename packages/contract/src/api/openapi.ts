@@ -5,6 +5,7 @@ import { givenListingId } from '../primitives.js';
 import { operations, type Operation, type OperationId } from './operations.js';
 import { describeRequiredScope } from './scopes.js';
 import { describeOAuth } from './openapi-oauth.js';
+import { runSummary } from '../runs/execution.js';
 import { addTags, TAGS } from './openapi-tags.js';
 import { defaultInWords, rewriteReferences, toSchema, type Schema } from './openapi-schemas.js';
 import {
@@ -84,7 +85,9 @@ export function openApiDocument(version: string): Schema {
     info: {
       title: 'Agent Rental Marketplace API',
       version,
-      description: 'Find, rent and run AI agents. Every answer carries X-Request-Id and the rate headers.',
+      description:
+        'Find, rent and run AI agents. Every answer carries X-Request-Id and the rate headers. A request that arrives too ' +
+        'slowly is answered 408, one with too large headers 431, each with an `ErrorEnvelope`.',
       contact: { name: 'The operator of this marketplace' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -253,6 +256,9 @@ function describeContent(errorSchema: Schema): Schema {
 
 const TEXT: Schema = { type: 'string' };
 const LISTING_ID = toSchema(givenListingId, 'input', {});
+const RUN_STATUS = toSchema(runSummary.shape.status, 'input', {});
+/** A form sends an empty text for a field without a choice. */
+const orEmpty = (schema: Schema): Schema => ({ anyOf: [schema, { const: '' }] });
 const LISTING_OF_PAGE = {
   name: 'listing_id',
   in: 'path',
@@ -293,8 +299,8 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
     ]),
     [HOME_PAGE_PATH]: page('getHomePage', 'the rentals of a wallet', []),
     [RUNS_PAGE_PATH]: page('getRunsPage', 'the runs of a wallet', [
-      query('agent_id', 'Runs of this listing alone.', LISTING_OF_PAGE.example),
-      query('status', 'Runs of this status alone.', 'completed'),
+      query('agent_id', 'Runs of this listing alone.', LISTING_OF_PAGE.example, orEmpty(LISTING_ID)),
+      query('status', 'Runs of this status alone.', 'completed', orEmpty(RUN_STATUS)),
     ]),
     [pathOf(RUN_PAGE_PATH)]: page('getRunPage', 'one run, its output and its receipt', [
       {

@@ -104,6 +104,7 @@ const apiKeyTerms = {
     .min(1)
     .max(API_KEY_SCOPES.length)
     .refine((scopes) => new Set(scopes).size === scopes.length, 'names a scope twice')
+    .meta({ uniqueItems: true })
     .optional(),
   /** Absent: only the scopes limit the key. */
   policy: spendingPolicy.optional(),
