@@ -26,6 +26,11 @@ export const VERBS = {
         summary: 'hostile code beside an honest caller',
         main: 'resilience/dist/sandbox-soak/main.js',
       },
+      strangers: {
+        summary:
+          'mixed attacks of strangers beside honest callers: times, event loop and memory (12 minutes)',
+        main: 'resilience/dist/strangers/main.js',
+      },
       money: {
         summary: 'charged runs with faults, crashes and forks: the debits equal the costs',
         main: 'resilience/dist/faults/money-soak/main.js',

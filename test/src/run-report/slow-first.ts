@@ -18,6 +18,7 @@ const SLOWEST: readonly string[] = [
   'test/src/dashboard/approvals.test.ts',
   'resilience/src/sandbox-soak/sandbox-soak.test.ts',
   'resilience/src/load/load.test.ts',
+  'resilience/src/strangers/strangers.test.ts',
   'packages/sandbox/src/drivers/bubblewrap/bubblewrap-driver.conformance.test.ts',
   'server/src/operations/keys.test.ts',
   'packages/cli/src/terminal.test.ts',
