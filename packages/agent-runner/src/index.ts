@@ -7,7 +7,7 @@ export {
   type ToolScope,
 } from './runner-tools.js';
 export { beginsLikeEvaluation, parseEvaluation } from './parse-evaluation.js';
-export { isShallowEnough, JsonBounds } from './parse-json.js';
+export { JsonBounds } from './parse-json.js';
 export { parseReadyMessage, parseRunnerMessage, ProtocolViolation } from './parse-runner-message.js';
 export { SPOKEN_CHARACTERS, SPOKEN_SEPARATOR, takesAnyText } from './spoken-text.js';
 export {

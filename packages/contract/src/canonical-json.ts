@@ -2,10 +2,11 @@
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
   if (typeof value === 'object' && value !== null) {
-    const fields = Object.entries(value)
-      .filter(([, item]) => item !== undefined)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`);
+    const members = value as Readonly<Record<string, unknown>>;
+    const fields = Object.keys(members)
+      .filter((name) => members[name] !== undefined)
+      .sort()
+      .map((name) => `${JSON.stringify(name)}:${canonicalJson(members[name])}`);
     return `{${fields.join(',')}}`;
   }
   return JSON.stringify(value) ?? 'null';

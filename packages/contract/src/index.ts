@@ -1,4 +1,5 @@
 export * from './canonical-json.js';
+export * from './json-text.js';
 export * from './deadline.js';
 export * from './identity/apps.js';
 export * from './identity/confirmed-change.js';

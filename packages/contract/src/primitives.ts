@@ -56,8 +56,22 @@ export type Json = string | number | boolean | null | Json[] | { [key: string]: 
 /** A JSON object. */
 export type JsonObject = { [key: string]: Json };
 
+/** A schema of any JSON value. It does not walk the value: values come from a JSON text, whose bounds were checked. */
+export const jsonValue = z.custom<Json>((value) => value !== undefined, {
+  error: 'expected a JSON value',
+  abort: false,
+});
+
+/** A schema of a JSON object. It does not walk the object's members. */
+export const jsonObject = z
+  .custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), {
+    error: 'expected an object',
+    abort: false,
+  })
+  .meta({ type: 'object' });
+
 /** A JSON Schema, as creators write it in their manifests. */
-export const jsonSchema = z.record(z.string(), z.json()).meta({ id: 'JsonSchema' });
+export const jsonSchema = jsonObject.meta({ id: 'JsonSchema' });
 export type JsonSchema = z.infer<typeof jsonSchema>;
 
 const DECIMAL = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;

@@ -1,4 +1,10 @@
-export { RESULT_KEPT_HOURS, SPENDING_WINDOW_HOURS, TOOL_WAIT_SECONDS } from '@agent-rental/contract';
+export {
+  JsonTextError,
+  readJson,
+  RESULT_KEPT_HOURS,
+  SPENDING_WINDOW_HOURS,
+  TOOL_WAIT_SECONDS,
+} from '@agent-rental/contract';
 export { cleanText, creatorLine, MARKETPLACE_MARK, outputJson, quoteCreator } from './text/creator-text.js';
 export type { DirectToolDefinition } from './definitions/direct-tool-definition.js';
 export { DirectToolCache } from './definitions/direct-tool-cache.js';

@@ -1,6 +1,7 @@
 import type { Json } from '@agent-rental/contract';
 import { ApiError } from '../errors/api-error.js';
 import type { ArchivedFile } from './archive/snapshot.js';
+import { JsonTextError, readStrangersJson } from '../platform/json/json-gate.js';
 import { isArchive } from './archive/format.js';
 import { ARCHIVE_LIMITS, ArchiveError } from './archive/snapshot.js';
 import { unpackArchive } from './archive/unpack.js';
@@ -45,7 +46,7 @@ export async function toFileInput(mediaType: string, content: Buffer): Promise<F
   }
   const text = textOf(content);
   if (mediaType === 'application/json' || mediaType.endsWith('+json')) {
-    return { value: parseJson(required(text)) };
+    return { value: await readJsonFile(required(text)) };
   }
   if (mediaType.startsWith('text/')) return { value: required(text) };
   return { value: text === undefined || text.includes('\0') ? toBinary(mediaType, content) : text };
@@ -88,10 +89,17 @@ function required(text: string | undefined): string {
   );
 }
 
-function parseJson(text: string): Json {
+async function readJsonFile(text: string): Promise<Json> {
   try {
-    return JSON.parse(text) as Json;
-  } catch {
-    throw new ApiError('invalid_request', 'input_uri: the file says it is JSON and is not.');
+    return await readStrangersJson('input_file', text);
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    throw new ApiError(
+      'invalid_request',
+      `input_uri: the file says that it is JSON, and it ${error.message}.`,
+      {
+        next: error.fault === 'syntax' ? undefined : 'Send it as text/plain: the agent then gets its text.',
+      },
+    );
   }
 }

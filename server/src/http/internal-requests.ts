@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Principal } from '../access/principal.js';
 
 const HEADER = 'x-agent-rental-internal';
+const LARGE_BYTES = 32 * 1024;
 const EVENT_STREAM = 'text/event-stream';
 /** Statuses with which a `Response` may have no body (Fetch, "null body status"). */
 const HAS_NO_BODY = new Set([101, 204, 205, 304]);
@@ -75,6 +77,8 @@ export function createInternalRequests(): InternalRequests {
         }
         // Where all of it is there, a stream on the way costs more than the rest.
         response.raw.res.destroy();
+        // A large answer was serialized in this iteration of the event loop, and is parsed in the next one.
+        if (response.rawPayload.length > LARGE_BYTES) await setImmediate();
         return new Response(
           HAS_NO_BODY.has(answer.status) ? null : new Uint8Array(response.rawPayload),
           answer,

@@ -1,98 +1,61 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { fileURLToPath } from 'node:url';
-import { operations } from '@agent-rental/contract';
-import type { FastifyInstance } from 'fastify';
-import { WorkerPool } from '../platform/worker-pool.js';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import secureJson from 'secure-json-parse';
 import { ApiError } from '../errors/api-error.js';
-import type { BodyAnswer, BodyQuestion } from './json-body-worker.js';
-import { measureJson } from '../platform/json/json-size.js';
+import { checkStrangersJson, JsonTextError, type JsonEntry } from '../platform/json/json-gate.js';
 
-const WORKER = fileURLToPath(new URL('../../dist/http/json-body-worker.js', import.meta.url));
-/** Bodies beyond one of these are read in a separate thread. */
-const READ_AT_ONCE = { bytes: 64 * 1024, values: 2_000 };
-/** Bodies of so few bytes are not measured: all that they can hold is read in a millisecond. */
-const NOT_MEASURED_BYTES = 2 * 1024;
-const THREADS = 2;
-/** Longest that reading one body may take: honest ones take tens of milliseconds; the rest is room for busy machines. */
-const DEADLINE_MS = 5_000;
-/** Bodies that may wait for a thread: these are in memory. */
-const MOST_WAITING = 64;
+const FORBIDDEN_NAMES = { protoAction: 'error', constructorAction: 'error' } as const;
+const TAKES_MANIFEST: ReadonlySet<string | undefined> = new Set(['registerAgent', 'updateAgent']);
 
-/** A body that was checked by the schema of its operation where it was read. */
-export class CheckedBody {
-  readonly value: unknown;
-
-  constructor(value: unknown) {
-    this.value = value;
-  }
-}
-
-const readers = new WorkerPool<BodyQuestion, BodyAnswer>(WORKER, { most: THREADS, deadlineMs: DEADLINE_MS });
-
-/** Whether reading a body could hold the event loop for longer than an ordinary request. */
-export function isLarge(body: Uint8Array): boolean {
-  if (body.length <= NOT_MEASURED_BYTES) return false;
-  if (body.length > READ_AT_ONCE.bytes) return true;
-  const { values } = READ_AT_ONCE;
-  return measureJson(body, { values, depth: values }).values > values;
+/** Reads JSON bodies as strictly as JSON is defined: UTF-8 alone, within the bounds, and no key that could reach a prototype. */
+export function addJsonBodies(app: FastifyInstance): void {
+  // No route takes it; without a parser it is 415.
+  app.removeContentTypeParser('text/plain');
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer) => {
+      // Many clients name the type of a body that they do not send. Routes that need a body refuse its absence.
+      if (body.length === 0) return undefined;
+      // A decoder would put replacement characters in their place, and so change the body.
+      if (!isUtf8(body)) throw new ApiError('invalid_request', 'The body is not valid UTF-8.');
+      const takesManifest = TAKES_MANIFEST.has(request.routeOptions.config.operationId);
+      return readBody(takesManifest ? 'manifest_body' : 'request_body', body.toString('utf8'));
+    },
+  );
 }
 
 /**
- * Reads a large JSON body outside the event loop, and checks it by the schema of an operation where one is named.
+ * Reads a body within the bounds of its entry.
  *
- * @throws ApiError `invalid_request` for a body that is no JSON, has too many values or levels, or breaks the schema.
+ * @throws ApiError `invalid_request` for a text that is no JSON, is beyond a bound, or has a forbidden name or number
  */
-export async function readLargeJson(body: Uint8Array, operationId?: string): Promise<unknown> {
-  if (readers.waiting >= MOST_WAITING) {
-    throw new ApiError('service_unavailable', 'Too many large requests are being read.', {
-      next: 'Try again.',
-    });
+async function readBody(entry: JsonEntry, text: string): Promise<unknown> {
+  try {
+    await checkStrangersJson(entry, text);
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    const isTooMuch = entry === 'request_body' && error.fault !== 'number';
+    const next = isTooMuch ? 'Send more as a file: POST /v1/files gives an input_uri.' : undefined;
+    throw new ApiError('invalid_request', `The body ${error.message}.`, { next });
   }
-  const answer = await readers.ask({ body, operationId });
-  if (answer === 'late') throw new ApiError('invalid_request', 'The body is too intricate to be read.');
-  if ('refusal' in answer) throw new ApiError('invalid_request', answer.refusal, { next: answer.next });
-  return answer.value;
+  try {
+    return secureJson.parse(text, FORBIDDEN_NAMES);
+  } catch (error) {
+    throw new ApiError('invalid_request', `The body ${bodyFault(text, error as Error)}`);
+  }
 }
 
-/** The result of a route's parser for a large body: marked as checked where the operation has a schema that the thread knows. */
-async function readChecked(body: Buffer, operationId: string | undefined): Promise<unknown> {
-  const value = await readLargeJson(body, operationId);
-  return operationId !== undefined && Object.hasOwn(operations, operationId) ? new CheckedBody(value) : value;
-}
-
-/** Reads JSON bodies as strictly as JSON is defined: UTF-8 alone, and no key that could reach a prototype. */
-export function addJsonBodies(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error');
-  // No route takes it; without a parser it is 415.
-  app.removeContentTypeParser('text/plain');
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    // Many clients name the type of a body that they do not send. Routes that need a body refuse its absence.
-    if (body.length === 0) {
-      done(null, undefined);
-      return undefined;
-    }
-    if (isLarge(body)) return readChecked(body, request.routeOptions.config.operationId);
-    // A decoder would put replacement characters in their place, and so change the body.
-    if (!isUtf8(body)) {
-      done(new ApiError('invalid_request', 'The body is not valid UTF-8.'));
-      return undefined;
-    }
-    const text = body.toString('utf8');
-    void parse(request, text, (error, value) => done(error && realReason(error, text), value));
-    return undefined;
-  });
-}
-
-/** The parser calls a body with a forbidden name no JSON. */
-function realReason(error: Error, text: string): Error {
+/** The parser calls a body with a forbidden name no JSON, too. */
+function bodyFault(text: string, { message }: Error): string {
   try {
     JSON.parse(text);
-    const names = 'a member named "__proto__", or "prototype" in "constructor"';
-    return new ApiError('invalid_request', `The body has ${names}. These names are not taken.`);
   } catch {
-    return error;
+    return `is not JSON: ${message.slice(0, 200)}.`;
   }
+  const names = 'a member named "__proto__", or "prototype" in "constructor"';
+  return `has ${names}. These names are not taken.`;
 }
 
 /** How much of a too large body is read and thrown away. */

@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { ApiError } from '../errors/api-error.js';
 import { checkBySchema } from './check-by-schema.js';
-import { CheckedBody } from './json-body.js';
 import type { Principal } from '../access/principal.js';
 import { requireListing, requireScope } from '../access/scopes.js';
 
@@ -107,7 +106,6 @@ function parse(schema: z.ZodType | undefined, value: unknown, where: string): un
       next: 'Send it with Content-Type: application/json.',
     });
   }
-  if (value instanceof CheckedBody) return value.value;
   const checked = checkBySchema(schema, value);
   if ('problem' in checked) throw new ApiError('invalid_request', `The ${where} ${checked.problem}.`);
   return checked.value;

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { connect, type AddressInfo } from 'node:net';
-import { errorEnvelope, OAUTH_PATHS, operations, type Operation } from '@agent-rental/contract';
+import { errorEnvelope, jsonObject, OAUTH_PATHS, operations, type Operation } from '@agent-rental/contract';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -23,7 +23,7 @@ const echo = define({
   auth: 'bearer',
   scope: ['run'],
   query: z.strictObject({ times: z.coerce.number().int().max(3).default(1) }),
-  body: z.strictObject({ text: z.string(), more: z.record(z.string(), z.json()).optional() }),
+  body: z.strictObject({ text: z.string(), more: jsonObject.optional() }),
   status: 201,
   response: z.object({ text: z.string() }),
 });
@@ -379,6 +379,7 @@ describe('a request', () => {
     ['cut off [ERR-10]', '{"text":"a"'],
     ['empty [ERR-10]', ''],
     ['not JSON [ERR-10]', 'text=a'],
+    ['a number that would change', '{"text":"a","more":{"ids":[1,1917043659912705297]}}'],
     ['a prototype key [ERR-21]', '{"text":"a","__proto__":{"admin":true}}'],
     ['a prototype key further in [ERR-21]', '{"text":"a","more":{"__proto__":{"admin":true}}}'],
     ['a constructor with a prototype [ERR-21]', '{"text":"a","constructor":{"prototype":{"admin":true}}}'],
@@ -387,6 +388,7 @@ describe('a request', () => {
     const response = await post(payload, JSON_TYPE);
     const told = expectError(response, 400, 'invalid_request');
     expect(told.includes('These names are not taken.')).toBe(what.includes('ERR-21'));
+    expect(told.includes('at more.ids.1: 1917043659912705297')).toBe(what.includes('number'));
     expectRateHeaders(response);
     expect(({} as Record<string, unknown>)['admin']).toBeUndefined();
   });

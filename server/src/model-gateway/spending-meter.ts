@@ -1,3 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
+import { EventBounds, ModelLimitError } from './event-bounds.js';
+
+export { ModelLimitError };
+
+/** Bytes of an answer that are read in one iteration of the event loop. */
+const PIECE_BYTES = 16 * 1024;
+
 /** The limits on an agent's model use in one run, however it behaves. Calls are counted where the runner is driven. */
 export interface ModelLimits {
   /** Input and output together, as the vendor counts them. */
@@ -17,11 +25,6 @@ export const DEFAULT_MODEL_LIMITS: ModelLimits = {
   responseBytes: 16 * 1024 * 1024,
   totalBytes: 96 * 1024 * 1024,
 };
-
-/** An agent used up the limits on its model. The message is for the renter. */
-export class ModelLimitError extends Error {
-  override readonly name = 'ModelLimitError';
-}
 
 /** The model use of one run so far. */
 export interface ModelUsage {
@@ -72,8 +75,9 @@ export class ModelMeter {
       const response = await fetch(input, init);
       if (response.body === null) return response;
       let size = 0;
+      const events = new EventBounds();
       const counted = new TransformStream<Uint8Array, Uint8Array>({
-        transform: (chunk, controller) => {
+        transform: async (chunk, controller) => {
           size += chunk.length;
           if (size > this.#limits.responseBytes) {
             throw new ModelLimitError(
@@ -81,8 +85,14 @@ export class ModelMeter {
             );
           }
           this.#countBytes(chunk.length);
-          controller.enqueue(chunk);
+          for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+            if (at > 0) await setImmediate();
+            const piece = chunk.subarray(at, at + PIECE_BYTES);
+            events.take(piece);
+            controller.enqueue(piece);
+          }
         },
+        flush: () => events.end(),
       });
       const { status, statusText, headers } = response;
       return new Response(response.body.pipeThrough(counted), { status, statusText, headers });

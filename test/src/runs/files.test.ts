@@ -61,7 +61,8 @@ describe('a file', () => {
 
   test.each([
     ['text', 'text/plain', 'Grüße'.repeat(600_000), 'string'],
-    ['JSON', 'application/json', JSON.stringify({ rows: 'x'.repeat(2 * MIB) }), 'object'],
+    ['JSON', 'application/json', JSON.stringify({ rows: 'x'.repeat(MIB - 100) }), 'object'],
+    ['JSON sent as text', 'text/plain', JSON.stringify({ rows: 'x'.repeat(2 * MIB) }), 'string'],
     ['JSON that is a string', 'application/json', '"short"', 'string'],
   ])(
     'of %s reaches a sandboxed agent whole, also beyond the size limit of a request [EXE-3]',
@@ -158,6 +159,18 @@ describe('refused requests', () => {
     [
       'a file that says it is JSON and is not',
       async () => ({ input_uri: (await upload('{', 'application/json')).body['input_uri'] }),
+    ],
+    [
+      'a JSON file of more than 1 MiB',
+      async () => ({
+        input_uri: (await upload(JSON.stringify('x'.repeat(MIB)), 'application/json')).body['input_uri'],
+      }),
+    ],
+    [
+      'a JSON file with a number that would change',
+      async () => ({
+        input_uri: (await upload('{"id":1917043659912705297}', 'application/json')).body['input_uri'],
+      }),
     ],
     [
       'a JSON file that holds a list',

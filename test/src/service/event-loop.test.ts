@@ -3,7 +3,7 @@ import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { call, login } from '../support/http.js';
 import { IS_QUICK } from '../support/form.js';
-import { inspect, type Inspector } from '../support/processes/inspector.js';
+import { watchLoop, type LoopWatch } from '../support/processes/loop-watch.js';
 import {
   newStateDir,
   removeStateDir,
@@ -19,29 +19,9 @@ const MOST_HELD_MS = 50;
  */
 const ATTEMPTS = 4;
 
-/**
- * Watches the loop of the server's process from inside: the longest time between two ticks of a timer. Only time
- * in which the main thread used a processor counts (by Linux). So other processes of a busy machine do not count.
- */
-const INSTALL = `(() => {
-  const fs = process.getBuiltinModule('node:fs');
-  const file = fs.openSync('/proc/self/schedstat', 'r');
-  const text = Buffer.alloc(64);
-  const used = () => Number(text.toString('latin1', 0, fs.readSync(file, text, 0, 64, 0)).split(' ')[0]) / 1e6;
-  let [longest, at, cpu] = [0, performance.now(), used()];
-  const tick = () => {
-    const [now, usedNow] = [performance.now(), used()];
-    longest = Math.max(longest, Math.min(now - at, usedNow - cpu));
-    [at, cpu] = [now, usedNow];
-  };
-  setInterval(tick, 1).unref();
-  globalThis.takeLongestHold = () => { const taken = longest; longest = 0; return taken; };
-  return true;
-})()`;
-
 let marketplace: OwnMarketplace;
 let stateDir: string;
-let inspector: Inspector;
+let watch: LoopWatch;
 let token: string;
 beforeAll(async () => {
   stateDir = await newStateDir();
@@ -50,12 +30,11 @@ beforeAll(async () => {
     NODE_OPTIONS: '--inspect=127.0.0.1:0',
     RATE_LIMIT_PER_MINUTE: '1000000',
   });
-  inspector = await inspect(marketplace.output, marketplace.process);
+  watch = await watchLoop(marketplace);
   token = await login(marketplace, Keypair.generate());
-  await inspector.evaluate(INSTALL);
 }, 120_000);
 afterAll(async () => {
-  inspector?.close();
+  watch?.close();
   await marketplace?.stop();
   await removeStateDir(stateDir);
 });
@@ -125,7 +104,7 @@ async function heldBy(
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(path.startsWith('/mcp') ? { accept: 'application/json, text/event-stream' } : {}),
   };
-  await inspector.evaluate('takeLongestHold()');
+  await watch.takeLongestHoldMs();
   let jobId: unknown;
   try {
     const response = await fetch(marketplace.dev.base_url + path, {
@@ -139,7 +118,7 @@ async function heldBy(
     // A connection that is cut while it sends is an answer, too.
   }
   if (typeof jobId === 'string') await jobEnd(jobId);
-  return inspector.evaluate<number>('takeLongestHold()');
+  return watch.takeLongestHoldMs();
 }
 
 async function jobEnd(jobId: string): Promise<void> {

@@ -1,5 +1,11 @@
 import * as z from 'zod';
+import { JSON_BOUNDS } from '../json-text.js';
 import { cursorPage, pageEnd, timestamp } from '../primitives.js';
+
+/** The fault of an output beyond the bounds of JSON, to follow its name. */
+export const TOO_LARGE =
+  `has more than ${JSON_BOUNDS.bytes} bytes as JSON, or more than ${JSON_BOUNDS.values} values. ` +
+  'Return the address of a file for more';
 
 /** Classes of failed runs, with the text for the creator. An HTTP status follows in the message, where there is one. */
 export const RUN_FAILURES = {
@@ -10,11 +16,13 @@ export const RUN_FAILURES = {
   endpoint_broke_off: 'The connection to the endpoint broke while it worked',
   answer_malformed:
     'The answer of the endpoint is too large, broke off, or is neither JSON nor a stream of output and done',
-  answer_too_large: 'The answer of the endpoint is too large',
+  answer_too_large: `The answer of the endpoint ${TOO_LARGE}`,
   answer_broke_off: 'The answer of the endpoint broke off, or its stream ended before an event done',
   answer_not_json:
     'The answer of the endpoint is not JSON. Text may come as text/plain where output_schema has the type string',
-  answer_too_deep: 'The answer of the endpoint is nested too deeply',
+  answer_too_deep: `The answer of the endpoint is nested deeper than ${JSON_BOUNDS.depth} levels`,
+  answer_number:
+    'The answer of the endpoint has a number that would change, for example an integer beyond 2^53. Send it as text, in quotes',
   stream_event:
     'An event of the stream has another form than output with {"delta": "…"}, or done with {"output": …, "status": "completed"}',
   stream_output: 'The output of done does not begin with the deltas of the stream',

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import {
   category,
+  jsonObject,
   lamports,
   listingId,
   listingStatus,
@@ -60,8 +61,8 @@ export const listing = listingSummary
     price_lamports: lamports,
     /** Smallest first deposit of a Per-Task rental; 0 for the other models. */
     min_deposit_lamports: lamports,
-    input_schema: z.record(z.string(), z.json()),
-    output_schema: z.record(z.string(), z.json()),
+    input_schema: jsonObject,
+    output_schema: jsonObject,
     /** Number of the shown version, from 1. Absent from servers that do not number versions. */
     version: z.int().min(1).optional(),
     /**

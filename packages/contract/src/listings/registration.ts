@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { lamports, listingId, rentalModel, timestamp } from '../primitives.js';
+import { jsonObject, jsonValue, lamports, listingId, rentalModel, timestamp } from '../primitives.js';
 
 /** Price limits that the on-chain program enforces, in lamports. */
 export const PRICE_LAMPORTS = { min: 1_000, max: 1_000_000_000_000_000 } as const;
@@ -12,7 +12,7 @@ export const listingTerms = z
     price_lamports: lamports.min(PRICE_LAMPORTS.min).max(PRICE_LAMPORTS.max),
     min_deposit_lamports: lamports.max(PRICE_LAMPORTS.max).optional(),
     runs_per_minute: z.int().min(1).max(100_000).optional(),
-    sample_input: z.union([z.string(), z.record(z.string(), z.json())]).optional(),
+    sample_input: z.union([z.string(), jsonObject]).optional(),
     sample_output: z.array(z.string().max(4000)).min(1).max(3).optional(),
     /** False: the agent has no nightly runs. */
     health_checks: z.boolean().optional(),
@@ -36,7 +36,7 @@ export type ListingChanges = z.infer<typeof listingChanges>;
  * The manifest itself is validated by the job, so that a creator gets every violation at once.
  */
 export const registerAgentBody = z
-  .looseObject({ listing: z.json().optional(), model_key: z.string().min(1).max(500).optional() })
+  .looseObject({ listing: jsonValue.optional(), model_key: z.string().min(1).max(500).optional() })
   .meta({ id: 'RegisterAgent' });
 
 /**
@@ -46,7 +46,7 @@ export const registerAgentBody = z
  */
 export const updateAgentBody = z
   .looseObject({
-    listing: z.json().optional(),
+    listing: jsonValue.optional(),
     model_key: z.string().min(1).max(500).optional(),
   })
   .meta({ id: 'UpdateAgent' });
@@ -107,7 +107,7 @@ export const registerAgentResponse = z
 
 /** The creator's next request, for instance for the transaction that publishes. */
 export const nextAction = z
-  .object({ method: z.string(), path: z.string(), body: z.record(z.string(), z.json()) })
+  .object({ method: z.string(), path: z.string(), body: jsonObject })
   .meta({ id: 'NextAction' });
 
 /** A registration job. */

@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { errorEnvelope } from '../errors/errors.js';
 import { TIMEOUT_SECONDS } from '../listings/manifest.js';
-import { cursorPage, lamports, listingId, pageEnd, timestamp } from '../primitives.js';
+import { cursorPage, jsonObject, jsonValue, lamports, listingId, pageEnd, timestamp } from '../primitives.js';
 
 /** Body of `POST /v1/execute` and `/v1/execute/stream`. */
 export const executeBody = z
   .strictObject({
     agent_id: z.string().max(200),
     task: z.string().min(1).max(100_000),
-    input: z.union([z.string(), z.record(z.string(), z.json())]).optional(),
+    input: z.union([z.string(), jsonObject]).optional(),
     input_uri: z.string().max(500).optional(),
     priority: z.enum(['standard', 'priority']).default('standard'),
     timeout_seconds: z.int().min(1).max(TIMEOUT_SECONDS.max).optional(),
@@ -30,7 +30,7 @@ export const MAX_WAIT_SECONDS = 60;
 export const MAX_KEY_WINDOW_SECONDS = 3_600;
 
 /** The output of an agent: text, or an object of its declared output schema. */
-export const runOutput = z.json();
+export const runOutput = jsonValue;
 
 /** Marks an answer that an earlier, equal request has paid for. This request is not charged. */
 const joined = z
@@ -154,8 +154,5 @@ export type RunEvent =
 export const toolRequest = z.object({
   agent_id: z.string().describe('Id of the rented listing.'),
   task: z.string().describe('The task for the agent, in plain language.'),
-  input: z
-    .record(z.string(), z.json())
-    .optional()
-    .describe("Input in the shape of the agent's input_schema."),
+  input: jsonObject.optional().describe("Input in the shape of the agent's input_schema."),
 });

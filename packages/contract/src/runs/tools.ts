@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { cursorPage, pageEnd } from '../primitives.js';
+import { cursorPage, jsonObject, pageEnd } from '../primitives.js';
 
 /** Forms in which function definitions are given. */
 export const TOOL_FORMATS = [
@@ -38,7 +38,7 @@ export const listToolsQuery = z.strictObject({ format: toolFormat.default('opena
 export const listToolsResponse = z
   .object({
     format: toolFormat,
-    tools: z.array(z.record(z.string(), z.json())),
+    tools: z.array(jsonObject),
     /** The number of current rentals. */
     total: z.int(),
     limit: z.int(),

@@ -1,6 +1,8 @@
 import type { RentalClient } from '@agent-rental/sdk';
 import {
   DirectToolCache,
+  JsonTextError,
+  readJson,
   readToolSelection,
   rentedToolset,
   ToolSelectionError,
@@ -65,8 +67,8 @@ export interface RentalMcpHandlerOptions extends Omit<
   /** Largest body of a request, in bytes. Default: the bound of the MCP SDK. */
   readonly maxBodyBytes?: number | undefined;
   /**
-   * Parses the text of a body as JSON. Rejects other text, or a body above the bounds. It may parse large bodies outside the
-   * event loop. Default: `JSON.parse`.
+   * Parses the text of a body as JSON. Rejects with a JsonTextError for other text, or for a body beyond the bounds. Default:
+   * `readJson` of the contract.
    */
   readonly parseBody?: ((text: string) => unknown) | undefined;
   /** Connects the other replicas. Default: no other replicas. */
@@ -99,9 +101,6 @@ interface Carried {
   readonly select: ToolSelection | undefined;
 }
 
-/** Invalid bodies up to this length are parsed again by the SDK; longer ones are not. */
-const MOST_REREAD_CHARACTERS = 2_048;
-
 /** A signal for calls that end only with their connection. */
 const never = new AbortController().signal;
 
@@ -118,7 +117,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     bus,
     allowedHosts,
     maxBodyBytes = DEFAULT_MAX_REQUEST_BODY_SIZE,
-    parseBody = JSON.parse as (text: string) => unknown,
+    parseBody = readJson,
     ...serverOptions
   } = options;
   const cache = new DirectToolCache();
@@ -275,11 +274,13 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     if (/^\s*\[/.test(read.text))
       return rejection(400, -32_600, 'Batches are not supported: send one message at a time.');
     const body = await parsed(read.text, parseBody);
-    if (body === undefined && read.text.length > MOST_REREAD_CHARACTERS)
-      return rejection(400, -32_700, 'The request is not JSON, or has too many values or levels.');
+    if (body instanceof JsonTextError) {
+      const code = body.fault === 'syntax' ? -32_700 : -32_600;
+      return rejection(400, code, `The request ${body.message}.`);
+    }
     if (isJSONRPCResponse(body)) return takeAnswer(body);
     if (hasWrongParams(body)) return rejection(400, -32_602, WRONG_PARAMS, idOf(body));
-    return serveMessage(body === undefined ? reread(request, read.text) : request, caller, body);
+    return serveMessage(request, caller, body);
   };
 
   return {
@@ -360,17 +361,13 @@ function refuseForeign(request: Request, allowed: readonly string[]): Response |
   );
 }
 
-/** A request whose body the SDK can read again. */
-function reread({ url, method, headers, signal }: Request, body: string): Request {
-  return new Request(url, { method, headers, signal, body });
-}
-
-/** Undefined for text that is not JSON: the SDK answers it by the protocol. */
+/** The value of a body, or the rule that its text breaks. */
 async function parsed(text: string, parse: (text: string) => unknown): Promise<unknown> {
   try {
     return await parse(text);
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof JsonTextError) return error;
+    throw error;
   }
 }
 

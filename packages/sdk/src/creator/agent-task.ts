@@ -1,4 +1,4 @@
-import type { Json } from '@agent-rental/contract';
+import { jsonValue, type Json } from '@agent-rental/contract';
 import * as z from 'zod';
 
 /** The marketplace's task for a connected agent. */
@@ -6,7 +6,7 @@ export const agentTask = z.object({
   run_id: z.string(),
   agent_id: z.string(),
   task: z.string(),
-  input: z.json().optional(),
+  input: jsonValue.optional(),
   input_uri: z.string().optional(),
   timeout_seconds: z.int(),
 });

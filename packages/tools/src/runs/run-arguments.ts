@@ -1,4 +1,4 @@
-import type { ExecuteBody, Json, JsonObject } from '@agent-rental/contract';
+import { readJson, type ExecuteBody, type Json, type JsonObject } from '@agent-rental/contract';
 import type { ToolCallOptions } from '../definitions/rented-tool.js';
 import { creatorLine } from '../text/creator-text.js';
 
@@ -117,7 +117,7 @@ function isJson(value: unknown, depth: number): value is Json {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return undefined;
   }

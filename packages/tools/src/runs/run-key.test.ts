@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalJson, runKey } from './run-key.js';
+import { runKey } from './run-key.js';
 
 const call = {
   scope: 'thread-1',
@@ -22,13 +22,5 @@ describe('runKey', () => {
     { args: { task: 't', input: { a: 1 } } },
   ])('is another for %j', async (change) => {
     expect(await runKey({ ...call, ...change })).not.toBe(await runKey(call));
-  });
-});
-
-describe('canonicalJson', () => {
-  it('is JSON', () => {
-    const value = { b: [1, 'x', null, { d: true }], a: 'ü"' };
-    expect(JSON.parse(canonicalJson(value))).toEqual(value);
-    expect(canonicalJson([undefined])).toBe('[null]');
   });
 });

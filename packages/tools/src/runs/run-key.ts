@@ -1,4 +1,4 @@
-import type { ExecuteBody } from '@agent-rental/contract';
+import { canonicalJson, type ExecuteBody } from '@agent-rental/contract';
 
 /** Identity of a tool call, from the framework. */
 export interface ToolCallIdentity {
@@ -45,17 +45,6 @@ export async function callKey(
  */
 export async function equalCallKey(caller: string, body: ExecuteBody): Promise<string> {
   return sha256(canonicalJson([caller, body]));
-}
-
-/** JSON with sorted keys, without absent values. Equal arguments give equal text. */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const entries = Object.entries(value)
-    .filter(([, item]) => item !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-    .map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`);
-  return `{${entries.join(',')}}`;
 }
 
 async function sha256(text: string): Promise<string> {

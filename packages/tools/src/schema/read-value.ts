@@ -1,3 +1,4 @@
+import { readJson } from '@agent-rental/contract';
 import {
   allowsNull,
   optionsOf,
@@ -67,14 +68,14 @@ function readItem({ items }: TypedNode, place: SchemaNode | undefined, item: unk
   return node === undefined ? item : readValue(node, item);
 }
 
-/** Reads a text. It stays text if the node takes text. */
+/** Reads a text. It stays text if the node takes text, or if a number in it would change. */
 function readText(node: SchemaNode, text: string): unknown {
   const options = optionsOf(node);
   const takesText = options.some(({ kind, values }) => kind === 'string' && values?.includes(text) !== false);
   if (takesText) return text;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = readJson(text);
   } catch {
     return text;
   }

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { InternalRequests } from '../internal-requests.js';
 import { ApiError } from '../../errors/api-error.js';
 import type { Principal } from '../../access/principal.js';
-import { isLarge, readLargeJson } from '../json-body.js';
+import { readStrangersJson } from '../../platform/json/json-gate.js';
 import { rateHeaders } from '../server.js';
 import { listeningUrl } from '../listening-url.js';
 import { createMcpErrorForm } from './mcp-refusal.js';
@@ -45,7 +45,7 @@ export async function mountMcp(
   const mcp = createRentalMcpHandler({
     ...options,
     maxBodyBytes: MOST_BODY_BYTES,
-    parseBody: readBody,
+    parseBody: (text) => readStrangersJson('mcp_message', text),
     onError: (err) => app.log.warn({ err }, 'an MCP request failed'),
   });
   await app.register(async (scope) => {
@@ -82,10 +82,4 @@ export async function mountMcp(
     });
   });
   return { close: (graceMs) => mcp.close(graceMs) };
-}
-
-/** Large messages are read outside the event loop, as the bodies of the HTTP API are. */
-function readBody(text: string): unknown {
-  const bytes = Buffer.from(text);
-  return isLarge(bytes) ? readLargeJson(bytes) : JSON.parse(text);
 }

@@ -6,6 +6,7 @@ import {
   ResponseTooLargeError,
   type OutboundHttp,
 } from '../../platform/outbound-http.js';
+import { JsonTextError, readStrangersJson } from '../../platform/json/json-gate.js';
 import { clientAddress } from '../../rate-limits/client-address.js';
 import { readClientMetadata, type ClientMetadata } from './client-metadata.js';
 import { OAuthError } from './oauth-error.js';
@@ -56,9 +57,10 @@ export function createClientDocuments(outbound: Pick<OutboundHttp, 'fetch'>): Cl
           `it answers ${response.status} ${type === '' ? 'without a type' : 'and not with JSON'}`,
         );
       }
-      return documentOf(id, await readText(response, MOST_BYTES));
+      return documentOf(id, await readStrangersJson('client_document', await readText(response, MOST_BYTES)));
     } catch (error) {
       if (error instanceof OAuthError) throw error;
+      if (error instanceof JsonTextError) throw invalid(`it ${error.message}`);
       if (error instanceof ForbiddenUrlError) throw invalid(error.message);
       if (error instanceof ResponseTooLargeError) throw invalid(`it is larger than ${MOST_BYTES} bytes`);
       throw invalid('it could not be fetched');
@@ -114,13 +116,7 @@ function addressProblem(id: string): string | undefined {
   return undefined;
 }
 
-function documentOf(id: string, text: string): ClientMetadata {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw invalid('it is not JSON');
-  }
+function documentOf(id: string, value: unknown): ClientMetadata {
   if ((value as { client_id?: unknown } | null)?.client_id !== id)
     throw invalid('it names another client_id');
   let read: ReturnType<typeof readClientMetadata>;

@@ -258,7 +258,15 @@ describe('an answer of an endpoint in the wild', () => {
     ['answer_not_json', 'application/json', '<html>'],
     ['answer_not_json', 'text/plain', 'Some words.'],
     ['answer_too_deep', 'application/json', nested(20_000)],
-    ['answer_too_large', 'application/json', `"${'x'.repeat(9 * 1024 * 1024)}"`],
+    ['answer_too_large', 'application/json', `"${'x'.repeat(1024 * 1024)}"`],
+    ['answer_too_large', 'application/json', `[${'[],'.repeat(60_000)}[]]`],
+    [
+      'answer_too_large',
+      'text/event-stream',
+      `event: output\ndata: {"delta":"${'x'.repeat(1024 * 1024)}"}\n\n`,
+    ],
+    ['answer_number', 'application/json', '{"total":1917043659912705297}'],
+    ['answer_number', 'text/event-stream', 'event: done\ndata: {"output":{"total":1e400}}\n\n'],
     ['answer_broke_off', 'text/event-stream', 'event: output\ndata: {"delta":"a"}\n\n'],
     ['stream_event', 'text/event-stream', 'event: output\ndata: {"delta":5}\n\n'],
     [

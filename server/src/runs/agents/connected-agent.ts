@@ -9,6 +9,7 @@ import type { AgentContact } from './contact.js';
 import {
   AgentUnreachableError,
   FAILED_FORM,
+  FAILED_SIZE,
   FAILED_TASK,
   type AgentOutcome,
   type FailureCause,
@@ -131,6 +132,12 @@ export function createConnectedAgents(
   };
 }
 
+/** Texts for the renter, by the rule that an answer breaks. */
+const TOLD: Partial<Record<ConnectedAnswer & string, string>> = {
+  task_failed: FAILED_TASK,
+  answer_too_large: FAILED_SIZE,
+};
+
 /** Converts the answer to the form that the agent declares. */
 async function outcomeOf(
   response: Response,
@@ -145,11 +152,13 @@ async function outcomeOf(
     answer = await readAnswer(response, outputSchema, onText);
   } catch (error) {
     options.signal.throwIfAborted();
-    const cause = error instanceof ResponseTooLargeError ? 'answer_too_large' : 'answer_broke_off';
-    return failed(FAILED_TASK, `${RUN_FAILURES[cause]}.`, { class: cause });
+    if (!(error instanceof ResponseTooLargeError)) {
+      return failed(FAILED_TASK, `${RUN_FAILURES.answer_broke_off}.`, { class: 'answer_broke_off' });
+    }
+    answer = 'answer_too_large';
   }
   if (typeof answer === 'string') {
-    const told = answer === 'task_failed' ? FAILED_TASK : FAILED_FORM;
+    const told = TOLD[answer] ?? FAILED_FORM;
     const detail = answer === 'task_failed' ? 'The endpoint reported a failure' : RUN_FAILURES[answer];
     return failed(told, `${detail}.`, { class: answer });
   }

@@ -1,11 +1,14 @@
-import { isShallowEnough } from '@agent-rental/agent-runner';
-import { outputEvent, type Json } from '@agent-rental/contract';
+import { setImmediate } from 'node:timers/promises';
+import { JSON_BOUNDS, outputEvent, readJson, type Json, type JsonFault } from '@agent-rental/contract';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import * as z from 'zod';
+import { JSON_ENTRIES, JsonTextError, readStrangersJson } from '../../platform/json/json-gate.js';
 import { decoderOf, readText, ResponseTooLargeError } from '../../platform/outbound-http.js';
 
-/** Maximum size of an answer of a creator's endpoint in bytes, as JSON or as a stream. */
-const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+/** Most bytes of a stream. Each delta has some bytes around its text. */
+const MAX_STREAM_BYTES = 8 * 1024 * 1024;
+/** Bytes of a stream that are read in one iteration of the event loop. */
+const PIECE_BYTES = 16 * 1024;
 
 /** Ends a stream. Without `output` the text of all deltas is the output. */
 const doneData = z.object({
@@ -14,7 +17,21 @@ const doneData = z.object({
 });
 
 /** The rule that an answer breaks, as a class of failures. */
-type BrokenRule = 'answer_not_json' | 'answer_too_deep' | 'stream_event' | 'stream_output';
+type BrokenRule =
+  | 'answer_not_json'
+  | 'answer_too_large'
+  | 'answer_too_deep'
+  | 'answer_number'
+  | 'stream_event'
+  | 'stream_output';
+
+const RULES: Readonly<Record<JsonFault, BrokenRule>> = {
+  syntax: 'answer_not_json',
+  bytes: 'answer_too_large',
+  values: 'answer_too_large',
+  depth: 'answer_too_deep',
+  number: 'answer_number',
+};
 
 /** The answer of a creator's endpoint, or the rule that it breaks. `task_failed`: it reports a failure. */
 export type ConnectedAnswer = { output: Json } | BrokenRule | 'task_failed';
@@ -33,34 +50,35 @@ export async function readAnswer(
 ): Promise<ConnectedAnswer> {
   const type = response.headers.get('content-type') ?? '';
   if (/^text\/event-stream\s*(;|$)/i.test(type)) return readStream(response, onText);
-  const text = await readText(response, MAX_ANSWER_BYTES);
-  const answer = readJson(text);
+  const text = await readText(response, JSON_BOUNDS.bytes);
+  const answer = await readDocument(text);
   const isPlainText = /^text\/plain\s*(;|$)/i.test(type) && [wanted].flat().includes('string');
   // A text in JSON stays one, so that an endpoint with a careless type keeps its meaning.
   const isJson = typeof answer === 'object' && (wanted !== 'string' || typeof answer.output === 'string');
-  return isPlainText && !isJson ? { output: text } : answer;
+  return isPlainText && !isJson ? textOutput(text) : answer;
 }
 
-function readJson(text: string): ConnectedAnswer {
+async function readDocument(text: string): Promise<ConnectedAnswer> {
   try {
-    return shallow(JSON.parse(text) as Json);
+    return { output: await readStrangersJson('endpoint_answer', text) };
   } catch (error) {
-    if (error instanceof SyntaxError) return 'answer_not_json';
+    if (error instanceof JsonTextError) return RULES[error.fault];
     throw error;
   }
 }
 
-/** Bounds nesting as for sandboxed agents: a deeper value overflows the stack when it is serialized again. */
-function shallow(output: Json): ConnectedAnswer {
-  return isShallowEnough(output) ? { output } : 'answer_too_deep';
+/** A text as the output. As JSON it can have six times its bytes. */
+function textOutput(text: string): ConnectedAnswer {
+  return Buffer.byteLength(JSON.stringify(text)) > JSON_BOUNDS.bytes ? 'answer_too_large' : { output: text };
 }
 
 async function readStream(response: Response, onText: (delta: string) => void): Promise<ConnectedAnswer> {
   const read: { text: string; answer?: ConnectedAnswer } = { text: '' };
   const take = ({ event, data }: EventSourceMessage): void => {
     if (event === 'output') {
-      const { delta } = outputEvent.parse(JSON.parse(data));
+      const { delta } = outputEvent.parse(readEvent(data));
       read.text += delta;
+      if (read.text.length > JSON_BOUNDS.bytes) throw new ResponseTooLargeError('the output is too large');
       onText(delta);
     } else if (event === 'done') {
       read.answer = conclude(data, read.text);
@@ -72,8 +90,9 @@ async function readStream(response: Response, onText: (delta: string) => void): 
       try {
         take(event);
       } catch (error) {
-        if (!(error instanceof SyntaxError) && !(error instanceof z.ZodError)) throw error;
-        read.answer = 'stream_event';
+        if (error instanceof JsonTextError && error.fault !== 'syntax') read.answer = RULES[error.fault];
+        else if (error instanceof JsonTextError || error instanceof z.ZodError) read.answer = 'stream_event';
+        else throw error;
       }
     },
   });
@@ -83,9 +102,12 @@ async function readStream(response: Response, onText: (delta: string) => void): 
   // Leaving the loop closes the connection.
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) throw new ResponseTooLargeError('the stream is too large');
-    parser.feed(lines(decoder.decode(chunk, { stream: true })));
-    if (read.answer !== undefined) return read.answer;
+    if (size > MAX_STREAM_BYTES) throw new ResponseTooLargeError('the stream is too large');
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+      if (at > 0) await setImmediate();
+      parser.feed(lines(decoder.decode(chunk.subarray(at, at + PIECE_BYTES), { stream: true })));
+      if (read.answer !== undefined) return read.answer;
+    }
   }
   throw new Error('The stream ended before it was done.');
 }
@@ -103,9 +125,13 @@ function toLineFeeds(): (piece: string) => string {
 
 /** Streamed text cannot be taken back, so an output that follows deltas must begin with them. */
 function conclude(data: string, text: string): ConnectedAnswer {
-  const { status, output } = doneData.parse(JSON.parse(data));
+  const { status, output } = doneData.parse(readEvent(data));
   if (status === 'failed') return 'task_failed';
-  if (output === undefined) return { output: text };
+  if (output === undefined) return textOutput(text);
   if (typeof output === 'string' && !output.startsWith(text)) return 'stream_output';
-  return shallow(output as Json);
+  return { output: output as Json };
+}
+
+function readEvent(data: string): unknown {
+  return readJson(data, JSON_ENTRIES.endpoint_event);
 }

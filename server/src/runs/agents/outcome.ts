@@ -1,5 +1,5 @@
 import { NOT_IN_FORM } from '@agent-rental/agent-runner';
-import type { Json, RunFailureClass } from '@agent-rental/contract';
+import { TOO_LARGE, type Json, type RunFailureClass } from '@agent-rental/contract';
 import { SandboxFaultError, SandboxUnavailableError } from '@agent-rental/sandbox';
 
 /** Why a run failed, as its creator is told: nothing of its input or output. */
@@ -22,6 +22,7 @@ export type AgentOutcome =
  * an agent is.
  */
 export const FAILED_TASK = 'The agent could not do the task.';
+export const FAILED_SIZE = `The output ${TOO_LARGE}.`;
 export const FAILED_FORM = `${NOT_IN_FORM}.`;
 
 /** Whether sandboxes failed, and not the agent. Its run is made good, also where a part of its output has left. */

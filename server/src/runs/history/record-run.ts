@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../calls/waiting-callers.js';
 import type { Slots } from '../queue/slots.js';
 import type { Task } from '../task.js';
@@ -16,6 +17,8 @@ export async function recordRun(
   { patienceMs }: Pick<Caller, 'patienceMs'>,
 ): Promise<StartedRun | undefined> {
   const { runId, owner, listing, key, digest, salt } = task;
+  // A large input takes milliseconds to sort: an iteration of the event loop without its other work.
+  if (typeof task.input === 'object') await setImmediate();
   const run = {
     id: runId,
     listingId: listing.id,

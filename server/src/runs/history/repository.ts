@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { canonicalJson, type Json } from '@agent-rental/contract';
 import { sql, type Selectable } from 'kysely';
 import { seenBy, type Owner } from '../../access/owner.js';
@@ -103,6 +104,8 @@ export interface RunRepository {
   isKeyCancelled(owner: Owner, idempotencyKey: string): Promise<boolean>;
 }
 
+const LARGE_OUTPUT_BYTES = 32 * 1024;
+
 /** Context under which an output is sealed. */
 const outputContext = (runId: string) => `run-output:${runId}`;
 
@@ -183,8 +186,12 @@ export function createRunRepository(db: Db, keys: Keys, resultQuotaBytes?: numbe
 
   const sealedResult = async (run: FinishedRun, knownSalt: Buffer | undefined): Promise<RunResult> => {
     const salt = knownSalt ?? (await saltOf(run.runId));
+    // A large output takes milliseconds to parse, to serialize and to sort: each has an iteration of the event loop.
+    await setImmediate();
+    const output = keys.seal(JSON.stringify(run.output), outputContext(run.runId));
+    if (output.length > LARGE_OUTPUT_BYTES) await setImmediate();
     return {
-      output: keys.seal(JSON.stringify(run.output), outputContext(run.runId)),
+      output,
       output_digest: saltedDigest(salt, run.output),
       cost_lamports: run.costLamports,
       duration_ms: run.durationMs,

@@ -1,4 +1,4 @@
-import { isShallowEnough } from '@agent-rental/agent-runner';
+import { setImmediate } from 'node:timers/promises';
 import { RENTAL_TERMS } from '@agent-rental/contract';
 import type { Chain } from '../../chain/index.js';
 import type { IndexedStatus } from '../../credentials/index.js';
@@ -100,7 +100,8 @@ const MAX_FILE_INPUT_BYTES = 24 * 1024 * 1024;
 export async function withInput(task: Task, read: (inputUri: string) => Promise<FileInput>): Promise<Task> {
   if (task.inputUri === undefined) return task;
   const { value: input, files } = await read(task.inputUri);
-  if (!isShallowEnough(input)) throw new ApiError('invalid_request', 'input_uri: is nested too deeply.');
+  // It was parsed in this iteration of the event loop, and is serialized in the next one.
+  await setImmediate();
   if (typeof input !== 'string' && (typeof input !== 'object' || input === null || Array.isArray(input))) {
     throw new ApiError('invalid_request', 'input_uri: a JSON file must hold an object or a string.');
   }

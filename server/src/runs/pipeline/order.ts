@@ -1,17 +1,14 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { isShallowEnough } from '@agent-rental/agent-runner';
 import {
   canonicalJson,
   idempotencyKey as keySchema,
+  JSON_BOUNDS,
   MAX_KEY_WINDOW_SECONDS,
   type ExecuteBody,
 } from '@agent-rental/contract';
 import type { Owner } from '../../access/owner.js';
 import { ApiError } from '../../errors/api-error.js';
 import type { CallKey, Order } from '../task.js';
-
-/** Largest `input`, as JSON. */
-const MAX_INPUT_BYTES = 1024 * 1024;
 
 /**
  * Step 1, before the listing is known: validates an execute request and gives its run an id.
@@ -24,12 +21,11 @@ export function parseOrder(owner: Owner, body: ExecuteBody, idempotencyKey: stri
   }
   if (body.input !== undefined) {
     const size = Buffer.byteLength(JSON.stringify(body.input));
-    if (size > MAX_INPUT_BYTES) {
-      throw new ApiError('invalid_request', `input: has ${size} bytes; the most is ${MAX_INPUT_BYTES}.`, {
+    if (size > JSON_BOUNDS.bytes) {
+      throw new ApiError('invalid_request', `input: has ${size} bytes; the most is ${JSON_BOUNDS.bytes}.`, {
         next: 'Send more as a file: POST /v1/files gives an input_uri.',
       });
     }
-    if (!isShallowEnough(body.input)) throw new ApiError('invalid_request', 'input: is nested too deeply.');
   }
   return {
     runId: randomUUID(),

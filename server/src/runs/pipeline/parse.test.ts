@@ -10,12 +10,6 @@ const parse = (asked: Partial<ExecuteBody>, key?: string) => {
   return taskOf(parseOrder(loginOf('wallet'), body, key), body, listing);
 };
 
-function nested(depth: number): Record<string, never> {
-  let value: Record<string, unknown> = {};
-  for (let level = 0; level < depth; level += 1) value = { a: value };
-  return value as Record<string, never>;
-}
-
 it('input and input_uri together are refused [EXE-4]', () => {
   expect(() => parse({ input: 'a', input_uri: 'ipfs://b' })).toThrow(/not both/);
   expect(() => parse({ input: {}, input_uri: 'ipfs://b' })).toThrow(/not both/);
@@ -26,11 +20,6 @@ it('an input is taken up to 1 MiB of JSON, counted in bytes; a larger one is poi
   expect(parse({ input: 'x'.repeat(room) }).input).toHaveLength(room);
   expect(() => parse({ input: 'x'.repeat(room + 1) })).toThrow(/^input: has 1048577 bytes.*POST \/v1\/files/);
   expect(() => parse({ input: 'ü'.repeat(room - 1) })).toThrow(/^input: has/);
-});
-
-it('an input nested too deeply is refused', () => {
-  expect(parse({ input: nested(60) }).input).toBeDefined();
-  expect(() => parse({ input: nested(70) })).toThrow(/nested too deeply/);
 });
 
 it.each([
