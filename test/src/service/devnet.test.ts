@@ -91,7 +91,8 @@ describe.runIf(surfnetRunsHere)('docs/devnet.md', () => {
   }, 60_000);
   afterAll(async () => {
     if (server?.pid !== undefined && server.exitCode === null) {
-      const ended = new Promise((resolve) => server?.once('exit', resolve));
+      // The output ends with the last process of the group, which still uses the database while the shell has ended.
+      const ended = new Promise((resolve) => server?.once('close', resolve));
       process.kill(-server.pid, 'SIGTERM');
       await ended;
     }
