@@ -27,6 +27,7 @@ export {
   type ProxiedCall,
   type RpcFault,
 } from './hostile-rpc.js';
+export type { JsonEntry } from '../platform/json/json-gate.js';
 export { readBody, startHttpStandIn, type HttpStandIn, type StandInListener } from './http-stand-in.js';
 export { startTestMarket, type TestMarket } from './market/local-market.js';
 export { readWhatIsSeldomRead } from './seldom-reads.js';

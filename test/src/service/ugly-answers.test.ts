@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { JSON_BOUNDS } from '@agent-rental/contract';
+import type { JsonEntry } from '@agent-rental/server/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PRICE, rentAgent, textAgent } from '../support/agents/agents.js';
 import { sellAgent } from '../support/agents/market-agents.js';
@@ -42,9 +43,22 @@ const TEXTS: Record<string, string> = {
   '1 MB of digits': `{"a":${'9'.repeat(1_000_000)}}`,
 };
 
-/** The ways in which the text of a stranger reaches the service and leaves it again. */
-const PLACES = ['JSON', 'event', 'delta', 'model', 'file'] as const;
-type Place = (typeof PLACES)[number];
+/** A way in which the text of a stranger reaches the service. */
+type Place = 'JSON' | 'event' | 'delta' | 'model' | 'file';
+
+/** The places at which each entry of JSON is played. */
+const PLACES: Record<JsonEntry, readonly Place[]> = {
+  endpoint_answer: ['JSON'],
+  endpoint_event: ['event', 'delta'],
+  model_event: ['model'],
+  input_file: ['file'],
+  // `event-loop.test.ts` plays requests on each route.
+  request_body: [],
+  manifest_body: [],
+  mcp_message: [],
+  // A document has at most 10,000 bytes.
+  client_document: [],
+};
 
 let stateDir: string;
 let marketplace: OwnMarketplace;
@@ -167,7 +181,7 @@ test.skipIf(IS_QUICK)(
   { timeout: 600_000 },
   async () => {
     const tooLong: string[] = [];
-    for (const place of PLACES) {
+    for (const place of Object.values(PLACES).flat()) {
       for (const [what, text] of Object.entries(TEXTS)) {
         let held = Number.POSITIVE_INFINITY;
         for (let attempt = 0; attempt < ATTEMPTS && held >= MOST_HELD_MS; attempt += 1) {
