@@ -149,9 +149,10 @@ test.runIf(canBackUp && !IS_QUICK)(
     // An hour passes, and the market continues.
     const unixTimestamp = Math.floor(Date.now() / 1_000) + HOUR_SECONDS;
     await askChain(chain.chain, 'localchain_warp', { unixTimestamp });
-    const laterLoad = startLoad(renterAt, byTask, 'later');
+    // A cached blockhash has expired in that hour. These two transactions give each replica a new one before the load.
     await topUp(clientOf(renter, 0), signer, byTask, { amount_lamports: 10 * PRICE });
     await rent(clientOf(late, 1), keypairSigner(late), byTask, { deposit_lamports: DEPOSIT });
+    const laterLoad = startLoad(renterAt, byTask, 'later');
     const lateRun = await clientOf(late, 0).execute({ agent_id: byTask, task: 'answer late' });
     const lost = await createApiKey(clientOf(renter, 1), signer, 'lost');
     const newListing = await publishAgent(creator, 'per_query');
