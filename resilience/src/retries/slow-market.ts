@@ -1,7 +1,12 @@
 import { rent } from '@agent-rental/sdk/solana';
 import { PRICE, publishAgent, textAgent } from '@agent-rental/test/support/agents/agents';
 import { slowTask, startSlowAgents } from '@agent-rental/test/support/agents/slow-agents';
-import { newStateDir, removeStateDir, startMarketplace } from '@agent-rental/test/support/marketplace';
+import {
+  newStateDir,
+  removeStateDir,
+  startMarketplace,
+  withoutExamples,
+} from '@agent-rental/test/support/marketplace';
 import { newParticipant } from '@agent-rental/test/support/participant';
 import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
 import { until } from '@agent-rental/test/support/timing/until';
@@ -18,7 +23,7 @@ export type Renter = Awaited<ReturnType<Market['newRenter']>>;
 export async function openMarket(agentCount = 1) {
   const agents = await startSlowAgents();
   const stateDir = await newStateDir();
-  const env = { MODEL_BASE_URL: agents.modelUrl, MODEL_NAME: 'stand-in' };
+  const env = withoutExamples(agents.modelUrl);
   const marketplace = await startMarketplace(stateDir, env);
   const stop = async (): Promise<void> => {
     await marketplace.stop();

@@ -9,6 +9,7 @@ import {
   removeStateDir,
   startMarketplace,
   type OwnMarketplace,
+  withoutExamples,
 } from '@agent-rental/test/support/marketplace';
 import {
   descendants,
@@ -60,7 +61,7 @@ export class SoakMarket {
   }
 
   async start(): Promise<void> {
-    const model = { MODEL_BASE_URL: this.#modelUrl, MODEL_NAME: 'stand-in' };
+    const model = withoutExamples(this.#modelUrl);
     const limits = { RATE_LIMIT_PER_MINUTE: '1000000', EXECUTIONS_PER_MINUTE: '1000000' };
     const env = { ...model, ...limits, NODE_OPTIONS: '--inspect=127.0.0.1:0' };
     this.server = await startMarketplace(this.#stateDir, env);

@@ -11,6 +11,7 @@ import {
   removeStateDir,
   startMarketplace,
   type OwnMarketplace,
+  withoutExamples,
 } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 
@@ -26,7 +27,7 @@ describe.runIf(browserPath !== undefined)('on the page for publishing, a wallet 
     model = await startModelStandIn();
     model.always(ANSWER);
     stateDir = await newStateDir();
-    marketplace = await startMarketplace(stateDir, { MODEL_BASE_URL: model.baseUrl, MODEL_NAME: 'stand-in' });
+    marketplace = await startMarketplace(stateDir, withoutExamples(model.baseUrl));
     browser = await openBrowser();
   }, 120_000);
   afterAll(async () => {

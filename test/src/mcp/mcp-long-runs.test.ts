@@ -6,6 +6,7 @@ import {
   removeStateDir,
   startMarketplace,
   type OwnMarketplace,
+  withoutExamples,
 } from '../support/marketplace.js';
 import { FORM } from '../support/form.js';
 import { newParticipant, type Participant } from '../support/participant.js';
@@ -28,7 +29,7 @@ let marketplace: OwnMarketplace;
 let agentId: string;
 const parties: Record<string, Participant> = {};
 
-const env = () => ({ MODEL_BASE_URL: agents.modelUrl, MODEL_NAME: 'stand-in' });
+const env = () => withoutExamples(agents.modelUrl);
 const SHORT_WAIT = { MCP_WAIT_SECONDS: '2' };
 /** The other forms wait for the short time alone. */
 const IS_FULL = FORM === 'full';

@@ -7,6 +7,7 @@ import {
   removeStateDir,
   startMarketplace,
   type OwnMarketplace,
+  withoutExamples,
 } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 import { openRawMcpSession, type RawMcpSession } from '../support/raw-mcp-session.js';
@@ -37,8 +38,7 @@ describe.skipIf(IS_QUICK)('an equal call over MCP', () => {
     agents = await startSlowAgents();
     stateDir = await newStateDir();
     marketplace = await startMarketplace(stateDir, {
-      MODEL_BASE_URL: agents.modelUrl,
-      MODEL_NAME: 'stand-in',
+      ...withoutExamples(agents.modelUrl),
       RECONNECT_GRACE_SECONDS,
     });
     agentId = await publishAgent(await newParticipant(marketplace), textAgent(agents.modelUrl));

@@ -8,6 +8,7 @@ import {
   removeStateDir,
   startMarketplace,
   type OwnMarketplace,
+  withoutExamples,
 } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 
@@ -17,7 +18,7 @@ let marketplace: OwnMarketplace;
 let agentId: string;
 let renter: Participant;
 
-const start = () => startMarketplace(stateDir, { MODEL_BASE_URL: agents.modelUrl, MODEL_NAME: 'stand-in' });
+const start = () => startMarketplace(stateDir, withoutExamples(agents.modelUrl));
 
 beforeAll(async () => {
   agents = await startSlowAgents();

@@ -58,6 +58,7 @@ describe.runIf(browserPath !== undefined)('a person who gives a client the addre
     });
     stateDir = await newStateDir();
     trusting = await startMarketplace(stateDir, {
+      EXAMPLES: 'off',
       ALLOW_LOOPBACK: new URL(document.url).origin,
       NODE_EXTRA_CA_CERTS: document.certificateFile,
     });

@@ -9,6 +9,7 @@ import {
   removeStateDir,
   startMarketplace,
   type OwnMarketplace,
+  withoutExamples,
 } from '../support/marketplace.js';
 import { startModelStandIn, type ModelStandIn } from '../support/agents/model-stand-in.js';
 import { newParticipant, type Participant } from '../support/participant.js';
@@ -31,10 +32,10 @@ async function operate(...args: string[]): Promise<string> {
 beforeAll(async () => {
   model = await startModelStandIn();
   stateDir = await newStateDir();
-  const env = { MODEL_BASE_URL: model.baseUrl, MODEL_NAME: 'stand-in' };
-  // The examples wait for no operator.
-  await (await startMarketplace(stateDir, env)).stop();
-  marketplace = await startMarketplace(stateDir, { ...env, REVIEW: 'operator' });
+  marketplace = await startMarketplace(stateDir, {
+    ...withoutExamples(model.baseUrl),
+    REVIEW: 'operator',
+  });
   creator = await newParticipant(marketplace);
   renter = await newParticipant(marketplace);
 }, 180_000);

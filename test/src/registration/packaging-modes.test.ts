@@ -12,6 +12,7 @@ import {
   removeStateDir,
   startMarketplace,
   type OwnMarketplace,
+  withoutExamples,
 } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 
@@ -83,7 +84,7 @@ beforeAll(async () => {
     for (;;) (await model.nextCall()).answer(ANSWER);
   })();
   stateDir = await newStateDir();
-  marketplace = await startMarketplace(stateDir, { MODEL_BASE_URL: model.baseUrl, MODEL_NAME: 'stand-in' });
+  marketplace = await startMarketplace(stateDir, withoutExamples(model.baseUrl));
   for (const mode of MODES) await sell(mode);
 }, 120_000);
 afterAll(async () => {

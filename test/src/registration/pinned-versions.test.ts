@@ -10,6 +10,7 @@ import {
   removeStateDir,
   startMarketplace,
   type OwnMarketplace,
+  withoutExamples,
 } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 
@@ -27,7 +28,7 @@ let creator: Participant;
 beforeAll(async () => {
   model = await startModelStandIn();
   stateDir = await newStateDir();
-  marketplace = await startMarketplace(stateDir, { MODEL_BASE_URL: model.baseUrl, MODEL_NAME: 'stand-in' });
+  marketplace = await startMarketplace(stateDir, withoutExamples(model.baseUrl));
   creator = await newParticipant(marketplace);
 }, 120_000);
 

@@ -7,6 +7,7 @@ import {
   removeStateDir,
   startMarketplace,
   type OwnMarketplace,
+  withoutExamples,
 } from '../support/marketplace.js';
 import { startModelStandIn, type ModelCall, type ModelStandIn } from '../support/agents/model-stand-in.js';
 import { newParticipant, type Participant } from '../support/participant.js';
@@ -121,7 +122,7 @@ beforeAll(async () => {
     await headersLeft;
     return new Response(null, { status: 503 });
   });
-  marketplace = await startMarketplace(stateDir, { MODEL_BASE_URL: model.baseUrl, MODEL_NAME: 'stand-in' });
+  marketplace = await startMarketplace(stateDir, withoutExamples(model.baseUrl));
   const creator = await newParticipant(marketplace);
   renter = await newParticipant(marketplace);
   void (async () => {

@@ -8,6 +8,7 @@ import {
   removeStateDir,
   startMarketplace,
   type OwnMarketplace,
+  withoutExamples,
 } from '../support/marketplace.js';
 import { startModelStandIn, type ModelStandIn } from '../support/agents/model-stand-in.js';
 import { newParticipant, type Participant } from '../support/participant.js';
@@ -37,8 +38,7 @@ beforeAll(async () => {
   });
   stateDir = await newStateDir();
   marketplace = await startMarketplace(stateDir, {
-    MODEL_BASE_URL: standIn.baseUrl,
-    MODEL_NAME: 'stand-in',
+    ...withoutExamples(standIn.baseUrl),
     QUEUE_MAX_LENGTH: '4',
     QUEUE_MAX_WAIT_SECONDS: '20',
   });

@@ -6,7 +6,13 @@ import { rent } from '@agent-rental/sdk/solana';
 import { Pool } from 'pg';
 import { leftBehind, takeCensus, type Census } from './processes/census.js';
 import { inspect, type Inspector } from './processes/inspector.js';
-import { newStateDir, removeStateDir, startMarketplace, type OwnMarketplace } from './marketplace.js';
+import {
+  newStateDir,
+  removeStateDir,
+  startMarketplace,
+  type OwnMarketplace,
+  withoutExamples,
+} from './marketplace.js';
 import { newParticipant } from './participant.js';
 import type { Renter } from './renter.js';
 import { until } from './timing/until.js';
@@ -42,8 +48,7 @@ export async function startBusyMarketplace(
   const agents = await startSlowAgents(onAgentRequest);
   const stateDir = await newStateDir();
   const server = await startMarketplace(stateDir, {
-    MODEL_BASE_URL: agents.modelUrl,
-    MODEL_NAME: 'stand-in',
+    ...withoutExamples(agents.modelUrl),
     NODE_OPTIONS: '--inspect=127.0.0.1:0',
     RATE_LIMIT_PER_MINUTE: '1000000',
     EXECUTIONS_PER_MINUTE: '1000000',

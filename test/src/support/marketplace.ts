@@ -83,6 +83,11 @@ export function removeStateDir(path: string): Promise<void> {
   return rm(path, { recursive: true, force: true });
 }
 
+/** The environment of a server without examples, whose agents may call a model on this machine. */
+export function withoutExamples(modelUrl: string): Record<string, string> {
+  return { EXAMPLES: 'off', ALLOW_LOOPBACK: new URL(modelUrl).origin };
+}
+
 /** Starts a server without waiting for it, on free ports. */
 export function spawnServer(stateDir: string, env: Record<string, string> = {}): ChildProcess {
   return spawn(process.execPath, [MAIN], {

@@ -89,9 +89,8 @@ test.skipIf(IS_QUICK).each(Object.entries(KINDS_OF))(
   async (driver, kinds) => {
     market = await startMarketplace(stateDir, {
       SANDBOX_DRIVER: driver,
-      MODEL_BASE_URL: model.url,
-      MODEL_NAME: 'stand-in',
-      ALLOW_LOOPBACK: new URL(agents.agentUrl).origin,
+      EXAMPLES: 'off',
+      ALLOW_LOOPBACK: [agents.agentUrl, model.url].map((url) => new URL(url).origin).join(),
     });
     const languages = [...new Set(kinds.map(({ language }) => language))];
     const runCode = await rentAgent(market, 'declarative', model.url, {
