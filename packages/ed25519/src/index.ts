@@ -1,1 +1,2 @@
-export { isPublicKey, verifySignature, type SignedMessage } from './verify.js';
+export { isPublicKey, verifySignature } from './verify.js';
+export type { SignedMessage } from './equation.js';

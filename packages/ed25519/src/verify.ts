@@ -1,14 +1,8 @@
-import { ed25519 } from '@noble/curves/ed25519.js';
+import { isPrimeOrderPoint, libraryEquation, platformEquation, type SignedMessage } from './equation.js';
 
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
-
-/** A message, its signature, and the signer's public key. */
-export interface SignedMessage {
-  readonly signature: Uint8Array;
-  readonly message: Uint8Array;
-  readonly publicKey: Uint8Array;
-}
+const holds = platformEquation ?? libraryEquation;
 
 /**
  * Whether bytes are a public key that has a private key: 32 bytes, the canonical encoding of a point of the prime-order
@@ -22,24 +16,20 @@ export function isPublicKey(bytes: Uint8Array): boolean {
 /**
  * Whether the key made the signature over the message. The check is strict, so that all parts of the service agree:
  *
- * - Key and `R` are canonical encodings of points of the prime-order group.
+ * - Key and `R` are canonical encodings of points of the prime-order group, and not of its identity.
  * - `S` is below the group's order.
  * - The equation holds.
  *
  * @returns false for everything else, malformed bytes included
  */
-export function verifySignature({ signature, message, publicKey }: SignedMessage): boolean {
-  if (signature.length !== SIGNATURE_BYTES || !isPublicKey(publicKey)) return false;
-  if (!isPrimeOrderPoint(signature.subarray(0, KEY_BYTES))) return false;
-  // With both points in the prime-order group, the library's cofactored equation equals the plain one.
-  return ed25519.verify(signature, message, publicKey, { zip215: false });
+export function verifySignature(signed: SignedMessage): boolean {
+  const { signature, publicKey } = signed;
+  if (signature.length !== SIGNATURE_BYTES || publicKey.length !== KEY_BYTES) return false;
+  // The cheap check first: a wrong signature costs little.
+  return !hasIdentity(signature) && holds(signed) && isPublicKey(publicKey);
 }
 
-function isPrimeOrderPoint(bytes: Uint8Array): boolean {
-  try {
-    const point = ed25519.Point.fromBytes(bytes, false);
-    return !point.isSmallOrder() && point.isTorsionFree();
-  } catch {
-    return false;
-  }
+/** Whether `R` is the identity, the only point of small order in the prime-order group. */
+function hasIdentity(signature: Uint8Array): boolean {
+  return signature[0] === 1 && signature.subarray(1, KEY_BYTES).every((byte) => byte === 0);
 }

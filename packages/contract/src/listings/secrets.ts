@@ -12,6 +12,11 @@ const LONGEST_PATH = 200;
 /** Different characters of a real secret, at least. A placeholder repeats few. */
 const LEAST_DISTINCT = 8;
 
+/** No form is shorter. */
+const SHORTEST = 20;
+/** Each match has one of these. A text without them is read once, and not once for each form. */
+const MARKS = /sk-|A[KS]IA|gh[pousr]_|github_pat_|ark_|whsec_|eyJ|-----BEGIN|\[/;
+
 /** A match starts at the start of a word, so that each text is read once. */
 const START = '(?<![\\w-])';
 
@@ -75,6 +80,7 @@ export function findSecrets(value: unknown, path = ''): FoundSecret[] {
 }
 
 function kindOf(text: string): string | undefined {
+  if (text.length < SHORTEST || !MARKS.test(text)) return undefined;
   for (const { kind, form, isFixed, isMixed } of FORMS) {
     for (const [match] of text.matchAll(form)) {
       if (isMixed === true && !(/\d/.test(match) && /[A-Z]/.test(match))) continue;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
-import type { SignedMessage } from '../verify.js';
+import type { SignedMessage } from '../equation.js';
 
 type Point = InstanceType<typeof ed25519.Point>;
 
@@ -140,6 +140,7 @@ export function edgeCases(): Record<string, SignedMessage> {
       'plain',
     ],
     ['11: key of small order, with y not below p', order4(NON_CANONICAL_POINTS[3]), nonce, 'plain'],
+    ['12: R the identity, by the owner of the key', honest, { scalar: 0n, torsion: zero }, 'plain'],
   ];
   return Object.fromEntries(
     all.map(([name, key, r, equation, excess = 0n]) => {

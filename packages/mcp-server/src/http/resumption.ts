@@ -12,6 +12,9 @@ const PURPOSE = 'mcp-call';
 /** Longest id of an event; clients send it back in a header, and most proxies allow 8 KB of headers. */
 const MAX_LENGTH = 6_000;
 
+/** Longest call of which an id is made, in characters of JSON. Compressing a longer one takes too long, and is seldom enough. */
+const MAX_CALL_LENGTH = 32_000;
+
 /** A tool call that every replica can resume. */
 export interface ResumableCall {
   /** Names the call, so that its payment or `new_run` happens once. */
@@ -34,6 +37,7 @@ export class Resumption {
 
   /** The events' ids for a call; undefined for a call that is too long. */
   eventIds(callerId: string, call: ResumableCall): (() => string) | undefined {
+    if (JSON.stringify(call.request).length > MAX_CALL_LENGTH) return undefined;
     const token = this.#signer.write(PURPOSE, { ...call, caller: digest(callerId) });
     if (token.length > MAX_LENGTH) return undefined;
     const stream = randomUUID().slice(0, 8);
