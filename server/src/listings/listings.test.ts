@@ -117,11 +117,11 @@ describe('a search', () => {
 
   it.each([
     ['invoices', 'relevance', ['invoices', 'contracts']],
-    ['invoices', 'rating', ['contracts', 'invoices']],
+    ['invoices', 'rating', ['invoices', 'contracts']],
     ['invoices', 'price_asc', ['invoices', 'contracts']],
     ['invoices', 'price_desc', ['contracts', 'invoices']],
     ['invoices', 'newest', ['contracts', 'invoices']],
-    ['', 'rating', ['contracts', 'invoices', 'code']],
+    ['', 'rating', ['invoices', 'contracts', 'code']],
     ['', 'price_asc', ['invoices', 'code', 'contracts']],
     ['', 'price_desc', ['contracts', 'code', 'invoices']],
     ['', 'relevance', ['code', 'contracts', 'invoices']],
@@ -153,6 +153,24 @@ describe('a search', () => {
     expect((await listings.detail(ids['code'] ?? '')).description).toBe(LONG);
     const { listings: short } = await search({ category: 'finance' });
     expect(short[0]?.description).toBe('Reads invoices and finds due amounts.');
+  });
+
+  it('sorted by rating has many good reviews before a single better one, and a bad one last [LST-25]', async () => {
+    const rated = [
+      ['one of 5', 5, 1],
+      ['twelve of 4.92', 59, 12],
+      ['none', 0, 0],
+      ['one of 1', 1, 1],
+    ] as const;
+    for (const [title, rating_sum, review_count] of rated)
+      await insertListing(database.db, { creator, title, category: ['sales'], rating_sum, review_count });
+    const page = await search({ category: 'sales', sort: 'rating' });
+    expect(page.listings.map(({ title }) => title)).toEqual([
+      'twelve of 4.92',
+      'one of 5',
+      'none',
+      'one of 1',
+    ]);
   });
 
   it('has stable pages: each listing is on one of them, also where the order has ties [LST-36]', async () => {

@@ -80,7 +80,6 @@ describe('a search', () => {
   );
 
   test.each([
-    ['rating', 'rating', -1],
     ['price_asc', 'price_sol', 1],
     ['price_desc', 'price_sol', -1],
   ] as const)('sorted by %s [LST-25, LST-26]', async (sort, field, sign) => {
@@ -88,6 +87,15 @@ describe('a search', () => {
     expect(new Set(idsOf(listings))).toEqual(new Set(idsOf(onSale)));
     const values = listings.map((listing) => Number(listing[field]));
     expect(values).toEqual(values.toSorted((a, b) => sign * (a - b)));
+  });
+
+  test('sorted by rating, as if each had five further ratings of 3 [LST-25]', async () => {
+    const { listings } = await search('?sort=rating');
+    expect(new Set(idsOf(listings))).toEqual(new Set(idsOf(onSale)));
+    const values = listings.map(({ rating, review_count: count }) => {
+      return (Number(rating) * Number(count) + 15) / (Number(count) + 5);
+    });
+    expect(values).toEqual(values.toSorted((a, b) => b - a));
   });
 
   test('by words of title and description [LST-19]', async () => {

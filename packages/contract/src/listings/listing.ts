@@ -95,7 +95,11 @@ export const searchListingsQuery = z.strictObject({
   min_price: queryNumber(z.number().min(0).max(1_000_000)).optional(),
   max_price: queryNumber(z.number().min(0).max(1_000_000)).optional(),
   min_rating: queryNumber(z.number().min(0).max(5)).optional(),
-  sort: sortOrder.default('relevance'),
+  sort: sortOrder
+    .default('relevance')
+    .describe(
+      'rating: by the average with five further ratings of 3, so that one review does not outweigh many.',
+    ),
   ...page,
 });
 

@@ -6,6 +6,7 @@ create table listing_search (
   published_at timestamptz not null,
   price_lamports bigint not null,
   rating float8 not null,
+  rating_order float8 not null,
   finance boolean not null,
   legal boolean not null,
   coding boolean not null,
@@ -22,7 +23,8 @@ create index listing_search_document on listing_search using gin (document) with
 create index listing_search_newest on listing_search (published_at desc, seq) include (price_lamports, rating, finance, legal, coding, research, sales, content, one_time, subscription, per_query);
 create index listing_search_price_asc on listing_search (price_lamports, published_at desc, seq) include (rating, finance, legal, coding, research, sales, content, one_time, subscription, per_query);
 create index listing_search_price_desc on listing_search (price_lamports desc, published_at desc, seq) include (rating, finance, legal, coding, research, sales, content, one_time, subscription, per_query);
-create index listing_search_rating on listing_search (rating desc, published_at desc, seq) include (price_lamports, finance, legal, coding, research, sales, content, one_time, subscription, per_query);
+create index listing_search_least_rating on listing_search (rating);
+create index listing_search_rating on listing_search (rating_order desc, published_at desc, seq) include (price_lamports, rating, finance, legal, coding, research, sales, content, one_time, subscription, per_query);
 
 -- How many active listings have a term, but for `search_term_deltas`; the view `search_term_counts` adds both.
 create table search_terms (
@@ -63,6 +65,8 @@ create view searchable_listings as
     case when failing_since is null then published_at else published_at - interval '1000 years' end as published_at,
     price_lamports,
     rating_sum::float8 / greatest(review_count, 1)::float8 as rating,
+    -- The order by rating. Five further ratings of 3 keep one review from outweighing many.
+    (rating_sum + 15)::float8 / (review_count + 5)::float8 as rating_order,
     'finance' = any (category) as finance, 'legal' = any (category) as legal, 'coding' = any (category) as coding,
     'research' = any (category) as research, 'sales' = any (category) as sales, 'content' = any (category) as content,
     rental_model = 'one_time' as one_time, rental_model = 'subscription' as subscription,

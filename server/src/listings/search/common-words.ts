@@ -91,7 +91,7 @@ export function createSearchParts(db: Db): SearchParts {
     const total = isCounted ? sql`${listings}::bigint` : sql`(select count(*) from found)`;
     const rows = await run(sql<ListingSummaryRow & { total: bigint; position: bigint | null }>`
       with found as (
-        select seq, published_at, price_lamports, rating from listing_search
+        select seq, published_at, price_lamports, rating, rating_order from listing_search
         where ${every([sql`document @@ (${documents})`], rangeConditions(search))}
         offset 0
       )

@@ -13,7 +13,7 @@ const and = (conditions: readonly Sql[]): Sql =>
 /** Orders of `listing_search` that an index has. Ties are broken to the end, or a row could be on two pages. */
 export const ORDERS = {
   newest: 'published_at desc, seq',
-  rating: 'rating desc, published_at desc, seq',
+  rating: 'rating_order desc, published_at desc, seq',
   price_asc: 'price_lamports, published_at desc, seq',
   price_desc: 'price_lamports desc, published_at desc, seq',
 };

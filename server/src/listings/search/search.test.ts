@@ -59,7 +59,7 @@ async function plainly(search: Search): Promise<{ ids: string[]; total: number }
   const order = {
     relevance: q ? sql`to_tsvector('english', title) @@ ${words} desc, ${last}` : last,
     newest: last,
-    rating: sql`${rating} desc, ${last}`,
+    rating: sql`(rating_sum + 15)::float8 / (review_count + 5) desc, ${last}`,
     price_asc: sql`price_lamports, ${last}`,
     price_desc: sql`price_lamports desc, ${last}`,
   }[sort];

@@ -70,7 +70,7 @@ begin
   return query
     with found as materialized (
       select * from (
-        select seq, listing_search.listing_id, published_at, price_lamports, rating from listing_search
+        select seq, listing_search.listing_id, published_at, price_lamports, rating, rating_order from listing_search
         where document @@ words and (words_to_read is null or ts_match_vq(document, words_to_read))
         -- Apart: without knowing the bounds, their indexes look better to the planner than the words' does.
         offset 0
@@ -80,7 +80,7 @@ begin
       select ordered.listing_id, row_number() over () as position from (
         select found.listing_id from found order by
           case when sort = 'relevance' then seq in (select unnest(titled)) end desc,
-          case when sort = 'rating' then rating end desc,
+          case when sort = 'rating' then rating_order end desc,
           case sort when 'price_asc' then price_lamports when 'price_desc' then -price_lamports end,
           published_at desc, seq
         limit page_limit offset page_offset

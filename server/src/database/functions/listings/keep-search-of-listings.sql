@@ -66,11 +66,12 @@ begin
     delete from listing_search where listing_id = any (hidden);
   end if;
   if shown <> '{}' then
-    insert into listing_search (listing_id, published_at, price_lamports, rating, finance, legal, coding, research,
-      sales, content, one_time, subscription, per_query, document)
+    insert into listing_search (listing_id, published_at, price_lamports, rating, rating_order, finance, legal, coding,
+      research, sales, content, one_time, subscription, per_query, document)
     select * from searchable_listings where listing_id = any (shown)
     on conflict (listing_id) do update set published_at = excluded.published_at,
-      price_lamports = excluded.price_lamports, rating = excluded.rating, finance = excluded.finance,
+      price_lamports = excluded.price_lamports, rating = excluded.rating,
+      rating_order = excluded.rating_order, finance = excluded.finance,
       legal = excluded.legal, coding = excluded.coding, research = excluded.research, sales = excluded.sales,
       content = excluded.content, one_time = excluded.one_time, subscription = excluded.subscription,
       per_query = excluded.per_query, document = excluded.document;

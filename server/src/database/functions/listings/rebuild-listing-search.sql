@@ -8,8 +8,8 @@ begin
   if to_regclass('search_term_deltas') is not null then
     truncate search_term_deltas;
   end if;
-  insert into listing_search (listing_id, published_at, price_lamports, rating, finance, legal, coding, research,
-    sales, content, one_time, subscription, per_query, document)
+  insert into listing_search (listing_id, published_at, price_lamports, rating, rating_order, finance, legal, coding,
+    research, sales, content, one_time, subscription, per_query, document)
   select * from searchable_listings order by published_at;
   insert into search_terms (kind, term, listing_count)
   select 'lexeme', word, ndoc from ts_stat('select document from listing_search')
