@@ -53,8 +53,11 @@ describe('the id of a stream’s event', () => {
     }
   });
 
-  it('is missing for a call that is too long for a header', () => {
-    const params = { name: 'a_tool', arguments: { text: randomBytes(10_000).toString('hex') } };
+  it.each([
+    ['too long for a header', randomBytes(10_000).toString('hex')],
+    ['too long to compress, however short it would become', 'x'.repeat(32_000)],
+  ])('is missing for a call that is %s', (_, text) => {
+    const params = { name: 'a_tool', arguments: { text } };
     const request = { ...call.request, params };
     expect(new Resumption(signer).eventIds('alice', { ...call, request })).toBeUndefined();
   });
