@@ -117,6 +117,27 @@ it('the registrations of one wallet come one at a time, after the first one of e
   await stop();
 });
 
+it('a registration of a wallet that has rented comes before one of a wallet that paid nothing', async () => {
+  const renter = newWallet();
+  const { address } = await insertListing(database.db);
+  const rental = {
+    rental_model: 'per_query',
+    valid: true,
+    purchased_at: new Date(),
+    expires_at: null,
+  } as const;
+  await database.db
+    .insertInto('credentials')
+    .values({ ...rental, address: newWallet(), buyer: renter, listing_address: address, slot: 1n })
+    .execute();
+  await register('of a new wallet');
+  await register('of a renter', renter);
+  const { starts, stop } = await startCalls(1);
+  const order = await starts(2);
+  await stop();
+  expect(order).toEqual(['of a renter', 'of a new wallet']);
+});
+
 it('a probe that is asked for twice is made once', async () => {
   const id = await draft(PROBE_TASK, 'once');
   await repository.requestProbe(id);

@@ -94,7 +94,7 @@ export async function requireRoom(tx: Db, { wallet, bytes, kind }: Storing): Pro
 }
 
 /**
- * Counts a job, and gives its turn. The jobs of a wallet run one after another. Wallets that have published go first.
+ * Counts a job, and gives its turn. The jobs of a wallet run one after another. Wallets that have published or rented go first.
  * Among the others, those with fewer jobs today go first, so many jobs delay no first job of another wallet.
  *
  * @throws ApiError `rate_limit_exceeded` for a wallet that never published and used its jobs of the day.
@@ -113,7 +113,8 @@ export async function takeTurn(tx: Db, wallet: string): Promise<TaskOptions> {
   await tx.insertInto('sample_runs').values({ wallet, kind: 'job' }).execute();
   return {
     queue: `registrations:${wallet}`,
-    priority: isPublisher ? Math.min(before, JOBS_PER_DAY) : JOBS_PER_DAY + before,
+    priority:
+      isPublisher || (await hasRented(tx, wallet)) ? Math.min(before, JOBS_PER_DAY) : JOBS_PER_DAY + before,
   };
 }
 
@@ -134,6 +135,17 @@ export async function hasPublished(db: Db, wallet: string): Promise<boolean> {
     .limit(1)
     .executeTakeFirst();
   return published !== undefined;
+}
+
+/** Whether a wallet has ever rented an agent, and so paid for it. */
+async function hasRented(db: Db, wallet: string): Promise<boolean> {
+  const rented = await db
+    .selectFrom('credentials')
+    .select('address')
+    .where('buyer', '=', wallet)
+    .limit(1)
+    .executeTakeFirst();
+  return rented !== undefined;
 }
 
 /** Runs that the agents of one wallet get in 24 hours, of each kind: nightly runs and sample runs count separately. */
