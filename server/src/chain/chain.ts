@@ -4,6 +4,7 @@ import {
   type TransactionError,
   VersionedTransaction,
   type SignatureStatus,
+  type VersionedTransactionResponse,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { ApiError } from '../errors/api-error.js';
@@ -50,6 +51,14 @@ interface ListedMemo {
   failed: boolean;
 }
 
+/** A transaction that mentions a wallet. */
+interface WalletSignature {
+  signature: string;
+  failed: boolean;
+  /** When its block was made; null where the endpoint does not know it. */
+  unixTime: number | null;
+}
+
 /** The chain, as the server uses it. Every method throws ApiError `service_unavailable` when it is out of reach. */
 export interface Chain {
   readonly programId: PublicKey;
@@ -92,6 +101,14 @@ export interface Chain {
   signaturesAfter(until: string | undefined, before: string | undefined): Promise<ProgramSignature[]>;
   /** Finalized transactions that mention an address, after `until`, newest first, at most 1000. */
   memosAt(address: PublicKey, until: string | undefined): Promise<ListedMemo[]>;
+  /**
+   * Transactions that mention an address, newest first.
+   *
+   * @param atLeast the slot that the endpoint must have reached
+   */
+  signaturesOf(address: PublicKey, page: { most: number; atLeast?: bigint }): Promise<WalletSignature[]>;
+  /** A transaction with its effects; null while it cannot be found. */
+  landedTransaction(signature: string): Promise<VersionedTransactionResponse | null>;
   /** A finalized transaction as it was signed; null while it cannot be found. */
   transactionOf(signature: string): Promise<VersionedTransaction | null>;
   /** Accounts that a transaction's calls of the program may have changed; null while it cannot be found. */
@@ -258,6 +275,23 @@ export function createChainOn(source: ChainSource, programId: PublicKey): Chain 
       );
       return found.map(({ signature, memo, err }) => ({ signature, memo, failed: err !== null }));
     },
+    async signaturesOf(address, { most, atLeast }) {
+      const found = await atLevel((level) =>
+        source.first(({ connection }) =>
+          connection.getSignaturesForAddress(
+            address,
+            { limit: most, ...(atLeast === undefined ? {} : { minContextSlot: Number(atLeast) }) },
+            level,
+          ),
+        ),
+      );
+      return found.map(({ signature, err, blockTime }) => ({
+        signature,
+        failed: err !== null,
+        unixTime: blockTime ?? null,
+      }));
+    },
+    landedTransaction: (signature) => findTransaction(signature, 'current'),
     async transactionOf(signature) {
       const found = await findTransaction(signature, 'finalized');
       if (!found) return null;

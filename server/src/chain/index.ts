@@ -9,3 +9,4 @@ export { createPriorityFees, type PriorityFees } from './priority-fees.js';
 export { createProgramHistory, type LandedCharge, type ProgramHistory } from './program-history.js';
 export { createTestFunds, type TestFunds } from './test-funds.js';
 export { createProtocolReader, type ProtocolReader, type ProtocolTerms } from './protocol.js';
+export { createWalletHistory, type WalletHistory } from './wallet-history.js';
