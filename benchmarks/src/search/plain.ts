@@ -19,7 +19,7 @@ export async function createPlainListings(connection: Connection): Promise<void>
     `create index on plain.listings (published_at desc, id) where status = 'active'`,
     `create index on plain.listings (price_lamports, published_at desc, id) where status = 'active'`,
     `create index on plain.listings (price_lamports desc, published_at desc, id) where status = 'active'`,
-    `create index on plain.listings (((rating_sum + 15)::float8 / (review_count + 5)) desc, published_at desc, id)
+    `create index on plain.listings (((ranked_rating_sum + 15)::float8 / (ranked_review_count + 5)) desc, published_at desc, id)
       where status = 'active'`,
     `create index on plain.listings (creator) where status = 'active'`,
     `vacuum analyze plain.listings`,
@@ -45,7 +45,7 @@ export function plainQuery(query: Query): { text: string; values: unknown[] } {
   if (query.min_rating !== undefined) conditions.push(`${rating} >= ${value(query.min_rating)}`);
   const first = {
     relevance: words ? `ts_rank_cd(document, ${words}) desc, ` : '',
-    rating: '(rating_sum + 15)::float8 / (review_count + 5) desc, ',
+    rating: '(ranked_rating_sum + 15)::float8 / (ranked_review_count + 5) desc, ',
     price_asc: 'price_lamports, ',
     price_desc: 'price_lamports desc, ',
     newest: '',

@@ -25,6 +25,10 @@ const words = (first: number, count: number) => `(select string_agg(
 const SYLLABLE = (n: string) =>
   `substr('bdfgklmnprstvz', 1 + (${n}) % 70 / 5, 1) || substr('aeiou', 1 + (${n}) % 5, 1)`;
 
+/** The sum of ratings, and their number. */
+const RATINGS = `case when ${uniform(208)} < 0.6 then 0 else ceil(${zipf(209, 1_000)} * (3 + 2 * ${uniform(210)})) end,
+      case when ${uniform(208)} < 0.6 then 0 else ${zipf(209, 1_000)} end`;
+
 /** Fills an empty, migrated database with `rows` listings and their search tables. */
 export async function seedListings(
   client: Connection,
@@ -56,7 +60,7 @@ export async function seedListings(
     `${rows} listings`,
     `insert into listings (id, creator, title, description, category, rental_model, price_lamports,
       min_deposit_lamports, status, address, metadata_uri, sample_output, version_id, review_state,
-      run_count, completed_count, rating_sum, review_count, published_at, updated_at)
+      run_count, completed_count, rating_sum, review_count, ranked_rating_sum, ranked_review_count, published_at, updated_at)
     select 'agent-' || i || '-aaaaaa', 'creator' || ${zipf(200, CREATORS)},
       initcap(${words(0, 3)}), ${words(10, 25)} || '.',
       array[(array['finance', 'legal', 'coding', 'research', 'sales', 'content'])[1 + floor(${uniform(201)} ^ 1.5 * 6)::integer]],
@@ -68,8 +72,7 @@ export async function seedListings(
       'address' || i, 'ipfs://baguqeera' || md5(i::text) || md5(i::text),
       '["An example of an answer of the agent to some question."]', gen_random_uuid(), 'approved',
       ${zipf(207, 100_000)}, floor(${zipf(207, 100_000)} * 0.9),
-      case when ${uniform(208)} < 0.6 then 0 else ceil(${zipf(209, 1_000)} * (3 + 2 * ${uniform(210)})) end,
-      case when ${uniform(208)} < 0.6 then 0 else ${zipf(209, 1_000)} end,
+      ${RATINGS}, ${RATINGS},
       timestamptz '2025-01-01' + interval '1 day' * 700 * ${uniform(211)}, timestamptz '2027-01-01'
     from generate_series(1, ${rows}) i`,
   );

@@ -60,6 +60,9 @@ export const TRIALS_OF_WALLET_PER_DAY = 5;
 /** Lamports that a wallet without any rental has to hold for a free first run. */
 export const TRIAL_WALLET_LAMPORTS = 50_000_000n;
 
+/** Paid runs that a review counts at most. */
+export const PAID_RUNS_COUNTED = 100;
+
 /** Probes of agents that one wallet may cause in 24 hours. */
 export const PROBES_PER_DAY = 100;
 

@@ -1,3 +1,4 @@
+import { createWalletHistory } from '../chain/index.js';
 import { credentialRoutes } from '../credentials/index.js';
 import { dashboardRoutes } from '../dashboard/index.js';
 import { fileRoutes } from '../files/index.js';
@@ -48,7 +49,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
   const approvals = createSpendingApprovals(createApprovalRepository(db), identity.challenges, baseUrl);
   identityRoutes(http, { ...identity, network: config.network, publicUrl: config.publicUrl });
   approvalRoutes(http, approvals, createOriginsOf(config.publicUrl));
-  const reviews = createReviews(db, listingsAndFiles.listings);
+  const reviews = createReviews(db, listingsAndFiles.listings, createWalletHistory(chain));
   listingRoutes(http, {
     listings: listingsAndFiles.listings,
     pins: listingsAndFiles.pins,

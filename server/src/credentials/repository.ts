@@ -2,6 +2,7 @@ import type { RentalModel } from '@agent-rental/contract';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../database/connection.js';
 import type { IndexedAccount } from './indexed-account.js';
+import { rankReviews } from '../listings/index.js';
 import { storeAccounts } from './store-accounts.js';
 
 /** PostgreSQL's code for a transaction that it ended so that another can go on. */
@@ -80,7 +81,11 @@ export function createCredentialRepository(db: Db): CredentialRepository {
           'balances.max_price_lamports',
         ])
         .executeTakeFirst(),
-    apply: (...applied) => retryDeadlocks(() => applyOnce(...applied)),
+    async apply(accounts, ...others) {
+      await retryDeadlocks(() => applyOnce(accounts, ...others));
+      const buyers = accounts.flatMap((each) => (each.kind === 'credential' ? [each.row.buyer] : []));
+      if (buyers.length > 0) await rankReviews(db, buyers);
+    },
     async addressesBefore(slot) {
       const { rows } = await sql<{ address: string }>`
         select address from credentials where slot < ${slot}

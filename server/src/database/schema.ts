@@ -142,6 +142,9 @@ export interface Database {
     completed_count: Generated<number>;
     rating_sum: Generated<number>;
     review_count: Generated<number>;
+    /** The same of the reviews that rank. */
+    ranked_rating_sum: Generated<number>;
+    ranked_review_count: Generated<number>;
     /** When it was published although it had not been reached; null again once a probe has reached it. */
     unverified_at: Generated<Date | null>;
     published_at: Date | null;
@@ -221,6 +224,8 @@ export interface Database {
     comment: string | null;
     created_at: Generated<Date>;
     updated_at: Generated<Date>;
+    /** Counts for the order by rating: its wallet has rented an agent of another creator, too. */
+    ranks: Generated<boolean>;
   };
   agent_versions: {
     id: string;

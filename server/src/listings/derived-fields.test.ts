@@ -1,12 +1,14 @@
 import { sql } from 'kysely';
 import { Client } from 'pg';
 import { afterAll, expect, it } from 'vitest';
+import { createCredentialRepository } from '../credentials/index.js';
 import { createRunRepository } from '../runs/index.js';
 import { deriveKeys } from '../platform/keys.js';
 import { insertListing, insertRun, newWallet, openTestDatabase } from '../testing/index.js';
 import { foldCounts } from './fold-counts.js';
 import { countWithPending } from './listing-row.js';
 import { createListingRepository } from './repository.js';
+import { rentedElsewhere } from './rented-elsewhere.js';
 import { createReviews } from './reviews/reviews.js';
 import { createListingService } from './service.js';
 
@@ -26,6 +28,10 @@ async function differences(): Promise<unknown[]> {
       (select count(*) from reviews where listing_id = listings.id) from listings
     union all select 'rating_sum', id, rating_sum,
       (select coalesce(sum(rating), 0) from reviews where listing_id = listings.id) from listings
+    union all select 'ranked_review_count', id, ranked_review_count,
+      (select count(*) from reviews where listing_id = id and ${rentedElsewhere(sql`reviewer`, sql`listings.creator`)}) from listings
+    union all select 'ranked_rating_sum', id, ranked_rating_sum,
+      (select coalesce(sum(rating), 0) from reviews where listing_id = id and ranks) from listings
     union all select 'listing_count', wallet, listing_count,
       (select count(*) from listings where creator = wallet and status = 'active') from creators
     union all select 'searchable', id, (select count(*) from listing_search where listing_id = id),
@@ -65,7 +71,9 @@ async function killedBeforeCommit(statements: string[]): Promise<void> {
 it('the derived fields of listings and creators are exact after many writers at once, some of them rolled back or killed [LST-8, LST-9, LST-13, LST-43]', async () => {
   const { db } = database;
   const runs = createRunRepository(db, deriveKeys(new Uint8Array(32).fill(9)));
-  const reviews = createReviews(db, createListingService(createListingRepository(database)));
+  const reviews = createReviews(db, createListingService(createListingRepository(database)), {
+    isFundedBy: async () => false,
+  });
   const creators = [newWallet(), newWallet()];
   const listings = await Promise.all(
     ['Invoice reader', 'Invoice checker', 'Contract reader', 'Contract checker'].map((title, index) =>
@@ -86,6 +94,18 @@ it('the derived fields of listings and creators are exact after many writers at 
         reviews.put(listing.id, renter, { rating: 5 - (index % 5), comment: 'On second thoughts.' }),
       ]);
     }
+  };
+  const rentals = createCredentialRepository(db);
+  /** The first listing's creator is another one for two of the listings. */
+  const rent = (buyer: string) => {
+    const terms = {
+      rental_model: 'one_time',
+      valid: true,
+      purchased_at: new Date(),
+      expires_at: null,
+    } as const;
+    const row = { address: newWallet(), buyer, listing_address: String(listings[0]?.address), ...terms };
+    return rentals.apply([{ kind: 'credential', row }], 1n, true);
   };
   const pauseAndRename = async (index: number) => {
     const { id } = listings[index % 4] ?? {};
@@ -120,6 +140,7 @@ it('the derived fields of listings and creators are exact after many writers at 
 
   await Promise.all([
     ...renters.map(runAndReview),
+    ...renters.slice(2).map(rent),
     ...[0, 1, 2, 3, 0, 2].map(pauseAndRename),
     ...[0, 1, 2, 3].map(rolledBack),
     ...[0, 1, 2, 3].map(killed),
@@ -129,9 +150,11 @@ it('the derived fields of listings and creators are exact after many writers at 
   expect(await differences()).toEqual([]);
   await foldCounts(db);
   expect(await differences()).toEqual([]);
-  const { rows } = await sql<{ runs: bigint; reviews: bigint }>`
-    select sum(run_count) as runs, sum(review_count) as reviews from listings`.execute(db);
-  expect(rows[0]).toEqual({ runs: 24n, reviews: 24n });
+  const { rows } = await sql<{ runs: bigint; reviews: bigint; ranked: bigint }>`
+    select sum(run_count) as runs, sum(review_count) as reviews, sum(ranked_review_count) as ranked from listings`.execute(
+    db,
+  );
+  expect(rows[0]).toEqual({ runs: 24n, reviews: 24n, ranked: 8n });
   const counts = db.selectFrom('creators').select('listing_count').where('wallet', 'in', creators);
   const kept = await counts.orderBy('listing_count').execute();
   expect(kept.map((row) => row.listing_count)).toEqual([1, 2]);

@@ -3,6 +3,7 @@ export { createCreators } from './creators.js';
 export { startFolding } from './fold-counts.js';
 export { newListingId, parseListingId } from './listing-id.js';
 export { createListingRepository } from './repository.js';
+export { rankReviews } from './reviews/rank-reviews.js';
 export { createReviews } from './reviews/reviews.js';
 export { listingRoutes } from './routes.js';
 export {
@@ -11,6 +12,7 @@ export {
   type ListingService,
   type PublishedListing,
 } from './service.js';
+export { rentedElsewhere } from './rented-elsewhere.js';
 export { createOperatorLimits, type OperatorLimits } from './operator-limits.js';
 export { createPins, type Pins } from './versions/pins.js';
 export { createRentedVersions, type RentedVersions } from './versions/rented-versions.js';

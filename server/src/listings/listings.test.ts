@@ -29,6 +29,8 @@ await insert('invoices', {
   published_at: day(1),
   rating_sum: 9,
   review_count: 2,
+  ranked_rating_sum: 9,
+  ranked_review_count: 2,
   run_count: 4,
   completed_count: 3,
 });
@@ -42,6 +44,8 @@ await insert('contracts', {
   published_at: day(2),
   rating_sum: 5,
   review_count: 1,
+  ranked_rating_sum: 5,
+  ranked_review_count: 1,
 });
 await insert('code', {
   title: 'Code reviewer',
@@ -162,8 +166,17 @@ describe('a search', () => {
       ['none', 0, 0],
       ['one of 1', 1, 1],
     ] as const;
-    for (const [title, rating_sum, review_count] of rated)
-      await insertListing(database.db, { creator, title, category: ['sales'], rating_sum, review_count });
+    for (const [title, ranked_rating_sum, ranked_review_count] of rated)
+      await insertListing(database.db, {
+        creator,
+        title,
+        category: ['sales'],
+        ranked_rating_sum,
+        ranked_review_count,
+        // The average is for people, and moves no order.
+        rating_sum: 5,
+        review_count: 1,
+      });
     const page = await search({ category: 'sales', sort: 'rating' });
     expect(page.listings.map(({ title }) => title)).toEqual([
       'twelve of 4.92',

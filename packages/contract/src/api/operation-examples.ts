@@ -25,6 +25,7 @@ const review = {
   reviewer: wallet,
   rating: 5,
   comment: 'Found the invoice that we had missed.',
+  paid_runs: 12,
   created_at: '2026-01-05T10:00:00.000Z',
   updated_at: '2026-01-05T10:00:00.000Z',
 };

@@ -98,7 +98,8 @@ export const searchListingsQuery = z.strictObject({
   sort: sortOrder
     .default('relevance')
     .describe(
-      'rating: by the average with five further ratings of 3, so that one review does not outweigh many.',
+      'rating: by the average with five further ratings of 3, so that one review does not outweigh many. It counts ' +
+        'reviews of wallets that also rent from another creator.',
     ),
   ...page,
 });

@@ -7,6 +7,8 @@ export const review = z
     reviewer: walletAddress,
     rating: z.int().min(1).max(5),
     comment: z.string().nullable(),
+    /** Finished runs of the listing by this wallet, without a free first run; at most 100 are counted. */
+    paid_runs: z.int().min(0).optional(),
     created_at: timestamp,
     updated_at: timestamp,
   })

@@ -1,4 +1,10 @@
-import { formatSol, RENTAL_TERMS, type Listing, type Review } from '@agent-rental/contract';
+import {
+  formatSol,
+  PAID_RUNS_COUNTED,
+  RENTAL_TERMS,
+  type Listing,
+  type Review,
+} from '@agent-rental/contract';
 import type { RentalCosts } from '../../transactions/index.js';
 import { quotedTitle, Words } from './creator-words.js';
 import { renderPage } from './page.js';
@@ -80,7 +86,9 @@ export function listingPage(content: ListingPageContent): string {
       {reviews.length === 0 ? <p>No renter has reviewed it yet.</p> : null}
       {reviews.map((review) => (
         <blockquote key={review.reviewer}>
-          <p>Rated {review.rating} of 5.</p>
+          <p>
+            Rated {review.rating} of 5. {paidRunsText(review)}
+          </p>
           {review.comment ? <Words text={review.comment} characters={REVIEW_CHARACTERS} /> : null}
         </blockquote>
       ))}
@@ -127,7 +135,7 @@ function Facts({ listing }: { listing: Listing }) {
           <dt>Trial</dt>
           <dd>the first run of a wallet is free</dd>
         </>
-      ) : null}
+      )}
       <dt>Health</dt>
       <dd>{healthWords(listing)}</dd>
       <dt>Record</dt>
@@ -201,5 +209,10 @@ function Field({ name, field, isRequired }: { name: string; field: unknown; isRe
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function paidRunsText({ paid_runs: runs = 0 }: Review): string {
+  if (runs === 1) return '1 paid run.';
+  return runs < PAID_RUNS_COUNTED ? `${runs} paid runs.` : `${PAID_RUNS_COUNTED} or more paid runs.`;
+}
 
 const dayOf = (timestamp: string): string => timestamp.slice(0, 10);

@@ -24,6 +24,8 @@ create table listings (
   completed_count integer not null default 0,
   rating_sum integer not null default 0,
   review_count integer not null default 0,
+  ranked_rating_sum integer not null default 0,
+  ranked_review_count integer not null default 0,
   published_at timestamptz,
   updated_at timestamptz not null default now(),
   created_at timestamptz not null default now(),
@@ -173,9 +175,11 @@ create table reviews (
   comment text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  ranks boolean not null default false,
   primary key (listing_id, reviewer)
 );
 create index reviews_newest on reviews (listing_id, updated_at desc, reviewer);
+create index reviews_unranked on reviews (reviewer) where not ranks;
 
 create table delta_folds (
   name text primary key check (name in ('search terms', 'run counts')),

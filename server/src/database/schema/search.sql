@@ -65,8 +65,8 @@ create view searchable_listings as
     case when failing_since is null then published_at else published_at - interval '1000 years' end as published_at,
     price_lamports,
     rating_sum::float8 / greatest(review_count, 1)::float8 as rating,
-    -- The order by rating. Five further ratings of 3 keep one review from outweighing many.
-    (rating_sum + 15)::float8 / (review_count + 5)::float8 as rating_order,
+    -- The order by rating, of wallets that rented from others, too. Five further ratings of 3 keep one review from outweighing many.
+    (ranked_rating_sum + 15)::float8 / (ranked_review_count + 5)::float8 as rating_order,
     'finance' = any (category) as finance, 'legal' = any (category) as legal, 'coding' = any (category) as coding,
     'research' = any (category) as research, 'sales' = any (category) as sales, 'content' = any (category) as content,
     rental_model = 'one_time' as one_time, rental_model = 'subscription' as subscription,

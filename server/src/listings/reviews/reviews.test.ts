@@ -1,5 +1,14 @@
+import { Keypair, SystemProgram } from '@solana/web3.js';
 import { afterAll, describe, expect, it } from 'vitest';
-import { insertListing, insertRun, newWallet, openTestDatabase } from '../../testing/index.js';
+import { createChain, createWalletHistory } from '../../chain/index.js';
+import { createCredentialRepository } from '../../credentials/index.js';
+import {
+  insertListing,
+  insertRun,
+  newWallet,
+  openTestDatabase,
+  startTestMarket,
+} from '../../testing/index.js';
 import { createCreators } from '../creators.js';
 import { createListingRepository } from '../repository.js';
 import { createReviews } from './reviews.js';
@@ -8,12 +17,18 @@ import { createListingService } from '../service.js';
 const database = await openTestDatabase();
 afterAll(() => database.close());
 const listings = createListingService(createListingRepository(database));
-const reviews = createReviews(database.db, listings);
+const market = await startTestMarket(database);
+afterAll(() => market.close());
+const reviews = createReviews(database.db, listings, createWalletHistory(market.chain));
+const rentals = createCredentialRepository(database.db);
 const creators = createCreators(database.db);
 
 /** A listing, a wallet with a run of it that ended so, and a way to let another one have such a run. */
-async function reviewable(status: 'running' | 'completed' | 'failed' | 'undelivered' = 'completed') {
-  const listing = await insertListing(database.db);
+async function reviewable(
+  status: 'running' | 'completed' | 'failed' | 'undelivered' = 'completed',
+  creatorOf = newWallet(),
+) {
+  const listing = await insertListing(database.db, { creator: creatorOf });
   const ran = async (by: string) => {
     const run = await insertRun(database.db, listing, by);
     await database.db.updateTable('runs').set({ status }).where('id', '=', run).execute();
@@ -22,6 +37,29 @@ async function reviewable(status: 'running' | 'completed' | 'failed' | 'undelive
   await ran(wallet);
   return { id: listing.id, creator: listing.creator, wallet, ran };
 }
+
+/** Indexes that a wallet rents an agent of that creator. */
+async function rentFrom(creator: string, buyer: string): Promise<void> {
+  const { address: listing_address } = await insertListing(database.db, { creator });
+  const terms = {
+    rental_model: 'one_time',
+    valid: true,
+    purchased_at: new Date(),
+    expires_at: null,
+  } as const;
+  await rentals.apply(
+    [{ kind: 'credential', row: { address: newWallet(), buyer, listing_address, ...terms } }],
+    1n,
+    true,
+  );
+}
+
+const rankedOf = (id: string) =>
+  database.db
+    .selectFrom('listings')
+    .select(['ranked_rating_sum as sum', 'ranked_review_count as count'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
 
 describe('a review', () => {
   it('shows in the listing and among its reviews', async () => {
@@ -77,6 +115,81 @@ describe('a review', () => {
       code: 'invalid_request',
       message: expect.stringContaining('creator') as string,
     });
+  });
+
+  it('is never by a wallet whose first SOL came from the creator [LST-40]', async () => {
+    const [creator, bought] = [await market.newWallet(), Keypair.generate()];
+    const funding = { fromPubkey: creator.publicKey, toPubkey: bought.publicKey, lamports: 50_000_000 };
+    await market.send([SystemProgram.transfer(funding)], creator);
+    const { id, ran, wallet } = await reviewable('completed', creator.publicKey.toBase58());
+    await ran(bought.publicKey.toBase58());
+    await expect(reviews.put(id, bought.publicKey.toBase58(), { rating: 5 })).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('first SOL') as string,
+    });
+    await reviews.put(id, wallet, { rating: 2 });
+    expect(await listings.detail(id)).toMatchObject({ rating: 2, review_count: 1 });
+  });
+
+  it('is not taken while the chain cannot be asked', async () => {
+    const { id, wallet } = await reviewable();
+    const noChain = createWalletHistory(createChain('http://127.0.0.1:1', market.chain.programId));
+    const put = createReviews(database.db, listings, noChain).put(id, wallet, { rating: 5 });
+    await expect(put).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(await listings.detail(id)).toMatchObject({ review_count: 0 });
+  });
+
+  it('says how many paid runs its wallet had, without a free one', async () => {
+    const { id, wallet, ran } = await reviewable('failed');
+    await ran(wallet);
+    await database.db.updateTable('runs').set({ is_trial: true }).where('wallet', '=', wallet).execute();
+    await ran(wallet);
+    await ran(wallet);
+    await insertRun(database.db, { id, version_id: (await listings.find(id)).version.id }, wallet);
+    expect(await reviews.put(id, wallet, { rating: 3 })).toMatchObject({ paid_runs: 2 });
+    expect((await reviews.list(id, { limit: 20, offset: 0 })).reviews).toMatchObject([{ paid_runs: 2 }]);
+  });
+
+  it('counts for the order once its wallet has rented from another creator [LST-25]', async () => {
+    const { id, creator, wallet, ran } = await reviewable();
+    await rentFrom(creator, wallet);
+    await rentFrom(wallet, wallet);
+    await reviews.put(id, wallet, { rating: 5 });
+    expect(await rankedOf(id)).toEqual({ sum: 0, count: 0 });
+    expect(await listings.detail(id)).toMatchObject({ rating: 5, review_count: 1 });
+    await rentFrom(newWallet(), wallet);
+    expect(await rankedOf(id)).toEqual({ sum: 5, count: 1 });
+    await rentFrom(newWallet(), wallet);
+    await reviews.put(id, wallet, { rating: 2 });
+    expect(await rankedOf(id)).toEqual({ sum: 2, count: 1 });
+    const known = newWallet();
+    await rentFrom(newWallet(), known);
+    await ran(known);
+    await reviews.put(id, known, { rating: 4 });
+    expect(await rankedOf(id)).toEqual({ sum: 6, count: 2 });
+  });
+
+  it('counts once for the order, however close it is to the rentals of its wallet', async () => {
+    const made = await Promise.all(Array.from({ length: 3 }, () => reviewable()));
+    const wallets = Array.from({ length: 5 }, newWallet);
+    for (const { ran } of made) for (const wallet of wallets) await ran(wallet);
+    const other = newWallet();
+    await Promise.all(
+      wallets.flatMap((wallet) => [
+        ...made.flatMap(({ id }) => [
+          reviews.put(id, wallet, { rating: 1 }),
+          reviews.put(id, wallet, { rating: 4 }),
+        ]),
+        rentFrom(other, wallet),
+        rentFrom(other, wallet),
+      ]),
+    );
+    for (const { id } of made) {
+      const { sum, count } = await rankedOf(id);
+      const { rating, review_count } = await listings.detail(id);
+      expect({ count, average: sum / count }).toEqual({ count: 5, average: rating });
+      expect(review_count).toBe(5);
+    }
   });
 
   it('of a listing that is not there is refused', async () => {

@@ -1,10 +1,16 @@
-import type { createReviewBody, listReviewsQuery, Review } from '@agent-rental/contract';
+import {
+  PAID_RUNS_COUNTED,
+  type createReviewBody,
+  type listReviewsQuery,
+  type Review,
+} from '@agent-rental/contract';
 import { sql, type Selectable } from 'kysely';
 import type { z } from 'zod';
 import { ApiError } from '../../errors/api-error.js';
 import type { Db } from '../../database/connection.js';
 import type { Database } from '../../database/schema.js';
 import { cleanText } from '../../platform/clean-text.js';
+import { rankReviews } from './rank-reviews.js';
 import type { ListingService } from '../service.js';
 
 /** Reviews of listings by renters. A listing's `rating` and `review_count` are of exactly these rows. */
@@ -12,8 +18,8 @@ export interface Reviews {
   /**
    * Writes a wallet's review of a listing, in place of an earlier one.
    *
-   * @throws ApiError `invalid_listing_id`, `listing_not_found`, or `invalid_request` for the listing's creator
-   * and for a wallet without a finished run of it.
+   * @throws ApiError `invalid_listing_id`, `listing_not_found`, or `invalid_request` for the listing's creator,
+   * for a wallet without a finished run of it, and for one that the creator funded.
    */
   put(listingId: string, reviewer: string, review: z.output<typeof createReviewBody>): Promise<Review>;
   /** @throws ApiError `invalid_listing_id` or `listing_not_found`. */
@@ -23,7 +29,14 @@ export interface Reviews {
   ): Promise<{ reviews: Review[]; total: number; limit: number; offset: number }>;
 }
 
-export function createReviews(db: Db, listings: Pick<ListingService, 'find'>): Reviews {
+export function createReviews(
+  db: Db,
+  listings: Pick<ListingService, 'find'>,
+  history: { isFundedBy(wallet: string, funder: string): Promise<boolean> },
+): Reviews {
+  const reviewsOf = (executor: Db, listingId: string) =>
+    executor.selectFrom('reviews').selectAll().select(paidRuns).where('listing_id', '=', listingId);
+
   const hasFinishedRun = async (wallet: string, listingId: string): Promise<boolean> => {
     const run = await db
       .selectFrom('runs')
@@ -51,7 +64,13 @@ export function createReviews(db: Db, listings: Pick<ListingService, 'find'>): R
           { next: 'Rent it, and run it with POST /v1/execute first.' },
         );
       }
-      return db.transaction().execute(async (tx) => {
+      if (await history.isFundedBy(reviewer, listing.creator)) {
+        throw new ApiError(
+          'invalid_request',
+          "The first SOL of this wallet came from the listing's creator, so it cannot review the listing.",
+        );
+      }
+      const written = await db.transaction().execute(async (tx) => {
         // Reviews of one listing one after the other: the sum must see the rating that it replaces.
         await tx
           .selectFrom('listings')
@@ -61,29 +80,32 @@ export function createReviews(db: Db, listings: Pick<ListingService, 'find'>): R
           .executeTakeFirstOrThrow();
         const earlier = await tx
           .selectFrom('reviews')
-          .select('rating')
+          .select(['rating', 'ranks'])
           .where('listing_id', '=', listing.id)
           .where('reviewer', '=', reviewer)
           .executeTakeFirst();
         const said = { rating, comment: cleanText(comment ?? '') || null };
-        const row = await tx
+        await tx
           .insertInto('reviews')
           .values({ listing_id: listing.id, reviewer, ...said })
           .onConflict((conflict) =>
             conflict.columns(['listing_id', 'reviewer']).doUpdateSet({ ...said, updated_at: sql`now()` }),
           )
-          .returningAll()
-          .executeTakeFirstOrThrow();
+          .execute();
+        const change = rating - (earlier?.rating ?? 0);
         await tx
           .updateTable('listings')
           .set({
-            rating_sum: sql`rating_sum + ${rating - (earlier?.rating ?? 0)}`,
+            rating_sum: sql`rating_sum + ${change}`,
+            ranked_rating_sum: sql`ranked_rating_sum + ${earlier?.ranks === true ? change : 0}`,
             review_count: sql`review_count + ${earlier ? 0 : 1}`,
           })
           .where('id', '=', listing.id)
           .execute();
-        return toReview(row);
+        return reviewsOf(tx, listing.id).where('reviewer', '=', reviewer).executeTakeFirstOrThrow();
       });
+      await rankReviews(db, [reviewer]);
+      return toReview(written);
     },
 
     async list(listingId, { limit, offset }) {
@@ -93,10 +115,7 @@ export function createReviews(db: Db, listings: Pick<ListingService, 'find'>): R
         .select('review_count')
         .where('id', '=', id)
         .executeTakeFirstOrThrow();
-      const rows = await db
-        .selectFrom('reviews')
-        .selectAll()
-        .where('listing_id', '=', id)
+      const rows = await reviewsOf(db, id)
         .orderBy('updated_at', 'desc')
         .orderBy('reviewer')
         .limit(limit)
@@ -107,11 +126,21 @@ export function createReviews(db: Db, listings: Pick<ListingService, 'find'>): R
   };
 }
 
-function toReview(row: Selectable<Database['reviews']>): Review {
+/** Finished runs of a reviewer, other than a free first run. */
+const paidRuns = sql<number>`(
+  select count(*) from (
+    select from runs
+    where runs.wallet = reviews.reviewer and runs.listing_id = reviews.listing_id
+      and runs.status in ('completed', 'failed') and not runs.is_trial
+    limit ${sql.lit(PAID_RUNS_COUNTED)}
+  ) as paid)::integer`.as('paid_runs');
+
+function toReview(row: Selectable<Database['reviews']> & { paid_runs: number }): Review {
   return {
     reviewer: row.reviewer,
     rating: row.rating,
     comment: row.comment,
+    paid_runs: row.paid_runs,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };

@@ -37,9 +37,10 @@ it('the random changes below are of every column that search reads', async () =>
     'failing_since',
     'hidden_since',
     'price_lamports',
+    'ranked_rating_sum',
     'rating_sum',
   ];
-  const others = ['rental_model', 'review_count', 'status', 'title'];
+  const others = ['ranked_review_count', 'rental_model', 'review_count', 'status', 'title'];
   // The first two never change on sale.
   expect(rows.map((row) => row.column_name)).toEqual(
     ['id', 'published_at', ...changed, ...others].toSorted(),
@@ -66,6 +67,7 @@ it('the tables of search equal a rebuild, after random changes of many listings 
     () => sql`update listings set description = description || ' ' || ${word()} where ${some()}`,
     () => sql`update listings set price_lamports = price_lamports + ${below(9)}, rating_sum = 4, review_count = 1 + ${below(2)}
       where ${some()}`,
+    () => sql`update listings set ranked_rating_sum = ${below(5)}, ranked_review_count = 1 where ${some()}`,
     () => sql`update listings set category = ${sql.val([CATEGORIES[below(CATEGORIES.length)]])},
       rental_model = ${RENTAL_MODELS[below(RENTAL_MODELS.length)]}, status = 'active' where ${some()}`,
     () => sql`update listings set creator = ${creators[below(3)]} where ${some()}`,

@@ -28,6 +28,8 @@ for (let index = 0; index < LISTINGS; index += 1) {
     price_lamports: BigInt(1 + below(8)) * 1_000_000n,
     rating_sum: below(6),
     review_count: below(2) * 2,
+    ranked_rating_sum: below(6),
+    ranked_review_count: below(2),
     published_at: new Date(1_700_000_000_000 + index * DAY_MS),
     status: index % 20 === 0 ? 'paused' : 'active',
     failing_since: index % 7 === 0 ? new Date() : null,
@@ -59,7 +61,7 @@ async function plainly(search: Search): Promise<{ ids: string[]; total: number }
   const order = {
     relevance: q ? sql`to_tsvector('english', title) @@ ${words} desc, ${last}` : last,
     newest: last,
-    rating: sql`(rating_sum + 15)::float8 / (review_count + 5) desc, ${last}`,
+    rating: sql`(ranked_rating_sum + 15)::float8 / (ranked_review_count + 5) desc, ${last}`,
     price_asc: sql`price_lamports, ${last}`,
     price_desc: sql`price_lamports desc, ${last}`,
   }[sort];

@@ -25,11 +25,11 @@ begin
   else
     shown := array(select id from (
       select id, creator, title, description, category, rental_model, price_lamports, rating_sum, review_count, published_at,
-          failing_since is null
+          ranked_rating_sum, ranked_review_count, failing_since is null
         from listings_after where status = 'active' and hidden_since is null
       except
       select id, creator, title, description, category, rental_model, price_lamports, rating_sum, review_count, published_at,
-          failing_since is null
+          ranked_rating_sum, ranked_review_count, failing_since is null
         from listings_before where status = 'active' and hidden_since is null
     ) as changed);
     hidden := array(
