@@ -31,6 +31,8 @@ const MEANINGS: Readonly<Record<keyof typeof environment.shape, string>> = {
   E2B_CREATES_PER_SECOND: 'machines that the E2B plan starts in a second',
   RATE_LIMIT_PER_MINUTE: 'requests of one API key or wallet in a minute',
   EXECUTIONS_PER_MINUTE: 'runs of one credential in a minute, where the listing sets none',
+  TRIAL_HOLD_MINUTES:
+    'how long a wallet without a rental must have held 0.05 SOL for a free first run; 60 on a cluster, else 0',
   QUEUE_MAX_LENGTH: 'runs of one listing that may wait for a slot',
   QUEUE_MAX_WAIT_SECONDS: 'how long a run waits for a slot',
   RECONNECT_GRACE_SECONDS: 'how long a run with an Idempotency-Key goes on without its caller',

@@ -20,6 +20,7 @@ describe('the environment', () => {
       network: 'localnet',
       requestsPerMinute: 100,
       executionsPerMinute: 60,
+      trialHoldSeconds: 0,
       review: 'automatic',
       examples: true,
       sandbox: { driver: 'auto', minIsolation: 'runtime' },
@@ -85,6 +86,8 @@ describe('the environment', () => {
 
   it('of production asks for more: stronger isolation, an operator, no examples', () => {
     const config = readConfig(PRODUCTION);
+    expect(config.trialHoldSeconds).toBe(3_600);
+    expect(readConfig({ ...PRODUCTION, TRIAL_HOLD_MINUTES: '5' }).trialHoldSeconds).toBe(300);
     expect(config).toMatchObject({
       production: true,
       network: 'devnet',

@@ -95,6 +95,8 @@ export const environment = z.object({
     .default(1_000_000_000),
   RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(100),
   EXECUTIONS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
+  /** Absent: 60 on a cluster, and 0 on the local chain, whose wallets are new. */
+  TRIAL_HOLD_MINUTES: z.coerce.number().int().min(0).max(1440).optional(),
   /** Runs of one listing that may wait for a slot. */
   QUEUE_MAX_LENGTH: z.coerce.number().int().min(0).max(1000).default(40),
   QUEUE_MAX_WAIT_SECONDS: z.coerce.number().int().min(1).max(300).default(30),
@@ -217,6 +219,8 @@ export interface Config {
   readonly unfinalizedCapLamports: bigint;
   readonly requestsPerMinute: number;
   readonly executionsPerMinute: number;
+  /** How long a wallet without a rental must have held its SOL for a free first run. */
+  readonly trialHoldSeconds: number;
   /** The queue of runs that wait for a slot of their listing. */
   readonly queue: { readonly maxLength: number; readonly maxWaitMs: number };
   /** How long a run goes on for a caller that has gone away and may come back. */
@@ -439,6 +443,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     unfinalizedCapLamports: BigInt(value.UNFINALIZED_CAP_LAMPORTS),
     requestsPerMinute: value.RATE_LIMIT_PER_MINUTE,
     executionsPerMinute: value.EXECUTIONS_PER_MINUTE,
+    trialHoldSeconds: 60 * (value.TRIAL_HOLD_MINUTES ?? (value.SOLANA_RPC_URLS === undefined ? 0 : 60)),
     queue: { maxLength: value.QUEUE_MAX_LENGTH, maxWaitMs: value.QUEUE_MAX_WAIT_SECONDS * 1000 },
     reconnectGraceMs: value.RECONNECT_GRACE_SECONDS * 1000,
     sandbox: {

@@ -15,6 +15,9 @@ export const rentalModel = z.enum(RENTAL_MODELS).meta({ id: 'RentalModel' });
 export const listingStatus = z.enum(['active', 'paused', 'closed']).meta({ id: 'ListingStatus' });
 export type ListingStatus = z.infer<typeof listingStatus>;
 
+/** Whose first run of a listing is free. `true`: of every wallet. `renters`: of wallets that rent from another creator. */
+export const freeTrial = z.union([z.boolean(), z.literal('renters')]);
+
 const LISTING_ID = { maxLength: 32, pattern: /^[a-z0-9]+(?:-[a-z0-9]+)*-[a-z2-7]{6}$/ };
 
 /**

@@ -32,7 +32,7 @@ export function toListing(listing: StandInListing): unknown {
     last_updated: '2026-01-01T00:00:00Z',
     sample_output: ['sample'],
     ...failingSince(listing),
-    ...(listing.free_trial === true ? { free_trial: true } : {}),
+    ...(listing.free_trial === undefined ? {} : { free_trial: listing.free_trial }),
     published_at: '2026-01-01T00:00:00Z',
     status: 'active',
     on_chain_address: 'address',

@@ -25,8 +25,8 @@ export interface StandInListing {
   readonly input_schema?: JsonSchema;
   readonly output_schema?: JsonSchema;
   readonly failing_since?: string;
-  /** The first run is free and needs no rental. */
-  readonly free_trial?: boolean;
+  /** The first run is free and needs no rental of it. */
+  readonly free_trial?: boolean | 'renters';
   /** The caller's rental; `none` for a listing that is only offered. Default `active`. */
   rental?: CredentialStatus | 'none';
   readonly purchased_at?: string;

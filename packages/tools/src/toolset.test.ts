@@ -72,6 +72,19 @@ describe('rentedToolset', () => {
     expect(again).toMatchObject({ status: 'error', error: { code: 'credential_not_found' } });
   });
 
+  it.each([
+    ['renters', 'First run free for renters'],
+    [false, undefined],
+  ] as const)('promises no free first run to those who cannot have it: %s', async (free_trial, said) => {
+    const standIn = createStandIn([listing(1, { rental: 'none', free_trial })]);
+    const tools = await rentedToolset(clientOf(standIn)).list();
+    const shown = await tools
+      .find(({ name }) => name === 'get_listing')
+      ?.invoke({ agent_id: 'agent-1-aaaaaa' });
+    const told = (shown?.structured as { free_trial?: string } | undefined)?.free_trial;
+    expect(told?.slice(0, said?.length)).toBe(said);
+  });
+
   it('describes a rental in any script, and so that every provider takes it', async () => {
     const standIn = createStandIn([
       listing(1, { input_schema: { $ref: 'https://evil.example/schema' } }),

@@ -152,8 +152,8 @@ export interface Database {
     created_at: Generated<Date>;
     /** Whether it is run every night, to see whether it works: the creator's. */
     health_checks: Generated<boolean>;
-    /** The first run of each wallet is free: the creator's offer. */
-    free_trial: Generated<boolean>;
+    /** Whose first run is free: the creator's offer. */
+    free_trial: Generated<'anyone' | 'renters' | null>;
     /** When it failed first, once it has failed for some days; null while it works. */
     failing_since: Generated<Date | null>;
     /** Since when search leaves it out, because it fails. */

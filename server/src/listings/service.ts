@@ -31,8 +31,8 @@ export interface PublishedListing {
   /** Per credential: the operator's, else the creator's. */
   runsPerMinute: number | null;
   status: ListingStatus;
-  /** A wallet without a rental may run it once, for nothing. */
-  hasFreeTrial: boolean;
+  /** Who may run it once without a rental, for nothing. */
+  freeTrial: 'anyone' | 'renters' | null;
   metadataUri: string;
   version: {
     id: string;
@@ -137,7 +137,7 @@ export function createListingService(repository: ListingRepository): ListingServ
       minDepositLamports: row.min_deposit_lamports ?? 0n,
       runsPerMinute: row.operator_runs_per_minute ?? row.runs_per_minute,
       status: publishedStatus(row),
-      hasFreeTrial: row.free_trial,
+      freeTrial: row.free_trial,
       metadataUri: row.metadata_uri,
       version: {
         id: pinned?.id ?? row.version_id,
@@ -252,7 +252,7 @@ function toSummary(row: ListingSummaryRow): ListingSummary {
     last_updated: row.updated_at.toISOString(),
     sample_output: row.sample_output,
     ...failingSince(row.failing_since),
-    ...(row.free_trial ? { free_trial: true } : {}),
+    ...(row.free_trial === null ? {} : { free_trial: row.free_trial === 'renters' ? 'renters' : true }),
   };
 }
 

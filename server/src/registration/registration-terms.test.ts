@@ -54,21 +54,40 @@ it('an update changes texts and terms of a listing, without a new version [REG-7
 });
 
 it.each([
-  ['takes a listing out of the nightly runs, and back in [REG-145]', 'health_checks', true],
-  ['offers a free first run, and ends the offer [REG-149]', 'free_trial', false],
-] as const)('a creator %s, when it is registered or later', async (_, field, usual) => {
+  [
+    'takes a listing out of the nightly runs, and back in [REG-145]',
+    'health_checks',
+    [false, true],
+    false,
+    true,
+  ],
+  [
+    'offers a free first run to all, and ends the offer [REG-149]',
+    'free_trial',
+    [true, false],
+    'anyone',
+    null,
+  ],
+  [
+    'offers a free first run to renters, and ends the offer [REG-149]',
+    'free_trial',
+    ['renters', false],
+    'renters',
+    null,
+  ],
+] as const)('a creator %s, when it is registered or later', async (_, field, [other, usual], set, unset) => {
   const now = async (id: string) => (await fixture.listing(id))[field];
   const { wallet, id } = await draft();
-  expect(await now(id)).toBe(usual);
+  expect(await now(id)).toBe(unset);
   for (const [listing, expected] of [
-    [{ [field]: !usual }, !usual],
-    [{ title: 'Better' }, !usual],
-    [{ [field]: usual }, usual],
+    [{ [field]: other }, set],
+    [{ title: 'Better' }, set],
+    [{ [field]: usual }, unset],
   ] as const) {
     await update(wallet, id, { listing });
     expect(await now(id)).toBe(expected);
   }
-  expect(await now((await draft({ listing: { ...TERMS, [field]: !usual } })).id)).toBe(!usual);
+  expect(await now((await draft({ listing: { ...TERMS, [field]: other } })).id)).toBe(set);
   const wrong = await update(wallet, id, { listing: { [field]: 'never' } });
   expect(violationsOf(wrong)).toEqual([`listing.${field}`]);
 });

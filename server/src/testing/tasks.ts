@@ -17,7 +17,7 @@ export function publishedListing(
     minDepositLamports: 0n,
     runsPerMinute: null,
     status: 'active',
-    hasFreeTrial: false,
+    freeTrial: null,
     metadataUri: 'ipfs://test',
     version: {
       id: randomUUID(),

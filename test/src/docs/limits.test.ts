@@ -46,7 +46,7 @@ const TOLD: [path: string, phrases: string[]][] = [
       `after ${HEALTH_HIDDEN_DAYS}, search leaves it out`,
       `at most ${TRIALS_OF_LISTING_PER_DAY} such runs in 24 hours, and ${TRIALS_OF_WALLET_PER_DAY} for a wallet`,
       `An hour has at most ${TRIALS_OF_LISTING_PER_HOUR}, an address ${TRIALS_OF_ADDRESS_PER_DAY}`,
-      `or ${Number(TRIAL_WALLET_LAMPORTS) / 1e9} SOL at that time`,
+      `or must have held ${Number(TRIAL_WALLET_LAMPORTS) / 1e9} SOL for an hour`,
     ],
   ],
   [

@@ -23,11 +23,24 @@ export const REFUSAL_TEXT = {
     reason: `This wallet has not rented ${listingId}, and has had its free run.`,
     next: 'Rent it with POST /v1/transactions.',
   }),
-  trialWithoutSubstance: {
+  trialWithoutSubstance: (holdMinutes: number) => ({
     reason:
-      'A free run needs a wallet that has rented an agent or holds 0.05 SOL. This wallet meets neither condition.',
-    next: 'Fund the wallet, or rent the agent with POST /v1/transactions.',
-  },
+      holdMinutes === 0
+        ? 'A free run needs a wallet that has rented an agent or holds 0.05 SOL. This wallet meets neither condition.'
+        : `A free run needs a wallet that has rented an agent, or has held 0.05 SOL for ${holdMinutes} minutes.`,
+    next:
+      holdMinutes === 0
+        ? 'Fund the wallet, or rent the agent with POST /v1/transactions.'
+        : 'Keep the SOL in the wallet and try again after that time, or rent the agent with POST /v1/transactions.',
+  }),
+  trialOfBusyWallet: (holdMinutes: number) => ({
+    reason: `A free run needs a wallet with at most 20 transactions in ${holdMinutes} minutes. This wallet has more.`,
+    next: 'Try again after that time, or rent the agent with POST /v1/transactions.',
+  }),
+  trialForRenters: (listingId: string) => ({
+    reason: `The first run of ${listingId} is free for wallets that have rented an agent of another creator.`,
+    next: 'Rent it with POST /v1/transactions.',
+  }),
   subscriptionExpired: { reason: 'The subscription has expired.', next: 'Renew it to go on.' },
   lowBalance: (priceLamports: bigint) => ({
     reason: `The prepaid balance cannot pay the next run, which costs ${priceLamports} lamports.`,

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import {
   category,
+  freeTrial,
   jsonObject,
   lamports,
   listingId,
@@ -44,8 +45,11 @@ export const listingSummary = z
     sample_output: z.array(z.string()),
     /** The nightly runs of the agent have failed since this time. Absent before three days of failures. */
     failing_since: timestamp.optional(),
-    /** True: a wallet without a rental may run the agent once, free of charge. */
-    free_trial: z.boolean().optional(),
+    /**
+     * True: a wallet without a rental may run the agent once, free of charge. `renters`: only one that has rented an agent of
+     * another creator.
+     */
+    free_trial: freeTrial.optional(),
   })
   .meta({ id: 'ListingSummary' });
 export type ListingSummary = z.infer<typeof listingSummary>;

@@ -1,5 +1,13 @@
 import * as z from 'zod';
-import { jsonObject, jsonValue, lamports, listingId, rentalModel, timestamp } from '../primitives.js';
+import {
+  freeTrial,
+  jsonObject,
+  jsonValue,
+  lamports,
+  listingId,
+  rentalModel,
+  timestamp,
+} from '../primitives.js';
 
 /** Price limits that the on-chain program enforces, in lamports. */
 export const PRICE_LAMPORTS = { min: 1_000, max: 1_000_000_000_000_000 } as const;
@@ -16,8 +24,8 @@ export const listingTerms = z
     sample_output: z.array(z.string().max(4000)).min(1).max(3).optional(),
     /** False: the agent has no nightly runs. */
     health_checks: z.boolean().optional(),
-    /** True: the first run of each wallet is free and needs no rental. */
-    free_trial: z.boolean().optional(),
+    /** True: the first run of each wallet is free and needs no rental. `renters`: of wallets that rent from another creator. */
+    free_trial: freeTrial.optional(),
   })
   .meta({ id: 'ListingTerms' });
 export type ListingTerms = z.infer<typeof listingTerms>;

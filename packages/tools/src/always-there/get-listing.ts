@@ -88,10 +88,13 @@ function listingFacts(listing: Listing): JsonObject {
 /** The marketplace's notes on a failing agent, and on a free first run. */
 export function offerFacts(listing: Pick<ListingSummary, 'failing_since' | 'free_trial'>): JsonObject {
   const health = failingText(listing);
-  const trial = 'First run free: run_agent runs it once for a wallet that has not rented it.';
+  const trial =
+    listing.free_trial === 'renters'
+      ? 'First run free for renters: run_agent runs it once for a wallet that has rented an agent of another creator.'
+      : 'First run free: run_agent runs it once for a wallet that has not rented it.';
   return {
     ...(health === undefined ? {} : { health }),
-    ...(listing.free_trial === true ? { free_trial: trial } : {}),
+    ...((listing.free_trial ?? false) === false ? {} : { free_trial: trial }),
   };
 }
 

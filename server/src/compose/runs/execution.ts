@@ -1,3 +1,4 @@
+import { createWalletHistory } from '../../chain/index.js';
 import { readPublishedInput } from '../../http/routes/tools.js';
 import type { Spending } from '../../spending/index.js';
 import {
@@ -74,7 +75,7 @@ export function composeExecution(
     contacts: createAgentContacts(db, logger),
     changes,
     refusals,
-    trials: createTrials({ db, chain }),
+    trials: createTrials({ db, history: createWalletHistory(chain), holdSeconds: config.trialHoldSeconds }),
     slots,
     declarative: sandboxes.declarative,
     connected: createConnectedAgents(outbound),

@@ -115,6 +115,7 @@ function Card({ listing }: { listing: ListingSummary }) {
       <p>
         <strong>{formatSol(lamportsFromSol(price))}</strong> {MODEL_WORDS[model].split(',')[0]}
         {listing.free_trial === true ? ', first run free' : ''}
+        {listing.free_trial === 'renters' ? ', first run free for renters' : ''}
       </p>
       {listing.failing_since === undefined ? null : <p class="note">Its own tests fail at the moment.</p>}
       <p>

@@ -130,10 +130,13 @@ function Facts({ listing }: { listing: Listing }) {
           <dd>at least {formatSol(deposit)}</dd>
         </>
       ) : null}
-      {listing.free_trial === true ? (
+      {(listing.free_trial ?? false) === false ? null : (
         <>
           <dt>Trial</dt>
-          <dd>the first run of a wallet is free</dd>
+          <dd>
+            the first run of a wallet is free
+            {listing.free_trial === 'renters' ? ', if it has rented an agent of another creator' : ''}
+          </dd>
         </>
       )}
       <dt>Health</dt>
@@ -207,12 +210,12 @@ function Field({ name, field, isRequired }: { name: string; field: unknown; isRe
   );
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 function paidRunsText({ paid_runs: runs = 0 }: Review): string {
   if (runs === 1) return '1 paid run.';
   return runs < PAID_RUNS_COUNTED ? `${runs} paid runs.` : `${PAID_RUNS_COUNTED} or more paid runs.`;
 }
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const dayOf = (timestamp: string): string => timestamp.slice(0, 10);

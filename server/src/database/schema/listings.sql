@@ -40,7 +40,7 @@ create table listings (
   health_checks boolean not null default true,
   failing_since timestamptz,
   hidden_since timestamptz,
-  free_trial boolean not null default false,
+  free_trial text check (free_trial in ('anyone', 'renters')),
   check (status = 'draft'
     or rental_model is not null and price_lamports is not null and min_deposit_lamports is not null
     and published_at is not null)

@@ -76,10 +76,13 @@ export function listingColumns(changes: ListingChanges, present?: DraftRow): Lis
     ...(input === undefined ? {} : { sample_input: JSON.stringify(input) }),
     ...(output === undefined ? {} : { sample_output: JSON.stringify(output), sample_problem: null }),
     ...(changes.health_checks === undefined ? {} : { health_checks: changes.health_checks }),
-    ...(changes.free_trial === undefined ? {} : { free_trial: changes.free_trial }),
+    ...(changes.free_trial === undefined ? {} : { free_trial: storedTrial(changes.free_trial) }),
     ...(terms ? termColumns(terms) : {}),
   };
 }
+
+const storedTrial = (offer: boolean | 'renters') =>
+  offer === 'renters' ? offer : offer ? ('anyone' as const) : null;
 
 const changesTerms = (changes: ListingChanges) =>
   Object.keys(ON_CHAIN).some((member) => changes[member as keyof typeof ON_CHAIN] !== undefined);

@@ -37,7 +37,7 @@ export const admit = step(
     const { listing } = task;
     requireRunning(listing.status);
     const { status, agreedPriceLamports } = access;
-    if (status === 'not_found' && listing.hasFreeTrial) {
+    if (status === 'not_found' && listing.freeTrial !== null) {
       await deps.trials.requireOpen(task);
       return withValidInput(deps, await withOwnInput(deps, { ...task, isTrial: true }));
     }

@@ -261,21 +261,15 @@ export async function paidRunWorld(
       address: row.address,
       rentalModel: 'per_query',
       priceLamports: PRICE,
-      hasFreeTrial: setup.trial !== undefined,
+      freeTrial: setup.trial === undefined ? null : 'anyone',
     },
   );
   const refusals = createRefusals(db, logger);
   const { trial } = setup;
-  const lamports = trial?.holdsLamports ?? 0;
-  const wallets = {
-    getAccounts: async (addresses: PublicKey[]) => ({
-      slot: 1n,
-      accounts: addresses.map(() => ({ ...programAccount('Listing'), lamports })),
-    }),
-  };
+  const history = { lowestLamports: async () => BigInt(trial?.holdsLamports ?? 0) };
   const deps = {
     refusals,
-    trials: createTrials({ db, chain: wallets }),
+    trials: createTrials({ db, history, holdSeconds: 0 }),
     rateLimits: memoryRateLimits(),
     executionsPerMinute: 1_000,
     listings: { findFor: async () => ({ listing, rental: trial ? undefined : PAYABLE }) },

@@ -109,14 +109,14 @@ describe('a free first run', () => {
 
   it('is offered by no listing whose creator has not said so [EXE-100]', async () => {
     const { call, listing } = await offering();
-    Object.assign(listing, { hasFreeTrial: false });
+    Object.assign(listing, { freeTrial: null });
     const error = await errorOf(call());
     expect(error).toMatchObject({ code: 'credential_not_found' });
     expect(error.message).toContain('has not rented');
   });
 
   it('is given so often in a day by a listing, and to a wallet, also at once [EXE-102]', async () => {
-    const trials = createTrials({ db: db, chain: {} as never });
+    const trials = createTrials({ db, history: {} as never, holdSeconds: 0 });
     const take = async (row: Awaited<ReturnType<typeof insertListing>>, wallet: string, address?: string) => {
       const runId = await insertRun(db, row, wallet);
       return trials.take({ runId, wallet, listing: row, address }).then(

@@ -1,15 +1,15 @@
 import { REFUSAL_TEXT, TRIAL_WALLET_LAMPORTS } from '@agent-rental/contract';
-import { PublicKey } from '@solana/web3.js';
 import { sql } from 'kysely';
-import type { Chain } from '../../chain/index.js';
+import type { WalletHistory } from '../../chain/index.js';
 import type { Db } from '../../database/connection.js';
 import { ApiError } from '../../errors/api-error.js';
+import { rentedElsewhere, type PublishedListing } from '../../listings/index.js';
 
 /** Whose free run of which listing. */
 interface TrialRequest {
   runId: string;
   wallet: string;
-  listing: { id: string };
+  listing: Pick<PublishedListing, 'id' | 'creator' | 'freeTrial'>;
   /** The address that sent the request, or its network. */
   address?: string | undefined;
 }
@@ -17,7 +17,7 @@ interface TrialRequest {
 /** Free first runs, one for each wallet and listing, of listings whose creators offer them. */
 export interface Trials {
   /**
-   * Turns away a wallet that has had the free run, or has nothing to lose, before anything is spent on it.
+   * Turns away a wallet that has had the free run, may not have it, or has nothing to lose, before anything is spent on it.
    *
    * @throws ApiError 403 `credential_not_found` with the next step.
    */
@@ -27,7 +27,7 @@ export interface Trials {
    *
    * @throws ApiError 403 where it was used meanwhile; 429 where the listing, the address or the wallet has had as many as it may.
    */
-  take(request: TrialRequest): Promise<void>;
+  take(request: Omit<TrialRequest, 'listing'> & { listing: { id: string } }): Promise<void>;
   /** Gives it back, for a run that did not reach its agent. One that could not be served gives it back by itself. */
   giveBack(runId: string): Promise<void>;
 }
@@ -40,20 +40,38 @@ const REACHED = {
   wallet: ['This wallet has had as many free runs as it may within 24 hours.', 'tomorrow'],
 } as const;
 
-export function createTrials({ db, chain }: { db: Db; chain: Pick<Chain, 'getAccounts'> }): Trials {
+/**
+ * Makes them.
+ *
+ * @param holdSeconds for which a wallet without a rental must have held its SOL; 0 asks for its present balance alone
+ */
+export function createTrials({
+  db,
+  history,
+  holdSeconds,
+}: {
+  db: Db;
+  history: Pick<WalletHistory, 'lowestLamports'>;
+  holdSeconds: number;
+}): Trials {
   const used = (listingId: string) => new ApiError('credential_not_found', REFUSAL_TEXT.trialUsed(listingId));
 
-  /** Wallets are made for nothing: one with a rental has paid for it, another one has to hold some SOL. */
-  async function hasSubstance(wallet: string): Promise<boolean> {
-    const rented = await db
-      .selectFrom('credentials')
-      .select('address')
-      .where('buyer', '=', wallet)
-      .limit(1)
-      .executeTakeFirst();
-    if (rented) return true;
-    const { accounts } = await chain.getAccounts([new PublicKey(wallet)]);
-    return BigInt(accounts[0]?.lamports ?? 0) >= TRIAL_WALLET_LAMPORTS;
+  /** Wallets are made for nothing: one with a rental has paid for it, another one has to hold some SOL for a time. */
+  async function requireSubstance(wallet: string): Promise<void> {
+    const { rows } = await sql`select from credentials where buyer = ${wallet} and valid limit 1`.execute(db);
+    if (rows.length > 0) return;
+    const lowest = await history.lowestLamports(wallet, holdSeconds);
+    if (lowest !== null && lowest >= TRIAL_WALLET_LAMPORTS) return;
+    const refusal = lowest === null ? REFUSAL_TEXT.trialOfBusyWallet : REFUSAL_TEXT.trialWithoutSubstance;
+    throw new ApiError('credential_not_found', refusal(holdSeconds / 60));
+  }
+
+  /** A rental from the creator itself, or from the wallet itself, costs next to nothing. */
+  async function requireRenter(wallet: string, listing: TrialRequest['listing']): Promise<void> {
+    const { rows } = await sql<{ rented: boolean }>`
+      select ${rentedElsewhere(sql`${wallet}::text`, sql`${listing.creator}::text`)} as rented`.execute(db);
+    if (rows[0]?.rented === true) return;
+    throw new ApiError('credential_not_found', REFUSAL_TEXT.trialForRenters(listing.id));
   }
 
   return {
@@ -65,9 +83,7 @@ export function createTrials({ db, chain }: { db: Db; chain: Pick<Chain, 'getAcc
         .where('listing_id', '=', listing.id)
         .executeTakeFirst();
       if (taken) throw used(listing.id);
-      if (!(await hasSubstance(wallet))) {
-        throw new ApiError('credential_not_found', REFUSAL_TEXT.trialWithoutSubstance);
-      }
+      await (listing.freeTrial === 'renters' ? requireRenter(wallet, listing) : requireSubstance(wallet));
     },
     async take({ runId, wallet, listing, address }) {
       const { rows } = await sql<{ outcome: 'taken' | 'used' | keyof typeof REACHED }>`

@@ -32,8 +32,10 @@ export function offerTry(root: HTMLElement): void {
 /** The cost of a run for the wallet; undefined where it may not run. */
 function termsOf({ dataset }: HTMLElement, { valid, status }: CredentialVerification): string | undefined {
   if (!valid) {
-    const isFree = status === 'not_found' && dataset['trial'] === 'true';
-    return isFree ? 'The first run of your wallet is free, and needs no rental.' : undefined;
+    if (status !== 'not_found' || dataset['trial'] === undefined) return undefined;
+    return dataset['trial'] === 'renters'
+      ? 'The first run of your wallet is free, if it has rented an agent of another creator.'
+      : 'The first run of your wallet is free, and needs no rental.';
   }
   const model = rentalModel.parse(dataset['model']);
   switch (model) {

@@ -19,7 +19,7 @@ export function TrySection({ listing, chain }: { listing: Listing; chain: string
       data-chain={chain}
       data-listing={id}
       data-model={model}
-      data-trial={trial === true ? 'true' : undefined}
+      data-trial={(trial ?? false) === false ? undefined : String(trial)}
       data-price={formatSol(price)}
     >
       <h2>Try it</h2>

@@ -1,0 +1,60 @@
+import type { Listing, Review } from '@agent-rental/contract';
+import { expect, it } from 'vitest';
+import { listingPage } from './listing-page.js';
+
+const WALLET = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
+const LISTING: Listing = {
+  id: 'clerk-aaaaaa',
+  title: 'Clerk',
+  description: 'Files papers.',
+  category: ['legal'],
+  rental_model: 'per_query',
+  price_sol: 0.001,
+  price_lamports: 1_000_000,
+  min_deposit_lamports: 1_000_000,
+  run_count: 3,
+  success_rate: 1,
+  creator: { id: WALLET, display_name: 'Ledger Works', listing_count: 1 },
+  rating: 5,
+  review_count: 1,
+  last_updated: '2026-01-05T10:00:00.000Z',
+  published_at: '2026-01-05T10:00:00.000Z',
+  sample_output: ['Filed.'],
+  status: 'active',
+  on_chain_address: WALLET,
+  metadata_uri: 'ipfs://test',
+  input_schema: {},
+  output_schema: {},
+};
+const REVIEW: Review = {
+  reviewer: WALLET,
+  rating: 5,
+  comment: null,
+  created_at: LISTING.published_at,
+  updated_at: LISTING.published_at,
+};
+const page = (listing: Partial<Listing>, review: Partial<Review> = {}) =>
+  listingPage({
+    listing: { ...LISTING, ...listing },
+    reviews: [{ ...REVIEW, ...review }],
+    costs: undefined,
+    baseUrl: 'https://market.example',
+    chain: 'solana:localnet',
+    nonce: 'n',
+  });
+
+it.each([
+  [1, '1 paid run.'],
+  [12, '12 paid runs.'],
+  [100, '100 or more paid runs.'],
+])('says beside a review that its wallet had %i paid runs', (paid_runs, words) => {
+  expect(page({}, { paid_runs })).toContain(`Rated 5 of 5. ${words}</p>`);
+});
+
+it.each([
+  [true, 'the first run of a wallet is free</dd>'],
+  ['renters', 'the first run of a wallet is free, if it has rented an agent of another creator</dd>'],
+] as const)('says whose first run is free: %s', (free_trial, words) => {
+  expect(page({ free_trial })).toContain(words);
+  expect(page({})).not.toContain('the first run of a wallet is free');
+});
