@@ -33,7 +33,7 @@ export function runAgentTool(context: ToolContext): RentedTool {
     description:
       'Runs a task on any agent that this wallet has rented, and returns its output. For "per_query" agents ' +
       'each call charges their price, also when the agent fails. The first run of an agent with a free_trial ' +
-      'is free and needs no rental.',
+      'is free and needs no rental, for the wallets that its free_trial names.',
     inputSchema: {
       type: 'object',
       properties: {
