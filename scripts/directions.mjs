@@ -97,7 +97,7 @@ const COMPOSING = ['compose', 'embedded', 'operator', 'reconciliation', 'main'];
 const CLIENTS = ['server/src/http/routes/mcp.ts', 'server/src/http/routes/tools.ts'];
 
 /** Files that the script of the pages shares with the pages. */
-const PAGE_SHARED = ['dashboard/words.js', 'dashboard/element-ids.js'];
+const PAGE_SHARED = ['dashboard/words.js', 'dashboard/element-ids.js', 'dashboard/output-shape.js'];
 
 const problems = [...tableProblems(PACKAGES), ...tableProblems(SERVER)];
 const files = execFileSync(

@@ -23,7 +23,7 @@ import {
 } from '../identity/index.js';
 import { ownerOf } from '../access/owner.js';
 import { createCreators, createReviews, listingRoutes } from '../listings/index.js';
-import { registrationRoutes } from '../registration/index.js';
+import { registrationRoutes, sampleInputOf } from '../registration/index.js';
 import { executionRoutes } from '../runs/index.js';
 import {
   approvalRoutes,
@@ -85,6 +85,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     authorization: addOAuth(parts, routed),
     testFunds: parts.testFunds,
     rentalCosts: createRentalCosts(chain),
+    sampleInputOf,
   });
   networkRoute(http, { chain, network: config.network, rpcUrl: parts.publicRpcUrl });
   discoveryRoutes(http, { baseUrl });

@@ -7,9 +7,12 @@ import {
   LISTING_PAGE_PATH,
   MCP_PATH,
   PAGE_SCRIPT_PATH,
+  PROFILE_PAGE_PATH,
   RENT_PAGE_PATH,
   searchListingsQuery,
+  type Json,
   type RentalModel,
+  walletAddress,
 } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
 import type { TestFunds } from '../chain/index.js';
@@ -25,12 +28,13 @@ import { consentPage } from './pages/consent/consent-page.js';
 import { refusedPage } from './pages/consent/refused-page.js';
 import { errorPage } from './pages/error-page.js';
 import { keysPage } from './pages/keys-page.js';
-import { listingPage } from './pages/listing-page.js';
+import { listingPage } from './pages/listing/listing-page.js';
+import { profilePage } from './pages/profile-page.js';
 import { rentPage } from './pages/rent-page.js';
 import { PAGE_SCRIPT } from './pages/page-script.js';
 import { addCreatorPages } from './creator-routes.js';
 import { addRenterPages } from './renter-routes.js';
-import { sendPage, sendScriptedPage } from './send-page.js';
+import { sendPage, sendScriptedPage, takesGzip } from './send-page.js';
 import { testFundsRoute } from './test-funds-route.js';
 
 /** Listings on one page of the browser's. */
@@ -42,7 +46,7 @@ const SEARCH_MEMBERS = Object.keys(searchListingsQuery.shape).filter((name) => n
 
 /** The data sources of the pages. */
 export interface DashboardDeps {
-  listings: Pick<ListingService, 'find' | 'search' | 'detail'>;
+  listings: Pick<ListingService, 'find' | 'search' | 'detail' | 'ofCreator' | 'countCategories'>;
   reviews: Pick<ReturnType<typeof createReviews>, 'list'>;
   authorization: Pick<Authorization, 'read'>;
   baseUrl: () => string;
@@ -51,6 +55,8 @@ export interface DashboardDeps {
   programId: string;
   rentalCosts: (model: RentalModel) => Promise<RentalCosts>;
   packages: ServedPackages;
+  /** An input that a schema takes; undefined where none is found. */
+  sampleInputOf: (schema: Record<string, unknown>) => Promise<Json | undefined>;
   /** Gives the development wallet its money; of the embedded default alone. */
   testFunds?: TestFunds | undefined;
 }
@@ -73,7 +79,17 @@ export function dashboardRoutes(app: FastifyInstance, deps: DashboardDeps): void
 
 function addPages(
   app: FastifyInstance,
-  { listings, reviews, rentalCosts, authorization, baseUrl, network, programId, packages }: DashboardDeps,
+  {
+    listings,
+    reviews,
+    rentalCosts,
+    authorization,
+    baseUrl,
+    network,
+    programId,
+    packages,
+    sampleInputOf,
+  }: DashboardDeps,
 ): void {
   const config = { auth: 'none' } as const;
   const chain = `solana:${network}`;
@@ -84,16 +100,25 @@ function addPages(
     { config },
     async ({ query }, reply) => {
       const search = browseQuery(query);
-      return sendPage(reply, browsePage(search, await listings.search(search), origin()));
+      const [found, counts] = await Promise.all([listings.search(search), listings.countCategories()]);
+      return sendPage(reply, browsePage({ query: search, found, counts, baseUrl: origin() }));
     },
   );
   app.get<{ Params: { listing_id: string } }>(LISTING_PAGE_PATH, { config }, async ({ params }, reply) => {
     const listing = await listings.detail(params.listing_id);
     const { reviews: shown } = await reviews.list(listing.id, { limit: REVIEWS_SHOWN, offset: 0 });
     const costs = await rentalCosts(listing.rental_model).catch(() => undefined);
+    const sampleInput = await sampleInputOf(listing.input_schema).catch(() => undefined);
     return sendScriptedPage(reply, (nonce) =>
-      listingPage({ listing, reviews: shown, costs, baseUrl: origin(), chain, nonce }),
+      listingPage({ listing, reviews: shown, costs, sampleInput, baseUrl: origin(), chain, nonce }),
     );
+  });
+  app.get<{ Params: { wallet: string } }>(PROFILE_PAGE_PATH, { config }, async ({ params }, reply) => {
+    const parsed = walletAddress.safeParse(params.wallet);
+    const shown = parsed.success ? await listings.ofCreator(parsed.data) : [];
+    const creator = shown[0]?.creator;
+    if (!creator) throw new ApiError('not_found', 'No agent of this creator is on sale.');
+    return sendPage(reply, profilePage({ creator, listings: shown, baseUrl: origin() }));
   });
   app.get(KEYS_PAGE_PATH, { config }, async (_, reply) => {
     const mcpUrl = origin() + MCP_PATH;
@@ -122,7 +147,7 @@ function addPages(
     }
   });
   app.get(PAGE_SCRIPT_PATH, { config }, async (request, reply) => {
-    const isGzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
+    const isGzip = takesGzip(request.headers['accept-encoding']);
     reply.headers({
       'content-type': 'text/javascript; charset=utf-8',
       'x-content-type-options': 'nosniff',

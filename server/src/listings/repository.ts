@@ -1,3 +1,4 @@
+import { CATEGORIES, type Category } from '@agent-rental/contract';
 import type { Owner } from '../access/owner.js';
 import { sql, type Selectable } from 'kysely';
 import type { Db, OpenDatabase } from '../database/connection.js';
@@ -6,7 +7,7 @@ import type { Database } from '../database/schema.js';
 import { sharedRead } from '../database/batch-by-key.js';
 import { countWithPending, type ListingRow } from './listing-row.js';
 import { createListingSearch, type FoundListings } from './search/search.js';
-import type { Search } from './search/conditions.js';
+import { facetLexeme, type Search } from './search/conditions.js';
 import { keyOf, pinnedVersion } from './versions/pins.js';
 
 const withCreator = (db: Db) =>
@@ -37,6 +38,10 @@ export interface ListingRepository {
   findRun(id: string): Promise<RunListingRow | undefined>;
   /** The same, with the caller's rental of it by the index, and the version that the caller has pinned. */
   findRunFor(id: string, owner: Owner): Promise<RentedRunRow | undefined>;
+  /** The listings on sale of a creator, the newest first. */
+  findOfCreator(wallet: string, limit: number): Promise<ListingRow[]>;
+  /** How many listings on sale have each lexeme of a category. */
+  countCategories(): Promise<ReadonlyMap<Category, number>>;
   /** The input schemas of the published listings of these ids, in no order. */
   findCalled(ids: string[]): Promise<CalledRow[]>;
 }
@@ -191,6 +196,29 @@ export function createListingRepository(database: Pick<OpenDatabase, 'db' | 'poo
           'agent_versions.input_schema',
         ])
         .execute(),
+
+    findOfCreator: (wallet, limit) =>
+      withCreator(db)
+        .where('listings.creator', '=', wallet)
+        .where('listings.status', '=', 'active')
+        .where('listings.hidden_since', 'is', null)
+        .orderBy('listings.published_at', 'desc')
+        .orderBy('listings.id')
+        .limit(limit)
+        .execute(),
+
+    async countCategories() {
+      const lexemes = new Map(CATEGORIES.map((category) => [facetLexeme({ category }) ?? '', category]));
+      const { rows } = await sql<{ term: string; listing_count: bigint }>`
+        select term, listing_count from search_term_counts
+        where kind = 'lexeme' and term = any(${[...lexemes.keys()]})`.execute(db);
+      return new Map(
+        rows.flatMap(({ term, listing_count }) => {
+          const category = lexemes.get(term);
+          return category === undefined ? [] : [[category, Number(listing_count)]];
+        }),
+      );
+    },
 
     search: (search) => finder.find(search),
   };

@@ -1,6 +1,7 @@
 import {
   REFUSAL_TEXT,
   SEARCH_DESCRIPTION_LIMIT,
+  type Category,
   solFromLamports,
   type Listing,
   type ListingPage,
@@ -74,11 +75,18 @@ export interface ListingService {
     id: string,
     number?: number,
   ): Promise<{ listing: PublishedListing; rental: IndexedRental | undefined }>;
+  /** The listings on sale of a creator, the newest first. */
+  ofCreator(wallet: string): Promise<ListingSummary[]>;
+  /** How many listings on sale each category has. */
+  countCategories(): Promise<ReadonlyMap<Category, number>>;
   /** Id of the published listing whose on-chain account has this address. */
   findIdByAddress(address: string): Promise<string | undefined>;
   /** The input schemas of published listings, by id. */
   describe(ids: string[]): Promise<Map<string, RentedListing>>;
 }
+
+/** The newest listings on a creator's page. */
+const LISTINGS_OF_CREATOR = 60;
 
 const notFound = () => new ApiError('listing_not_found', REFUSAL_TEXT.noSuchListing);
 
@@ -151,6 +159,9 @@ export function createListingService(repository: ListingRepository): ListingServ
   };
 
   return {
+    countCategories: () => repository.countCategories(),
+    ofCreator: async (wallet) =>
+      (await repository.findOfCreator(wallet, LISTINGS_OF_CREATOR)).map((row) => toSummary(row)),
     findIdByAddress: (address) => repository.findPublishedId(address),
 
     async describe(ids) {

@@ -23,6 +23,7 @@ export { endReplacedSecrets, REPLACED_SECRETS_TASK } from './versions/replaced-s
 export { endVersionSupport } from './versions/version-support.js';
 export { SEALED_AGENTS, SEALED_REGISTRATIONS } from './sealed-places.js';
 export { registrationRoutes } from './routes.js';
+export { sampleInputOf } from './samples/sample-input.js';
 export { createSampleTaker, type ReviewRun } from './samples/samples.js';
 export type { PublishableListing } from './approvals/publication.js';
 export { createRegistrationService, type RegistrationService } from './service.js';

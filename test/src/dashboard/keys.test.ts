@@ -73,6 +73,7 @@ describe.runIf(browserPath !== undefined)('on the page of API keys, a wallet of 
     await loggedIn(async (page) => {
       // Shown once: a later visit knows its label alone.
       expect(await page.content()).not.toContain(key);
+      page.once('dialog', (asked) => asked.accept());
       await page.getByRole('button', { name: 'Revoke my <agent>' }).click();
       await saysIn(page, 'The key my <agent> works no more.');
       await page.getByText('You have no key.').waitFor();

@@ -5,7 +5,7 @@ import { attach, type Marketplace } from '../support/marketplace.js';
 const BROWSER = 'text/html,application/xhtml+xml,*/*;q=0.8';
 /** The pages of the router: a new page is attacked, too. */
 const PAGES = inject('routes')
-  .filter(({ method, path }) => method === 'GET' && /^\/(?:dashboard(?:\/|$)|$)/.test(path))
+  .filter(({ method, path }) => method === 'GET' && /^\/(?:dashboard(?:\/|$)|creators\/|$)/.test(path))
   .map(({ path }) => path)
   .filter((path) => !path.startsWith('/dashboard/assets/'));
 
@@ -64,7 +64,7 @@ function expectSafe({ status, headers, html }: Awaited<ReturnType<typeof visit>>
   // Without the values of attributes, in which escaped text is harmless.
   const tags = html.replaceAll(/"[^"]*"/g, '""');
   expect(tags).not.toMatch(
-    /<script(?! type="" src="" nonce="">)|<(?:img|svg|iframe|object|embed)\b|<\w[^>]*\son\w+=/i,
+    /<script(?! type="" src="" nonce="">)|<svg(?! class="" viewBox="" aria-hidden="">)|<(?:img|iframe|object|embed)\b|<\w[^>]*\son\w+=/i,
   );
   expect(html).not.toMatch(/(?:href|src|action)="(?:javascript:|[^"]*evil\.example)/i);
   expect(html).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);

@@ -131,7 +131,7 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
       await saysIn(page, '2 runs shown.');
       await page.getByLabel('Agent id').fill(trialId);
       await page.getByRole('button', { name: 'Show' }).click();
-      await page.getByText('There is no such run.').waitFor();
+      await page.getByText('No run matches.').waitFor();
       await page.route('**/v1/runs?**', (route) =>
         route.continue({ url: route.request().url().replace('limit=24', 'limit=2') }),
       );
@@ -154,8 +154,8 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
       const long = await begin(60_000);
       await page.goto(addressOf(`/dashboard/runs/${long.run_id}`));
       await page.getByRole('button', { name: 'Cancel the run' }).click();
-      await saysIn(page, 'The run has ended: failed.');
-      await page.getByText('cancelled by the wallet').waitFor();
+      await saysIn(page, 'The run has ended: cancelled.');
+      await page.getByText('Cancelled by the wallet').waitFor();
       expect(await renter.client.getRun(long.run_id)).toMatchObject({ stop_reason: 'cancelled' });
     });
   });
@@ -163,13 +163,13 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
   test('reads a hostile output as text, and the beginning of a huge one [SVC-17]', async () => {
     const run = await renter.client.execute({ agent_id: agentId, task: 'Say it.', input: { huge: true } });
     await visit(renter, `/dashboard/runs/${run.run_id}`, async (page) => {
-      const output = await page.getByLabel('Output').innerText();
+      const output = (await page.getByLabel('Output', { exact: true }).textContent()) ?? '';
       expect(output).toContain('<script>document.title');
       expect(output).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
       expect(output.length).toBeLessThanOrEqual(100_000);
       await page.getByText('Its beginning; GET /v1/runs/:run_id gives all of it.').waitFor();
       await page.goto(addressOf('/dashboard'));
-      const title = page.getByRole('link', { name: /^"Clerk' <script>/ });
+      const title = page.getByRole('link', { name: /^Clerk" <script>/ });
       await title.waitFor();
       expect(await title.innerText()).not.toMatch(/\u202e/);
     });

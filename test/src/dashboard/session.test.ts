@@ -39,7 +39,7 @@ describe.runIf(browserPath !== undefined)('the login of a tab', () => {
       expect(wallet).toMatchObject({ connections: 1, transactions: 0 });
       expect(wallet.messages).toHaveLength(1);
       await page.goto(addressOf('/dashboard/runs'));
-      await page.getByText('There is no such run.').waitFor();
+      await page.getByText('You have no runs yet.').waitFor();
       await page.goto(addressOf('/dashboard/keys'));
       await page.getByText('You have no key.').waitFor();
       expect(await offerOf(page).count()).toBe(0);
@@ -56,6 +56,7 @@ describe.runIf(browserPath !== undefined)('the login of a tab', () => {
       expect(kept).toContain('token');
       expect(key).toMatch(/^ark_/);
       expect(kept).not.toContain(key);
+      page.once('dialog', (asked) => asked.accept());
       await page.getByRole('button', { name: 'Revoke of a kept login' }).click();
       await page.getByText('You have no key.').waitFor();
     });

@@ -139,8 +139,9 @@ describe.runIf(browserPath !== undefined)('a person who gives a client the addre
     await addTestWallet(page, person.wallet, 'solana:localnet');
     await page.goto(new URL('/dashboard/keys', marketplace.dev.base_url).href);
     await page.getByRole('button', { name: 'Log in with Test wallet' }).click();
-    await page.getByText('It calls itself "A test client"').waitFor();
+    await page.getByText('It calls itself A test client').waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
+    page.once('dialog', (asked) => asked.accept());
     await page.getByRole('button', { name: 'Disconnect A test client' }).click();
     await page.getByText('No app is connected.').waitFor();
     await context.close();

@@ -22,6 +22,7 @@ import {
   MCP_PATH,
   OWN_AGENT_PAGE_PATH,
   PAGE_SCRIPT_PATH,
+  PROFILE_PAGE_PATH,
   PUBLISH_PAGE_PATH,
   RENT_PAGE_PATH,
   RUN_PAGE_PATH,
@@ -296,6 +297,15 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
     ]),
     [pathOf(LISTING_PAGE_PATH)]: page('getListingPage', 'a listing with its price, input and output', [
       LISTING_OF_PAGE,
+    ]),
+    [pathOf(PROFILE_PAGE_PATH)]: page('getProfilePage', 'a creator and its agents', [
+      {
+        name: 'wallet',
+        in: 'path',
+        required: true,
+        schema: TEXT,
+        example: '7o5JQKMq5qJ7FntBcZW6cyTxW9ZGpiXeKEYCHjCnfuPk',
+      },
     ]),
     [HOME_PAGE_PATH]: page('getHomePage', 'the rentals of a wallet', []),
     [RUNS_PAGE_PATH]: page('getRunsPage', 'the runs of a wallet', [

@@ -296,6 +296,9 @@ export const BROWSE_PAGE_PATH = '/';
 /** The page of a listing. */
 export const LISTING_PAGE_PATH = '/dashboard/listings/:listing_id';
 
+/** The public page of a creator. */
+export const PROFILE_PAGE_PATH = '/creators/:wallet';
+
 /** The page that `rent_url` of the tools leads to. */
 export const RENT_PAGE_PATH = '/dashboard/rent/:listing_id';
 

@@ -65,7 +65,7 @@ async function showKeys(root: HTMLElement, session: Session): Promise<void> {
     ...apps.map((key) =>
       row(root, session, key, {
         // The service knows the host; the app gave its own name.
-        words: `At ${key.app?.redirect_host}: ${limitsOf(key)}. Connected on ${key.created_at.slice(0, 10)}. It calls itself "${key.label}".`,
+        words: `At ${key.app?.redirect_host}: ${limitsOf(key)}. Connected on ${key.created_at.slice(0, 10)}. It calls itself ${key.label}.`,
         verb: 'Disconnect',
         ended: `The app ${key.label} works no more.`,
         failed: 'The app was not disconnected.',
@@ -90,6 +90,7 @@ function row(
   button.textContent = verb;
   button.setAttribute('aria-label', `${verb} ${key.label}`);
   const end = async () => {
+    if (!confirm(`${verb} ${key.label}? It stops at once, and cannot be undone.`)) return;
     await session.client.revokeApiKey(key.id);
     await showKeys(root, session);
     say(root, ended);

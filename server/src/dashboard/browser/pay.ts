@@ -3,7 +3,7 @@ import { renew, rent, topUp, type DecodedQuote } from '@agent-rental/sdk/solana'
 import type { Wallet } from '@wallet-standard/base';
 import { readPayment, type Payment } from './payment.js';
 import { sayAgain } from './signing.js';
-import { connect, offerWallets, say, type Session } from './wallets.js';
+import { connect, find, offerWallets, say, type Session } from './wallets.js';
 
 /**
  * Pays for a rental with a wallet of this browser. The sdk checks the transaction before it asks the wallet: the
@@ -15,7 +15,12 @@ export function offerPayment(root: HTMLElement): void {
   offerWallets(root, {
     verb: 'Pay with',
     failed: 'Nothing was rented.',
-    onChosen: async (wallet) => say(root, await pay(root, wallet)),
+    onChosen: async (wallet) => {
+      say(root, await pay(root, wallet));
+      // A second press would pay again.
+      for (const form of root.querySelectorAll('form')) form.hidden = true;
+      find(root, '#paid').hidden = false;
+    },
   });
 }
 
@@ -38,7 +43,7 @@ async function pay(root: HTMLElement, wallet: Wallet): Promise<string> {
   };
   const onSignAgain = () => sayAgain(root, session.name);
   await send(session, payment, status === 'not_found', { approve, onSignAgain });
-  return 'Done: the rental is paid and works. The agent that gave you this link can go on.';
+  return 'Done: the rental is paid and works. An agent that gave you this link can go on.';
 }
 
 function send(

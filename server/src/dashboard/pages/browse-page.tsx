@@ -1,21 +1,29 @@
 import {
-  formatSol,
   CATEGORIES,
-  lamportsFromSol,
   RENTAL_MODELS,
   SORT_ORDERS,
+  type Category,
   type ListingPage,
-  type ListingSummary,
   type searchListingsQuery,
   type SortOrder,
 } from '@agent-rental/contract';
 import type * as z from 'zod';
-import { quotedTitle, Words } from './creator-words.js';
+import { AgentCard } from '../components/agent-card.js';
+import { Icon, type IconName } from '../components/icon.js';
 import { renderPage } from './page.js';
-import { MODEL_WORDS } from './price.js';
+import { MODEL_NAMES } from './price.js';
 
 /** A search, as its query in an address says it. */
 export type BrowseQuery = z.output<typeof searchListingsQuery>;
+
+/** The content of the first page. */
+export interface BrowseContent {
+  readonly query: BrowseQuery;
+  readonly found: ListingPage;
+  /** How many agents each category has. */
+  readonly counts: ReadonlyMap<Category, number>;
+  readonly baseUrl: string;
+}
 
 const SORT_WORDS: Readonly<Record<SortOrder, string>> = {
   relevance: 'Best match',
@@ -24,34 +32,59 @@ const SORT_WORDS: Readonly<Record<SortOrder, string>> = {
   price_desc: 'Price, high to low',
   newest: 'Newest',
 };
-const DESCRIPTION_CHARACTERS = 200;
+const CATEGORY_ICONS: Readonly<Record<Category, IconName>> = {
+  finance: 'coins',
+  legal: 'scale',
+  coding: 'code',
+  research: 'flask-conical',
+  sales: 'handshake',
+  content: 'pen-line',
+};
+const RATINGS = [4.5, 4, 3];
 
-/** The first page: a description of this service, and a search for agents by words and filters. */
-export function browsePage(query: BrowseQuery, found: ListingPage, baseUrl: string): string {
+/** The first page: one sentence about this service, and a search for agents by words and filters. */
+export function browsePage({ query, found, counts, baseUrl }: BrowseContent): string {
   const head = {
-    title: 'Agent Rental Marketplace',
+    title: query.q === undefined ? 'Agent Rental Marketplace' : `${query.q} – Agent Rental Marketplace`,
     description: 'Rent AI agents with a transaction on Solana, and use them at once as tools.',
     url: `${baseUrl}/`,
   };
   return renderPage(
     head,
     <>
-      <h1>Rent an agent, use it as a tool</h1>
-      <p>
-        Agents here are rented with one transaction on Solana and called at once: over MCP, from LangChain or
-        the AI SDK, or with plain HTTP. Your agent finds out how at <a href="/AGENTS.md">AGENTS.md</a>.
-      </p>
-      <SearchForm query={query} />
-      <h2>{countWords(found.total, query.q)}</h2>
-      {found.did_you_mean === undefined ? null : (
+      <div class="hero">
+        <h1>Rent an agent, use it as a tool</h1>
         <p>
-          Did you mean{' '}
-          <a href={addressOf({ ...query, q: found.did_you_mean, offset: 0 })}>{found.did_you_mean}</a>?
+          Pay with one transaction on Solana. Call the agent at once over MCP, from LangChain or the AI SDK,
+          or with plain HTTP.
         </p>
-      )}
+        <form method="get" action="/" role="search">
+          <label class="wide">
+            <span class="unseen">Search agents</span>
+            <input
+              type="search"
+              name="q"
+              maxLength={400}
+              value={query.q ?? ''}
+              placeholder="What should the agent do?"
+            />
+          </label>
+          <button type="submit">
+            <Icon name="search" /> Search
+          </button>
+        </form>
+      </div>
+      <CategoryTiles query={query} counts={counts} />
+      <Filters query={query} />
+      <div class="results">
+        <h2>{countWords(found.total, query.q)}</h2>
+        {isFiltered(query) ? <a href="/">Clear the search</a> : null}
+      </div>
+      <Suggestion query={query} found={found} />
+      {found.listings.length === 0 ? <NothingFound query={query} /> : null}
       <ul class="cards">
         {found.listings.map((listing) => (
-          <Card key={listing.id} listing={listing} />
+          <AgentCard key={listing.id} listing={listing} />
         ))}
       </ul>
       <Pages query={query} total={found.total} />
@@ -59,37 +92,71 @@ export function browsePage(query: BrowseQuery, found: ListingPage, baseUrl: stri
   );
 }
 
-function SearchForm({ query }: { query: BrowseQuery }) {
+function CategoryTiles({ query, counts }: Pick<BrowseContent, 'query' | 'counts'>) {
   return (
-    <form method="get" action="/" role="search">
-      <label class="wide">
-        Search
-        <input type="search" name="q" maxLength={400} value={query.q ?? ''} />
-      </label>
+    <nav aria-label="Categories">
+      <ul class="tiles">
+        <li>
+          <a
+            href={addressOf({ ...query, category: undefined, offset: 0 })}
+            aria-current={query.category === undefined ? 'true' : undefined}
+          >
+            All
+          </a>
+        </li>
+        {CATEGORIES.map((category) => (
+          <li key={category}>
+            <a
+              href={addressOf({ ...query, category, offset: 0 })}
+              aria-current={query.category === category ? 'true' : undefined}
+            >
+              <Icon name={CATEGORY_ICONS[category]} /> {capitalized(category)}{' '}
+              <span>{counts.get(category) ?? 0}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function Filters({ query }: { query: BrowseQuery }) {
+  return (
+    <form method="get" action="/" class="filters" aria-label="Filters">
+      {query.q === undefined ? null : <input type="hidden" name="q" value={query.q} />}
+      {query.category === undefined ? null : <input type="hidden" name="category" value={query.category} />}
       <label>
-        Category
-        <select name="category">
-          <option value="">All</option>
-          {CATEGORIES.map((category) => (
-            <option key={category} value={category} selected={query.category === category}>
-              {category}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Paid
+        Rental model
         <select name="rental_model">
-          <option value="">Any rental model</option>
+          <option value="">Any</option>
           {RENTAL_MODELS.map((model) => (
             <option key={model} value={model} selected={query.rental_model === model}>
-              {MODEL_WORDS[model].split(',')[0]}
+              {MODEL_NAMES[model]}
             </option>
           ))}
         </select>
       </label>
       <label>
-        Order
+        Rating
+        <select name="min_rating">
+          <option value="">Any</option>
+          {RATINGS.map((rating) => (
+            <option key={rating} value={rating} selected={query.min_rating === rating}>
+              {rating} and more
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Price from, SOL
+        <input name="min_price" inputMode="decimal" autocomplete="off" value={query.min_price ?? ''} />
+      </label>
+      <label>
+        Price to, SOL
+        <input name="max_price" inputMode="decimal" autocomplete="off" value={query.max_price ?? ''} />
+      </label>
+      <label>
+        Sort by
         <select name="sort">
           {SORT_ORDERS.map((sort) => (
             <option key={sort} value={sort} selected={query.sort === sort}>
@@ -98,43 +165,35 @@ function SearchForm({ query }: { query: BrowseQuery }) {
           ))}
         </select>
       </label>
-      <button type="submit">Search</button>
+      <button type="submit" class="plain">
+        Apply
+      </button>
     </form>
   );
 }
 
-function Card({ listing }: { listing: ListingSummary }) {
-  const { id, title, description, rental_model: model, price_sol: price } = listing;
+function Suggestion({ query, found }: Pick<BrowseContent, 'query' | 'found'>) {
+  if (found.did_you_mean === undefined) return null;
   return (
-    <li class="card">
-      <h2>
-        <a href={`/dashboard/listings/${id}`}>
-          <bdi>{quotedTitle(title)}</bdi>
-        </a>
-      </h2>
-      <p>
-        <strong>{formatSol(lamportsFromSol(price))}</strong> {MODEL_WORDS[model].split(',')[0]}
-        {listing.free_trial === true ? ', first run free' : ''}
-        {listing.free_trial === 'renters' ? ', first run free for renters' : ''}
-      </p>
-      {listing.failing_since === undefined ? null : <p class="note">Its own tests fail at the moment.</p>}
-      <p>
-        <Words text={description} characters={DESCRIPTION_CHARACTERS} />
-      </p>
-      <p class="soft">{trackRecord(listing)}</p>
-    </li>
+    <p>
+      Did you mean{' '}
+      <a href={addressOf({ ...query, q: found.did_you_mean, offset: 0 })}>{found.did_you_mean}</a>?
+    </p>
   );
 }
 
-/** The number of an agent's runs, their success rate, and the rating by its renters. */
-export function trackRecord({
-  run_count: runs,
-  success_rate: rate,
-  rating,
-  review_count: reviews,
-}: Pick<ListingSummary, 'run_count' | 'success_rate' | 'rating' | 'review_count'>): string {
-  const ran = runs === 0 ? 'Not run yet' : `${runs} runs, ${Math.round(rate * 100)} % succeeded`;
-  return reviews === 0 ? `${ran}.` : `${ran}; rated ${rating.toFixed(1)} of 5 by ${reviews}.`;
+function NothingFound({ query }: { query: BrowseQuery }) {
+  const withoutFilters = addressOf({ sort: 'relevance', limit: query.limit, offset: 0, q: query.q });
+  return (
+    <div class="empty">
+      <p>{query.offset > 0 ? 'This page is after the last agent.' : 'No agent matches this search.'}</p>
+      <p class="links">
+        {query.q === undefined ? null : <a href={withoutFilters}>Search without filters</a>}
+        <a href="/">See all agents</a>
+        <a href="/dashboard/creator/publish">Publish such an agent</a>
+      </p>
+    </div>
+  );
 }
 
 function Pages({ query, total }: { query: BrowseQuery; total: number }) {
@@ -145,13 +204,13 @@ function Pages({ query, total }: { query: BrowseQuery; total: number }) {
   return (
     <nav class="pages" aria-label="Pages">
       {earlier === undefined ? null : (
-        <a rel="prev" href={earlier}>
-          Earlier
+        <a class="button plain" rel="prev" href={earlier}>
+          Previous
         </a>
       )}
       {later === undefined ? null : (
-        <a rel="next" href={later}>
-          More
+        <a class="button plain" rel="next" href={later}>
+          Next
         </a>
       )}
     </nav>
@@ -159,9 +218,13 @@ function Pages({ query, total }: { query: BrowseQuery; total: number }) {
 }
 
 function countWords(total: number, words: string | undefined): string {
-  const agents = total === 1 ? '1 agent' : `${total} agents`;
+  const agents = total === 1 ? '1 agent' : `${total.toLocaleString('en')} agents`;
   return words === undefined ? agents : `${agents} for your search`;
 }
+
+const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+const isFiltered = (query: BrowseQuery): boolean => addressOf({ ...query, offset: 0 }) !== '/';
 
 /** The address of a page of a search, without members at their default. */
 function addressOf(query: BrowseQuery): string {

@@ -68,6 +68,29 @@ export function Costs({ model, priceLamports, minDepositLamports, costs }: Costs
   );
 }
 
+/** The whole cost of each window of a first rental, in a few lines. */
+export function CostLines({ model, priceLamports, minDepositLamports, costs }: CostsProps) {
+  if (!costs) return null;
+  const beside = costs.rentLamports + costs.networkFeeLamports;
+  return (
+    <>
+      <h2 class="minor">Full cost of a first rental</h2>
+      <dl class="facts">
+        {windowsOf({ model, priceLamports, minDepositLamports }).map(({ name, lamports }) => (
+          <>
+            <dt>{name}</dt>
+            <dd>{formatSol(lamports + beside)}</dd>
+          </>
+        ))}
+      </dl>
+      <p class="soft small">
+        The network holds {formatSol(costs.rentLamports)} of it for the rental’s account, and takes a fee of{' '}
+        {formatSol(costs.networkFeeLamports)}.
+      </p>
+    </>
+  );
+}
+
 function windowsOf({
   model,
   priceLamports,

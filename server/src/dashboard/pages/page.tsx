@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { STYLES } from './styles.js';
+import { Icon, Mark, type IconName } from '../components/icon.js';
+import { STYLES } from '../generated/styles.js';
 
 /** The head of a page. */
 export interface PageHead {
@@ -17,16 +18,23 @@ export interface PageHead {
 }
 
 /** The pages of a wallet. */
-const DASHBOARD_LINKS = [
-  ['/dashboard', 'Rentals'],
-  ['/dashboard/runs', 'Runs'],
-  ['/dashboard/keys', 'API keys'],
-  ['/dashboard/approvals', 'Approvals'],
-  ['/dashboard/creator', 'Your agents'],
-] as const;
+const DASHBOARD_LINKS: readonly (readonly [address: string, name: string, icon: IconName])[] = [
+  ['/dashboard', 'Rentals', 'house'],
+  ['/dashboard/runs', 'Runs', 'history'],
+  ['/dashboard/keys', 'API keys', 'key-round'],
+  ['/dashboard/approvals', 'Approvals', 'shield-check'],
+  ['/dashboard/creator', 'Your agents', 'bot'],
+];
+
+/** The mark as the icon of the tab. */
+const FAVICON = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="9" fill="#4338ca"/>' +
+    '<circle cx="11" cy="16" r="5" fill="none" stroke="#fff" stroke-width="2.6"/><circle cx="21" cy="16" r="5" fill="#8be0d8"/></svg>',
+)}`;
 
 /** A whole page, with the parts that all pages share. Everything in `children` that is text is shown as text. */
 export function renderPage(head: PageHead, children: ComponentChildren): string {
+  const main = <main id="main">{children}</main>;
   const html = renderToString(
     <html lang="en">
       <head>
@@ -38,43 +46,79 @@ export function renderPage(head: PageHead, children: ComponentChildren): string 
         <meta property="og:description" content={head.description} />
         <meta property="og:type" content="website" />
         {head.url === undefined ? null : <meta property="og:url" content={head.url} />}
+        <link rel="icon" href={FAVICON} />
         {head.script === undefined ? null : (
           <script type="module" src={head.script.source} nonce={head.script.nonce} />
         )}
         <style dangerouslySetInnerHTML={{ __html: STYLES }} />
       </head>
       <body>
-        <header class="top">
-          <nav class="bar" aria-label="Site">
-            <a class="name" href="/">
-              Agent Rental Marketplace
-            </a>
-            <a href="/">Browse agents</a>
-            <a href="/dashboard">Dashboard</a>
-            <a href="/AGENTS.md">For agents</a>
-            <a href="/openapi.json">API</a>
-          </nav>
-          {head.isDashboard === true ? (
-            <nav class="bar" aria-label="Dashboard">
-              {DASHBOARD_LINKS.map(([address, name]) => (
-                <a
-                  key={address}
-                  href={address}
-                  aria-current={head.url?.endsWith(address) === true ? 'page' : undefined}
-                >
-                  {name}
-                </a>
-              ))}
-            </nav>
-          ) : null}
-        </header>
-        <main>{children}</main>
-        <footer>
-          Prices are charged on Solana. Titles, descriptions and samples are their creators’ words, not the
-          marketplace’s.
-        </footer>
+        <a class="skip" href="#main">
+          Skip to the content
+        </a>
+        <Top head={head} />
+        {head.isDashboard === true ? (
+          <div class="with-side has-side">
+            <DashboardNav head={head} />
+            {main}
+          </div>
+        ) : (
+          main
+        )}
+        <Foot />
       </body>
     </html>,
   );
   return `<!doctype html>${html}`;
+}
+
+function Top({ head }: { head: PageHead }) {
+  return (
+    <header class="top">
+      <nav class="bar" aria-label="Site">
+        <a class="name" href="/">
+          <Mark /> Agent Rental Marketplace
+        </a>
+        <a href="/">Browse</a>
+        <a href="/AGENTS.md">For agents</a>
+        <a href="/openapi.json">API</a>
+        <a href="/dashboard" aria-current={head.isDashboard === true ? 'true' : undefined}>
+          Dashboard
+        </a>
+      </nav>
+    </header>
+  );
+}
+
+function DashboardNav({ head }: { head: PageHead }) {
+  return (
+    <nav class="side" aria-label="Dashboard">
+      {DASHBOARD_LINKS.map(([address, name, icon]) => (
+        <a
+          key={address}
+          href={address}
+          aria-current={head.url?.endsWith(address) === true ? 'page' : undefined}
+        >
+          <Icon name={icon} />
+          {name}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function Foot() {
+  return (
+    <footer>
+      <nav aria-label="More">
+        <a href="/">Browse agents</a>
+        <a href="/dashboard/creator/publish">Publish an agent</a>
+        <a href="/AGENTS.md">Guide for agents</a>
+        <a href="/openapi.json">API description</a>
+        <a href="/llms.txt">llms.txt</a>
+      </nav>
+      Prices are charged on Solana. Creators write titles, descriptions and samples; the marketplace does not
+      vouch for them.
+    </footer>
+  );
 }

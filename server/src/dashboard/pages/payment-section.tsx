@@ -55,6 +55,12 @@ export function PaymentSection({ listing, chain, programId }: PaymentProps) {
         <span class="wallets" />
       </form>
       <p role="status" />
+      <p id={elementId('paid')} class="links" hidden>
+        <a class="button" href={`/dashboard/listings/${id}#try`}>
+          Run it now
+        </a>
+        <a href="/dashboard">See your rentals</a>
+      </p>
     </section>
   );
 }

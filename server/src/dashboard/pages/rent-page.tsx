@@ -1,7 +1,7 @@
 import { formatSol, RENTAL_TERMS } from '@agent-rental/contract';
 import type { PublishedListing } from '../../listings/index.js';
 import type { RentalCosts } from '../../transactions/index.js';
-import { quotedTitle } from './creator-words.js';
+import { titleLine } from './creator-words.js';
 import { renderPage } from './page.js';
 import { PAGE_SCRIPT_URL } from './page-script.js';
 import { PaymentSection } from './payment-section.js';
@@ -71,7 +71,7 @@ export function rentPage({
       )}
       <p>Its creator calls it, in the creator’s own words:</p>
       <blockquote>
-        <bdi>{quotedTitle(title)}</bdi>
+        <bdi>{titleLine(title)}</bdi>
       </blockquote>
       <p>
         <a href={`/dashboard/listings/${id}`}>See its inputs, its outputs and its reviews.</a>

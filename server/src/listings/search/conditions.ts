@@ -22,7 +22,10 @@ export const ORDERS = {
 export const EVERY_LISTING = '*';
 
 /** The lexeme by which documents carry category and rental model; undefined when neither is asked for. */
-export function facetLexeme({ category, rental_model }: Search): string | undefined {
+export function facetLexeme({
+  category,
+  rental_model,
+}: Pick<Search, 'category' | 'rental_model'>): string | undefined {
   const parts = [category && `category ${category}`, rental_model && `model ${rental_model}`];
   return parts.filter(Boolean).join(' ') || undefined;
 }

@@ -1,5 +1,5 @@
 import { formatSol, RENTAL_TERMS, type CredentialPage } from '@agent-rental/contract';
-import { quotedTitle } from '../../words.js';
+import { titleLine } from '../../words.js';
 import { element, momentOf } from '../elements.js';
 import { logIn } from '../session/log-in.js';
 import { find, say, work, type Session } from '../wallets.js';
@@ -51,7 +51,7 @@ async function showPage(
 
 function cardOf(rental: Rental): HTMLElement {
   const { listing_id: id, listing_title: title, rental_model: model, listing, update } = rental;
-  const name = element('bdi', { text: quotedTitle(title) });
+  const name = element('bdi', { text: titleLine(title) });
   const links = [
     element('a', { href: `/dashboard/listings/${id}#try`, text: 'Run' }),
     ...(RENTAL_TERMS[model].isPrepaid

@@ -6,6 +6,7 @@ import { element, fact } from '../elements.js';
 import { logIn } from '../session/log-in.js';
 import { find, findButton, say, work, type Session } from '../wallets.js';
 import { outputText } from './output.js';
+import { outputView } from './output-view.js';
 import { secondsOf } from './runs.js';
 import { verifyRun } from './verify-run.js';
 
@@ -76,28 +77,45 @@ function show(root: HTMLElement, state: RunState): void {
   const agent = element('a', { href: `/dashboard/listings/${state.agent_id}`, text: state.agent_id });
   find(root, '#facts').replaceChildren(
     ...fact('Agent', agent),
-    ...fact('Status', RUN_STATUS_WORDS[state.status]),
+    ...fact('Status', statusWords(state)),
     ...(state.status === 'running' ? [] : endFacts(state)),
   );
   if (state.status === 'running') return say(root, 'It runs. This page shows its end when it comes.');
   const { text, isCut } = outputText(state.output);
   find(root, '#output').textContent = text;
+  const view = outputView(state.output);
+  find(root, '#rendered').replaceChildren(...(view ? [view] : []));
+  if (view) find(root, '#raw').removeAttribute('open');
+  find(root, '#run-again').setAttribute('href', `/dashboard/listings/${state.agent_id}#try`);
   find(root, '#output-note').textContent = isCut
     ? 'Its beginning; GET /v1/runs/:run_id gives all of it.'
     : 'In the agent’s words.';
   find(root, '#ended').hidden = false;
-  say(root, `The run has ended: ${RUN_STATUS_WORDS[state.status].toLowerCase()}.`);
+  say(root, `The run has ended: ${statusWords(state).toLowerCase()}.`);
+}
+
+/** The state of a run. A run that its wallet cancelled is "Cancelled", not "Failed". */
+function statusWords(state: RunState): string {
+  if (state.status === 'failed' && state.stop_reason === 'cancelled') return 'Cancelled';
+  return RUN_STATUS_WORDS[state.status];
+}
+
+/** The cost of a run, and why a run without a result was charged. */
+function costWords({ status, cost_lamports: cost, trial }: EndedRun): string {
+  if (trial === true) return 'A free first run';
+  if (cost === 0) return 'Nothing was charged';
+  if (status === 'completed') return formatSol(cost);
+  return `${formatSol(cost)}: the agent was already at work, so its price was charged`;
 }
 
 function endFacts(state: EndedRun): HTMLElement[] {
-  const { cost_lamports: cost, trial, duration_ms: took, error, stop_reason: stopped, credited } = state;
-  const price = trial === true ? 'a free first run' : cost === 0 ? 'nothing was charged' : formatSol(cost);
-  const STOPPED = { cancelled: 'cancelled by the wallet', caller_left: 'its caller went away' } as const;
+  const { duration_ms: took, error, stop_reason: stopped, credited } = state;
+  const STOPPED = { cancelled: 'Cancelled by the wallet', caller_left: 'The caller went away' } as const;
   return [
-    ...fact('Cost', price),
+    ...fact('Cost', costWords(state)),
     ...fact('Took', secondsOf(took)),
     ...(stopped === undefined ? [] : fact('Stopped', STOPPED[stopped])),
-    ...(credited === true ? fact('Credit', 'the next run of this agent is free') : []),
+    ...(credited === true ? fact('Credit', 'The next run of this agent is free') : []),
     ...(error === undefined
       ? []
       : fact('Error', element('bdi', { text: boundedText(error.message, MOST_ERROR_CHARACTERS) }))),

@@ -31,7 +31,7 @@ export function homePage({ baseUrl, chain, nonce }: WalletPageContent): string {
         <p role="status" />
         <div id={elementId('home-in')} hidden>
           <h2>Your rentals</h2>
-          <p id={elementId('none')} hidden>
+          <p id={elementId('none')} class="empty" hidden>
             You have rented nothing yet. <a href="/">Browse the agents.</a>
           </p>
           <ul class="cards" id={elementId('list')} />
@@ -42,22 +42,6 @@ export function homePage({ baseUrl, chain, nonce }: WalletPageContent): string {
           </p>
         </div>
       </section>
-      <h2>Other pages</h2>
-      <ul>
-        <li>
-          <a href="/dashboard/runs">Runs</a>: the runs of your wallet and its keys, with outputs, costs and
-          receipts.
-        </li>
-        <li>
-          <a href="/dashboard/keys">API keys</a>: for your programs, to rent and run agents.
-        </li>
-        <li>
-          <a href="/dashboard/approvals">Approvals</a>: payments that your agents ask you about.
-        </li>
-        <li>
-          <a href="/dashboard/creator">Your agents</a>: publish agents, and see their statistics and earnings.
-        </li>
-      </ul>
     </>,
   );
 }

@@ -39,7 +39,16 @@ export function runPage({
           <div id={elementId('ended')} hidden>
             <h2>Output</h2>
             <p id={elementId('output-note')} class="soft" />
-            <pre id={elementId('output')} tabIndex={0} aria-label="Output" />
+            <div id={elementId('rendered')} />
+            <details id={elementId('raw')} open>
+              <summary>As text</summary>
+              <pre id={elementId('output')} tabIndex={0} aria-label="Output" />
+            </details>
+            <p>
+              <a id={elementId('run-again')} class="button plain">
+                Run the agent again
+              </a>
+            </p>
             <h2>Receipt</h2>
             <p>
               The service signs a receipt of each run, and records the run on Solana. Your browser can verify

@@ -54,8 +54,9 @@ export function runsPage({
         <p role="status" />
         <div id={elementId('runs-in')} hidden>
           <h2>Your runs</h2>
-          <p id={elementId('none')} hidden>
-            There is no such run.
+          <p id={elementId('none')} class="empty" hidden>
+            {agentId === undefined && status === undefined ? 'You have no runs yet. ' : 'No run matches. '}
+            <a href="/">Browse agents</a>
           </p>
           <ul class="cards" id={elementId('list')} />
           <p>

@@ -39,6 +39,12 @@ export function TrySection({ listing, chain }: { listing: Listing; chain: string
             <Field key={index} field={field} />
           ))}
           <button type="submit">Run</button>
+          {model === 'per_query' ? (
+            <p class="soft small">
+              A run costs its price also when the agent fails, or when you cancel it after it began. Nothing
+              is charged for our faults.
+            </p>
+          ) : null}
         </form>
         <div id={elementId('result')} hidden>
           <h3>Output</h3>

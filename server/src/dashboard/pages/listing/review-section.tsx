@@ -1,4 +1,4 @@
-import { elementId } from '../element-ids.js';
+import { elementId } from '../../element-ids.js';
 const RATINGS = [5, 4, 3, 2, 1];
 /** As `createReviewBody` of the contract has it. */
 const COMMENT_CHARACTERS = 2_000;
