@@ -1,3 +1,4 @@
+import { sendErrorPage } from '../dashboard/index.js';
 import { createInternalRequests } from '../http/internal-requests.js';
 import { memoryRateLimits } from '../rate-limits/memory.js';
 import { redisRateLimits } from '../rate-limits/redis.js';
@@ -45,6 +46,7 @@ export async function composeHttp(
     onAnswered: (request) => metrics.answered(request),
     requestsPerMinute: config.requestsPerMinute,
     trustedProxies: config.trustedProxies,
+    sendErrorPage,
   });
   return {
     http,

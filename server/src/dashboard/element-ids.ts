@@ -93,6 +93,7 @@ export const ELEMENT_IDS = [
   'title',
   'try-in',
   'until',
+  'use-example',
   'until-label',
   'unverified',
   'update',

@@ -1,1 +1,1 @@
-export { dashboardRoutes } from './routes.js';
+export { dashboardRoutes, sendErrorPage } from './routes.js';

@@ -14,11 +14,10 @@ import {
   type RentalModel,
   walletAddress,
 } from '@agent-rental/contract';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { TestFunds } from '../chain/index.js';
 import { ApiError } from '../errors/api-error.js';
 import type { ServedPackages } from '../http/routes/packages.js';
-import { toApiError } from '../http/server.js';
 import { AuthorizationError, type Authorization } from '../identity/index.js';
 import type { createReviews, ListingService, PublishedListing } from '../listings/index.js';
 import { approvalPage, approvalsPage } from './pages/approvals/approvals-page.js';
@@ -61,20 +60,19 @@ export interface DashboardDeps {
   testFunds?: TestFunds | undefined;
 }
 
-/** Serves the public pages: for people in a browser, whose errors are pages, too. Programs get errors as everywhere. */
+/** Serves the public pages, for people in a browser. */
 export function dashboardRoutes(app: FastifyInstance, deps: DashboardDeps): void {
-  void app.register(async (pages) => {
-    pages.setErrorHandler(async (error, request, reply) => {
-      const apiError = toApiError(error);
-      // The server's own handler writes it for programs.
-      if (!acceptsHtml(request.headers.accept)) throw error;
-      if (apiError.status >= 500) request.log.error({ err: apiError.cause ?? apiError }, apiError.message);
-      if (apiError.retryAfterSeconds !== undefined) reply.header('retry-after', apiError.retryAfterSeconds);
-      return sendPage(reply.code(apiError.status), errorPage(apiError, request.id));
-    });
-    addPages(pages, deps);
-    if (deps.testFunds && deps.network === 'localnet') testFundsRoute(pages, deps.testFunds);
-  });
+  addPages(app, deps);
+  if (deps.testFunds && deps.network === 'localnet') testFundsRoute(app, deps.testFunds);
+}
+
+/** Sends an error as a person reads it. */
+export function sendErrorPage(
+  reply: FastifyReply,
+  error: ApiError,
+  requestId: string,
+): Promise<FastifyReply> {
+  return sendPage(reply, errorPage(error, requestId));
 }
 
 function addPages(
@@ -174,11 +172,6 @@ function addPages(
   );
   addRenterPages(app, { origin, chain, programId });
   addCreatorPages(app, { origin, chain, programId });
-}
-
-/** A browser names HTML; curl and API clients do not. */
-function acceptsHtml(accept: string | undefined): boolean {
-  return accept?.includes('text/html') ?? false;
 }
 
 /**

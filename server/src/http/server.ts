@@ -95,6 +95,8 @@ export interface HttpServerOptions {
     authorization: string | undefined,
     destination: { request: FastifyRequest; takesAppTokens: boolean },
   ): Promise<Principal>;
+  /** Answers a person in a browser with an error as a page. */
+  sendErrorPage?(reply: FastifyReply, error: ApiError, requestId: string): Promise<unknown>;
   /** Addresses and ranges of proxies that say where a request came from; by default none is believed. */
   trustedProxies?: readonly string[];
   /** Longest time for a request to arrive; by default 30 s. */
@@ -208,9 +210,17 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     if (isTooLarge) await discardBody(request.raw);
     const apiError = isTooLarge ? bodyTooLarge(request) : toApiError(error);
     if (apiError.status >= 500) request.log.error({ err: apiError.cause ?? apiError }, apiError.message);
-    return writeError(reply, apiError, request);
+    if (!options.sendErrorPage || !isForPeople(request)) return writeError(reply, apiError, request);
+    if (apiError.retryAfterSeconds !== undefined) reply.header('retry-after', apiError.retryAfterSeconds);
+    return options.sendErrorPage(reply.code(apiError.status), apiError, request.id);
   });
   return app;
+}
+
+/** Whether a person in a browser asks for a page. A browser names HTML; curl and API clients do not. */
+function isForPeople({ method, url, headers }: FastifyRequest): boolean {
+  const isPage = (method === 'GET' || method === 'HEAD') && !url.startsWith('/v1/');
+  return isPage && (headers.accept?.includes('text/html') ?? false);
 }
 
 /** Requests that are served while the disk is nearly full although they are POST: calls inside of MCP are checked, and a cancelled run frees. */

@@ -30,7 +30,6 @@ describe.runIf(browserPath !== undefined)('a newcomer without a wallet', () => {
       if (!request.url().startsWith(marketplace.dev.base_url)) complaints.push(request.url());
     });
     const { id, sample_task: task } = marketplace.listing('per_query');
-    const { input } = (await marketplace.request('per_query')) as { input: { csv: string } };
 
     await page.goto(addressOf('/?q=expenses'));
     await page.locator(`a[href="/dashboard/listings/${id}"]`).click();
@@ -43,10 +42,13 @@ describe.runIf(browserPath !== undefined)('a newcomer without a wallet', () => {
     await page.getByRole('link', { name: `Run: ${id}` }).click();
     await page.getByText('You have rented it: a run takes').waitFor();
     await page.getByLabel('Task, in plain language').fill(task);
-    await page.getByLabel('Input csv', { exact: false }).first().fill(input.csv);
+    await page.getByRole('button', { name: 'Use the example' }).click();
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await saysIn(page, 'The run is completed.');
-    expect(JSON.parse((await page.getByLabel('Output').textContent()) ?? '')).toMatchObject({ ok: true });
+    const output = JSON.parse(
+      (await page.getByLabel('Output', { exact: true }).textContent()) ?? '',
+    ) as unknown;
+    expect(output).toMatchObject({ ok: true, lines_counted: 2 });
 
     await page.getByRole('link', { name: 'This run, with its receipt' }).click();
     await page.getByRole('definition').getByText('Completed').waitFor();

@@ -93,6 +93,10 @@ describe('the public pages', () => {
       expect(answer.status).toBe(404);
       expect(await answer.json()).toMatchObject({ error: { code: 'listing_not_found' } });
     }
+    const unknown = await ask('/nothing/here', BROWSER);
+    expect(unknown.status).toBe(404);
+    expect(await unknown.text()).toContain('<h1>There is nothing to show</h1>');
+    expect((await ask('/v1/nothing', BROWSER)).headers.get('content-type')).toContain('application/json');
     const refused = await ask('/?sort=best', BROWSER);
     expect(refused.status).toBe(400);
     expect(await refused.text()).toContain('sort: ');

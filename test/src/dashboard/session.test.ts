@@ -5,7 +5,7 @@ import { addTestWallet, type AskedWallet } from '../support/browser/test-wallet.
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 
-describe.runIf(browserPath !== undefined)('the login of a tab', () => {
+describe.runIf(browserPath !== undefined)('the login of a browser', () => {
   let marketplace: Marketplace;
   let browser: Browser;
   let owner: Participant;
@@ -62,17 +62,19 @@ describe.runIf(browserPath !== undefined)('the login of a tab', () => {
     });
   });
 
-  test('belongs to one tab, and is gone once it logs out [SVC-21]', async () => {
+  test('is shared by its tabs, and is gone from all once one logs out [SVC-21]', async () => {
     await loggedIn(async (page, wallet, context) => {
       const other = await context.newPage();
       await addTestWallet(other, owner.wallet, 'solana:localnet');
       await other.goto(addressOf('/dashboard'));
-      await offerOf(other).waitFor();
+      await other.getByText('You have rented nothing yet.').waitFor();
       await page.getByRole('button', { name: 'Log out' }).click();
       await offerOf(page).waitFor();
-      expect(await page.evaluate('sessionStorage.length')).toBe(0);
+      expect(await page.evaluate("localStorage.getItem('agent-rental-login')")).toBeNull();
       await page.goto(addressOf('/dashboard/runs'));
       await offerOf(page).waitFor();
+      await other.reload();
+      await offerOf(other).waitFor();
       expect(wallet.messages).toHaveLength(1);
     });
   });
@@ -93,8 +95,8 @@ describe.runIf(browserPath !== undefined)('the login of a tab', () => {
 
   test('is asked for again once the service refuses it [SVC-21]', async () => {
     await loggedIn(async (page, wallet) => {
-      const spoil = `sessionStorage.setItem('agent-rental-login', JSON.stringify({
-        ...JSON.parse(sessionStorage.getItem('agent-rental-login')), token: 'of-another-time' }))`;
+      const spoil = `localStorage.setItem('agent-rental-login', JSON.stringify({
+        ...JSON.parse(localStorage.getItem('agent-rental-login')), token: 'of-another-time' }))`;
       await page.evaluate(spoil);
       await page.reload();
       await page.getByText('The login has ended. Log in again.').waitFor();

@@ -35,7 +35,15 @@ export const contractDates: ConnectedExample = {
       anyOf: [
         {
           type: 'object',
-          properties: { text: { type: 'string', description: 'The text of the contract.' } },
+          properties: {
+            text: {
+              type: 'string',
+              description: 'The text of the contract.',
+              examples: [
+                'The supplier shall deliver the goods by 31 March 2027. Either party may end it with 30 days’ notice.',
+              ],
+            },
+          },
           required: ['text'],
           additionalProperties: false,
         },

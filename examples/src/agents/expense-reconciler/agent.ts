@@ -63,11 +63,15 @@ export const expenseReconciler: DeclarativeExample = {
           description:
             'The expenses as CSV text: a header line, then one line per expense. An amount column is needed; ' +
             'date, merchant, category, currency, receipt, net, tax, quantity and unit price are used if present.',
+          examples: [
+            'date,merchant,category,amount,currency\n2026-01-05,Rail,Travel,49.00,EUR\n2026-01-05,Rail,Travel,49.00,EUR',
+          ],
         },
         statement_csv: {
           type: 'string',
           description:
             'The bank or card statement as CSV text: date, description, amount or debit and credit.',
+          examples: ['date,description,amount\n2026-01-06,Rail,-49.00'],
         },
       },
       required: ['csv'],

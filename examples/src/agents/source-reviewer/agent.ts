@@ -41,8 +41,16 @@ export const sourceReviewer: DeclarativeExample = {
     input_schema: {
       type: 'object',
       properties: {
-        filename: { type: 'string', description: 'Its ending tells the language, for instance orders.py.' },
-        source: { type: 'string', description: 'The text of the file.' },
+        filename: {
+          type: 'string',
+          description: 'Its ending tells the language, for instance orders.py.',
+          examples: ['orders.py'],
+        },
+        source: {
+          type: 'string',
+          description: 'The text of the file.',
+          examples: ['def total(prices):\n    return eval("+".join(prices))\n'],
+        },
       },
       required: ['filename', 'source'],
       additionalProperties: false,

@@ -3,7 +3,7 @@ import { walletStandardSigner, type WalletSigner } from '@agent-rental/sdk/solan
 import { getWallets } from '@wallet-standard/app';
 import type { Wallet, WalletAccount } from '@wallet-standard/base';
 import { element } from './elements.js';
-import { tabLoginStore } from './session/tab-login.js';
+import { keptLoginStore } from './session/kept-login.js';
 import type { ElementSelector } from '../element-ids.js';
 
 const NEEDED = ['standard:connect', 'solana:signTransaction', 'solana:signMessage'] as const;
@@ -88,7 +88,7 @@ export async function connect(root: HTMLElement, wallet: Wallet): Promise<Sessio
   const [account] = await accountsOf(wallet);
   if (!account) throw new Error(`${wallet.name} shared no account.`);
   const signer = walletStandardSigner(wallet, account, root.dataset['chain']);
-  const loginStore = tabLoginStore(wallet.name);
+  const loginStore = keptLoginStore(wallet.name);
   const isLoggedIn = loginStore.read()?.wallet === signer.address;
   say(root, isLoggedIn ? '' : `${wallet.name} asks you to sign a message: it logs you in, and pays nothing.`);
   return {

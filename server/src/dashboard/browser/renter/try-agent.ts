@@ -3,7 +3,7 @@ import { element } from '../elements.js';
 import { logIn } from '../session/log-in.js';
 import { find, findButton, say, work, type Session } from '../wallets.js';
 import { MOST_CHARACTERS, outputText } from './output.js';
-import { inputOf, type TypedInput } from './typed-input.js';
+import { exampleTexts, inputOf, type TypedInput } from './typed-input.js';
 
 type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
@@ -22,12 +22,28 @@ export function offerTry(root: HTMLElement): void {
       session = given;
     },
   });
+  root
+    .querySelector<HTMLElement>('#use-example')
+    ?.addEventListener('click', ({ currentTarget }) => fillIn(root, currentTarget as HTMLElement));
   find(root, '#task-form').addEventListener('submit', (event) => {
     event.preventDefault();
     const now = session;
     if (now) work(root, 'It did not run.', () => run(root, now));
   });
 }
+
+/** Fills the form with the example of its button. */
+function fillIn(root: HTMLElement, { dataset }: HTMLElement): void {
+  const texts = exampleTexts(
+    JSON.parse(dataset['example'] ?? 'null'),
+    controlsOf(root).map(({ dataset: { name, input: kind } }) => ({ name, kind })),
+  );
+  controlsOf(root).forEach((control, index) => (control.value = texts[index] ?? ''));
+  const task = root.querySelector<HTMLTextAreaElement>('#task');
+  if (task && task.value === '') task.value = 'Try the example.';
+}
+
+const controlsOf = (root: HTMLElement): Control[] => [...root.querySelectorAll<Control>('[data-input]')];
 
 /** The cost of a run for the wallet; undefined where it may not run. */
 function termsOf({ dataset }: HTMLElement, { valid, status }: CredentialVerification): string | undefined {
@@ -67,9 +83,8 @@ function refusalOf({ status }: CredentialVerification): string {
 /** Runs it, and shows the output as it comes. */
 async function run(root: HTMLElement, { client }: Session): Promise<void> {
   const output = find(root, '#output');
-  const controls = [...root.querySelectorAll<Control>('[data-input]')];
   const input: TypedInput = inputOf(
-    controls.map(({ dataset, value }) => ({ name: dataset['name'], kind: dataset['input'], value })),
+    controlsOf(root).map(({ dataset, value }) => ({ name: dataset['name'], kind: dataset['input'], value })),
   );
   const task = root.querySelector<HTMLTextAreaElement>('#task')?.value ?? '';
   const body = { agent_id: root.dataset['listing'] ?? '', task, ...(input === undefined ? {} : { input }) };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inputOf, type TypedField } from './typed-input.js';
+import { exampleTexts, inputOf, type TypedField } from './typed-input.js';
 
 const field = (name: string | undefined, kind: string, value: string): TypedField => ({ name, kind, value });
 
@@ -38,4 +38,20 @@ it.each([
   [field(undefined, 'json', 'null'), 'Input: it is an object in braces'],
 ])('says which field is wrong: %j', (wrong, said) => {
   expect(() => inputOf([wrong])).toThrow(said);
+});
+
+it('fills the fields with an example, and leaves the others empty', () => {
+  const fields = [
+    { name: 'city', kind: 'line' },
+    { name: 'days', kind: 'number' },
+    { name: 'only', kind: 'boolean' },
+    { name: 'tags', kind: 'json' },
+    { name: 'missing', kind: 'text' },
+  ];
+  const example = { city: 'Graz', days: 2, only: true, tags: ['a'] };
+  const texts = exampleTexts(example, fields);
+  expect(texts).toEqual(['Graz', '2', 'true', '["a"]', '']);
+  expect(inputOf(fields.map((field, index) => ({ ...field, value: texts[index] ?? '' })))).toEqual(example);
+  expect(exampleTexts('Words.', [{ name: undefined, kind: 'text' }])).toEqual(['Words.']);
+  expect(exampleTexts({ a: 1 }, [{ name: undefined, kind: 'json' }])).toEqual(['{"a":1}']);
 });

@@ -28,6 +28,16 @@ export function inputOf(fields: readonly TypedField[]): TypedInput {
   return fields.some(({ name }) => name !== undefined) ? Object.fromEntries(members) : undefined;
 }
 
+/** The texts that a form's fields have for an example input, in the fields' order. */
+export function exampleTexts(example: unknown, fields: readonly Omit<TypedField, 'value'>[]): string[] {
+  return fields.map(({ name, kind }) => {
+    const value = name === undefined ? example : (Object(example) as Record<string, unknown>)[name];
+    if (value === undefined) return '';
+    const isText = typeof value === 'string' && (kind === 'line' || kind === 'text');
+    return isText ? value : JSON.stringify(value);
+  });
+}
+
 function valueOf({ name, kind, value }: TypedField): unknown {
   const label = name === undefined ? 'Input' : `Input ${boundedText(name, 100)}`;
   switch (kind) {

@@ -2,7 +2,7 @@ import { createClient, isApiError } from '@agent-rental/sdk';
 import { walletStandardSigner, type WalletSigner } from '@agent-rental/sdk/solana';
 import { getWallets } from '@wallet-standard/app';
 import { accountsOf, connect, find, offerWallets, say, work, type Session } from '../wallets.js';
-import { forgetTabLogin, readTabLogin, tabLoginStore } from './tab-login.js';
+import { forgetKeptLogin, readKeptLogin, keptLoginStore } from './kept-login.js';
 
 /** The work of a page's part for a logged-in wallet. */
 export interface LoggedInPart {
@@ -41,7 +41,7 @@ export function logIn(root: HTMLElement, { failed, onSession }: LoggedInPart): v
         showLoggedIn(root, session);
         throw error;
       }
-      forgetTabLogin();
+      forgetKeptLogin();
       offer();
       say(root, 'The login has ended. Log in again.');
     }
@@ -50,7 +50,7 @@ export function logIn(root: HTMLElement, { failed, onSession }: LoggedInPart): v
 
 /** The session of this tab's login, without asking the wallet for anything; undefined where there is no login. */
 function resume(root: HTMLElement): Session | undefined {
-  const login = readTabLogin();
+  const login = readKeptLogin();
   if (!login) return undefined;
   const { walletName: name, wallet: address } = login;
   const signer = signerOnDemand(name, address, root.dataset['chain']);
@@ -60,7 +60,7 @@ function resume(root: HTMLElement): Session | undefined {
     client: createClient({
       baseUrl: location.origin,
       signer,
-      loginStore: tabLoginStore(name),
+      loginStore: keptLoginStore(name),
       programId: root.dataset['programId'],
     }),
   };
@@ -104,7 +104,7 @@ function showLoggedIn(root: HTMLElement, { name, signer: { address } }: Session)
   button.className = 'plain';
   button.textContent = 'Log out';
   button.addEventListener('click', () => {
-    forgetTabLogin();
+    forgetKeptLogin();
     location.reload();
   });
   find(root, '.wallets').replaceChildren(words, button);

@@ -75,7 +75,7 @@ export function listingPage(content: ListingPageContent): string {
         {listing.sample_output.map((sample, index) => (
           <Sample key={index} text={sample} number={index + 1} />
         ))}
-        <TrySection listing={listing} chain={chain} />
+        <TrySection listing={listing} chain={chain} sampleInput={content.sampleInput} />
         <h2 id="input">Input</h2>
         <InputTable schema={listing.input_schema} />
         <h2 id="use">Use it</h2>

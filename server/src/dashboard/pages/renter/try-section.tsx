@@ -1,5 +1,5 @@
 import { formatSol } from '@agent-rental/contract';
-import type { Listing } from '@agent-rental/contract';
+import type { Json, Listing } from '@agent-rental/contract';
 import { boundedText } from '../../words.js';
 import { Words } from '../creator-words.js';
 import { inputFields, type InputField } from './input-fields.js';
@@ -9,8 +9,16 @@ const NAME_CHARACTERS = 100;
 const DESCRIPTION_CHARACTERS = 300;
 const CHOICE_CHARACTERS = 100;
 
+/** The listing that is tried. */
+interface TryProps {
+  listing: Listing;
+  chain: string;
+  /** An input that the agent takes; undefined where none was found. */
+  sampleInput: Json | undefined;
+}
+
 /** Runs the agent by a form of its input schema. The script shows it, to a wallet that is logged in. */
-export function TrySection({ listing, chain }: { listing: Listing; chain: string }) {
+export function TrySection({ listing, chain, sampleInput }: TryProps) {
   const { id, rental_model: model, price_lamports: price, free_trial: trial } = listing;
   return (
     <section
@@ -38,7 +46,19 @@ export function TrySection({ listing, chain }: { listing: Listing; chain: string
           {inputFields(listing.input_schema).map((field, index) => (
             <Field key={index} field={field} />
           ))}
-          <button type="submit">Run</button>
+          <p class="row">
+            <button type="submit">Run</button>
+            {sampleInput === undefined ? null : (
+              <button
+                type="button"
+                id={elementId('use-example')}
+                class="plain"
+                data-example={JSON.stringify(sampleInput)}
+              >
+                Use the example
+              </button>
+            )}
+          </p>
           {model === 'per_query' ? (
             <p class="soft small">
               A run costs its price also when the agent fails, or when you cancel it after it began. Nothing

@@ -1,0 +1,50 @@
+import type { KeptLogin, LoginStore } from '@agent-rental/sdk';
+import * as z from 'zod';
+
+/** Where it lies in the browser's local storage, which all tabs of this site share and which no other site reads. */
+const ITEM = 'agent-rental-login';
+/** A page does not start with a login that ends sooner. */
+const LEAST_LEFT_SECONDS = 60;
+
+const keptLogin = z.object({
+  wallet: z.string(),
+  token: z.string(),
+  expires_at: z.number(),
+  /** The wallet application that it was made with. */
+  walletName: z.string(),
+});
+
+/** The login that this browser has; undefined where there is none, or none that lasts. */
+export function readKeptLogin(): (KeptLogin & { walletName: string }) | undefined {
+  try {
+    const login = keptLogin.parse(JSON.parse(localStorage.getItem(ITEM) ?? 'null'));
+    return login.expires_at - LEAST_LEFT_SECONDS > Date.now() / 1000 ? login : undefined;
+  } catch {
+    // Another form, or a browser that keeps nothing.
+    return undefined;
+  }
+}
+
+/** Ends the login of this browser, in all its tabs. */
+export function forgetKeptLogin(): void {
+  try {
+    localStorage.removeItem(ITEM);
+  } catch {
+    // A browser that keeps nothing has nothing to forget.
+  }
+}
+
+/** Keeps the login of a wallet application for the pages of all tabs: the token of an hour, never an API key. */
+export function keptLoginStore(walletName: string): LoginStore {
+  return {
+    read: readKeptLogin,
+    write: (login) => {
+      if (!login) return forgetKeptLogin();
+      try {
+        localStorage.setItem(ITEM, JSON.stringify({ ...login, walletName }));
+      } catch {
+        // The next page asks for another signature.
+      }
+    },
+  };
+}
