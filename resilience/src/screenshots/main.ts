@@ -55,6 +55,7 @@ async function preparePages(): Promise<Shot[]> {
   return [
     { name: 'browse', path: '/', until: perTask.title },
     { name: 'listing', path: `/dashboard/listings/${perTask.id}`, until: perTask.title },
+    { name: 'profile', path: `/creators/${creator.publicKey.toBase58()}`, until: perTask.title },
     { name: 'rent', path: `/dashboard/rent/${perTask.id}`, until: 'Test wallet' },
     { name: 'home', path: '/dashboard', as, until: perTask.title },
     { name: 'runs', path: '/dashboard/runs', as, until: perTask.id },

@@ -23,6 +23,7 @@ export const ELEMENT_IDS = [
   'delete',
   'deposit',
   'deposit-field',
+  'download',
   'draft',
   'duration',
   'earned',

@@ -22,7 +22,7 @@ import { AuthorizationError, type Authorization } from '../identity/index.js';
 import type { createReviews, ListingService, PublishedListing } from '../listings/index.js';
 import { approvalPage, approvalsPage } from './pages/approvals/approvals-page.js';
 import type { RentalCosts } from '../transactions/index.js';
-import { browsePage, type BrowseQuery } from './pages/browse-page.js';
+import { browsePage, usualSort, type BrowseQuery } from './pages/browse-page.js';
 import { consentPage } from './pages/consent/consent-page.js';
 import { refusedPage } from './pages/consent/refused-page.js';
 import { errorPage } from './pages/error-page.js';
@@ -184,7 +184,8 @@ function browseQuery(query: Record<string, unknown>): BrowseQuery {
   const given = Object.entries(query).filter(
     ([name, value]) => SEARCH_MEMBERS.includes(name) && value !== undefined && value !== '',
   );
-  const parsed = searchListingsQuery.safeParse({ ...Object.fromEntries(given), limit: PAGE_SIZE });
+  const search: Record<string, unknown> = { ...Object.fromEntries(given), limit: PAGE_SIZE };
+  const parsed = searchListingsQuery.safeParse({ sort: usualSort(search['q']), ...search });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new ApiError('invalid_request', `${issue?.path.join('.')}: ${issue?.message}.`);

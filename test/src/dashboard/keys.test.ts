@@ -49,8 +49,8 @@ describe.runIf(browserPath !== undefined)('on the page of API keys, a wallet of 
     await loggedIn(async (page, wallet) => {
       await page.getByText('You have no key.').waitFor();
       await page.getByLabel('Label').fill('my <agent>');
-      await page.getByLabel('Most for a run, in SOL').fill('0.001');
-      await page.getByLabel('Most within 24 hours, in SOL').fill('0.05');
+      await page.getByLabel('Limit per run, in SOL').fill('0.001');
+      await page.getByLabel('Limit per 24 hours, in SOL').fill('0.05');
       await page.getByLabel('Ask me above, in SOL').fill('0.0005');
       await page.getByRole('button', { name: 'Create' }).click();
       await saysIn(page, 'The key was created. Copy it now');
@@ -114,10 +114,10 @@ describe.runIf(browserPath !== undefined)('on the page of API keys, a wallet of 
     const before = (await owner.client.listApiKeys()).api_keys.length;
     await loggedIn(async (page, wallet) => {
       await page.getByLabel('Label').fill('never');
-      await page.getByLabel('Most for a run, in SOL').fill('lots');
+      await page.getByLabel('Limit per run, in SOL').fill('lots');
       await page.getByRole('button', { name: 'Create' }).click();
       await saysIn(page, 'No key was created. Type an amount of SOL');
-      await page.getByLabel('Most for a run, in SOL').fill('');
+      await page.getByLabel('Limit per run, in SOL').fill('');
       wallet.refuses = true;
       await page.getByRole('button', { name: 'Create' }).click();
       await saysIn(page, 'No key was created. The person said no.');

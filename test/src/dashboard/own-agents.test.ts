@@ -239,7 +239,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
         await page.getByRole('button', { name: 'Change the price' }).click();
         await says(page, 'The price was not changed. Type an amount of SOL');
         await price.fill('0.0004');
-        await page.getByLabel('Least deposit in SOL', { exact: true }).last().fill('0.002');
+        await page.getByLabel('Minimum deposit in SOL', { exact: true }).last().fill('0.002');
         await page.getByRole('button', { name: 'Change the price' }).click();
         await says(page, 'The price is 0.0004 SOL now.');
         expect(await owner.client.getListing(id)).toMatchObject({

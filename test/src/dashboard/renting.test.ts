@@ -1,3 +1,6 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { rent } from '@agent-rental/sdk/solana';
@@ -167,7 +170,14 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
       expect(output).toContain('<script>document.title');
       expect(output).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
       expect(output.length).toBeLessThanOrEqual(100_000);
-      await page.getByText('Its beginning; GET /v1/runs/:run_id gives all of it.').waitFor();
+      await page.getByText('This is its beginning. The download has all of it.').waitFor();
+      const download = page.waitForEvent('download');
+      await page.getByRole('link', { name: 'Download the output' }).click();
+      const file = join(await mkdtemp(join(tmpdir(), 'agent-rental-output-')), 'run.json');
+      await (await download).saveAs(file);
+      const whole = await readFile(file, 'utf8');
+      await rm(dirname(file), { recursive: true });
+      expect(JSON.parse(whole)).toEqual(run.output);
       await page.goto(addressOf('/dashboard'));
       const title = page.getByRole('link', { name: /^Clerk" <script>/ });
       await title.waitFor();

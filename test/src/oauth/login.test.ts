@@ -82,7 +82,7 @@ describe.runIf(browserPath !== undefined)('a person who gives a client the addre
     await expect(client.connect()).rejects.toThrow(/Unauthorized/i);
     const answered = callback.next();
     const asked = await consentInBrowser(browser, provider.opened(), person.wallet, async (page) => {
-      await page.getByLabel('Most within 24 hours, in SOL').fill('0.02');
+      await page.getByLabel('Limit per 24 hours, in SOL').fill('0.02');
       expect(await page.locator('main').textContent()).toContain(new URL(callback.url).host);
     });
     const answer = await answered;

@@ -42,6 +42,9 @@ const CATEGORY_ICONS: Readonly<Record<Category, IconName>> = {
 };
 const RATINGS = [4.5, 4, 3];
 
+/** The order of a page whose address names none: by rating, unless words are searched for. */
+export const usualSort = (words: unknown): SortOrder => (words === undefined ? 'rating' : 'relevance');
+
 /** The first page: one sentence about this service, and a search for agents by words and filters. */
 export function browsePage({ query, found, counts, baseUrl }: BrowseContent): string {
   const head = {
@@ -158,7 +161,7 @@ function Filters({ query }: { query: BrowseQuery }) {
       <label>
         Sort by
         <select name="sort">
-          {SORT_ORDERS.map((sort) => (
+          {SORT_ORDERS.filter((sort) => sort !== 'relevance' || query.q !== undefined).map((sort) => (
             <option key={sort} value={sort} selected={query.sort === sort}>
               {SORT_WORDS[sort]}
             </option>
@@ -183,7 +186,7 @@ function Suggestion({ query, found }: Pick<BrowseContent, 'query' | 'found'>) {
 }
 
 function NothingFound({ query }: { query: BrowseQuery }) {
-  const withoutFilters = addressOf({ sort: 'relevance', limit: query.limit, offset: 0, q: query.q });
+  const withoutFilters = addressOf({ sort: usualSort(query.q), limit: query.limit, offset: 0, q: query.q });
   return (
     <div class="empty">
       <p>{query.offset > 0 ? 'This page is after the last agent.' : 'No agent matches this search.'}</p>
@@ -231,7 +234,7 @@ function addressOf(query: BrowseQuery): string {
   const { limit: _, sort, offset, ...filters } = query;
   const named = Object.entries({
     ...filters,
-    sort: sort === 'relevance' ? undefined : sort,
+    sort: sort === usualSort(query.q) ? undefined : sort,
     offset: offset === 0 ? undefined : offset,
   }).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
   const text = new URLSearchParams(named).toString();

@@ -84,11 +84,11 @@ function CreateForm() {
           <input id={elementId('label')} maxLength={100} autocomplete="off" required />
         </label>
         <label>
-          Most for a run, in SOL
+          Limit per run, in SOL
           <input id={elementId('per-run')} inputMode="decimal" autocomplete="off" placeholder="no limit" />
         </label>
         <label>
-          Most within 24 hours, in SOL
+          Limit per 24 hours, in SOL
           <input id={elementId('per-day')} inputMode="decimal" autocomplete="off" placeholder="no limit" />
         </label>
         <label>

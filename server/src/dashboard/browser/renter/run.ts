@@ -86,12 +86,18 @@ function show(root: HTMLElement, state: RunState): void {
   const view = outputView(state.output);
   find(root, '#rendered').replaceChildren(...(view ? [view] : []));
   if (view) find(root, '#raw').removeAttribute('open');
+  offerDownload(find(root, '#download'), state);
   find(root, '#run-again').setAttribute('href', `/dashboard/listings/${state.agent_id}#try`);
-  find(root, '#output-note').textContent = isCut
-    ? 'Its beginning; GET /v1/runs/:run_id gives all of it.'
-    : 'In the agent’s words.';
+  find(root, '#output-note').textContent = isCut ? 'This is its beginning. The download has all of it.' : '';
   find(root, '#ended').hidden = false;
   say(root, `The run has ended: ${statusWords(state).toLowerCase()}.`);
+}
+
+/** Gives the whole output as a file: text as it is, all else as JSON. */
+function offerDownload(link: HTMLElement, { output, run_id: id }: EndedRun): void {
+  const [text, ending] = typeof output === 'string' ? [output, 'txt'] : [JSON.stringify(output), 'json'];
+  link.setAttribute('href', URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' })));
+  link.setAttribute('download', `run-${id}.${ending}`);
 }
 
 /** The state of a run. A run that its wallet cancelled is "Cancelled", not "Failed". */

@@ -63,11 +63,11 @@ export function consentPage({ asked, chain, nonce }: ConsentPageContent): string
             Rent, renew and top up agents
           </label>
           <label>
-            Most for a run, in SOL
+            Limit per run, in SOL
             <input id={elementId('per-run')} inputMode="decimal" autocomplete="off" placeholder="no limit" />
           </label>
           <label>
-            Most within 24 hours, in SOL
+            Limit per 24 hours, in SOL
             <input
               id={elementId('per-day')}
               inputMode="decimal"

@@ -100,7 +100,7 @@ function SaleSection() {
           <input data-path="price" inputMode="decimal" autocomplete="off" />
         </label>
         <label id={elementId('deposit-field')}>
-          Least deposit in SOL
+          Minimum deposit in SOL
           <input data-path="deposit" inputMode="decimal" autocomplete="off" />
         </label>
         <button type="submit">Change the price</button>

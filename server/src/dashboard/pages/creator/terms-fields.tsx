@@ -6,7 +6,7 @@ export function TermsFields() {
   return (
     <>
       <label>
-        Paid
+        Rental model
         <select data-path="listing.rental_model">
           {RENTAL_MODELS.map((model) => (
             <option key={model} value={model} selected={model === 'per_query'}>
@@ -20,7 +20,7 @@ export function TermsFields() {
         <input data-path="listing.price_lamports" inputMode="decimal" autocomplete="off" />
       </label>
       <label>
-        Least deposit in SOL, if paid per task
+        Minimum deposit in SOL, if paid per task
         <input
           data-path="listing.min_deposit_lamports"
           inputMode="decimal"

@@ -44,9 +44,12 @@ export function runPage({
               <summary>As text</summary>
               <pre id={elementId('output')} tabIndex={0} aria-label="Output" />
             </details>
-            <p>
+            <p class="row">
               <a id={elementId('run-again')} class="button plain">
                 Run the agent again
+              </a>
+              <a id={elementId('download')} class="button plain">
+                Download the output
               </a>
             </p>
             <h2>Receipt</h2>
