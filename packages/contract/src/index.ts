@@ -25,6 +25,7 @@ export * from './limits.js';
 export * from './primitives.js';
 export * from './errors/refusals.js';
 export * from './rentals/rental-model.js';
+export * from './rentals/renewal.js';
 export * from './errors/program-errors.js';
 export * from './runs/receipt.js';
 export * from './listings/registration.js';

@@ -126,6 +126,7 @@ export {
   reclaimReason,
   type ReclaimReason,
 } from './accounts/reclaim.js';
+export { decodeClock } from './accounts/clock.js';
 export type { PauseHistory } from './accounts/pause-history.js';
 export {
   formatRunLogMemo,

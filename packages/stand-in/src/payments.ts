@@ -1,10 +1,15 @@
 import {
   operations,
   RENTAL_TERMS,
+  renewalOf,
+  renewalRefusal,
   SUBSCRIPTION_DURATIONS_SECONDS,
   type RentalModel,
+  type Refusal,
+  type Renewal,
   type TransactionQuote,
   type TransactionRequest,
+  type TransactionRequestOf,
 } from '@agent-rental/contract';
 import type { TransactionInstruction, VersionedMessage } from '@solana/web3.js';
 import { failure, json } from './answers.js';
@@ -12,6 +17,9 @@ import type { StandInListing } from './listing.js';
 
 /** The rent of a rental's accounts, and the network's fee for a signature. */
 export const STAND_IN_LAMPORTS = { credentialRent: 1_753_920, balanceRent: 2_129_760, networkFee: 5_000 };
+
+/** The days that an active subscription of the stand-in has left. */
+const DAYS_LEFT = 29;
 
 /** A placeholder account: the stand-in has no chain. */
 const TREASURY = 'SysvarRent111111111111111111111111111111111';
@@ -68,6 +76,8 @@ export function createPayments(known: ReadonlyMap<string, StandInListing>, state
       const listing = known.get(request.listing_id);
       if (listing === undefined) return failure('listing_not_found', 'No such listing.');
       const chain = await loadChain();
+      const refusal = refusalOf(request, listing);
+      if (refusal !== undefined) return failure('invalid_request', refusal);
       const quote = quoteOf(request, listing);
       const payer = new chain.PublicKey(wallet);
       // A new blockhash makes every proposal another transaction.
@@ -141,9 +151,26 @@ function quoteOf(request: TransactionRequest, listing: StandInListing): Transact
             rent_lamports: credentialRent + balanceRent,
           }
         : { ...fees, price_lamports: price, max_price_lamports, rent_lamports: credentialRent };
+    case 'renew':
+      return { ...fees, price_lamports: price, max_price_lamports, ...renewalIn(request, listing) };
     default:
       return { ...fees, price_lamports: price, max_price_lamports };
   }
+}
+
+/** The effect of a renewal. An active subscription has {@link DAYS_LEFT} days left. */
+function renewalIn(
+  { duration_seconds: durationSeconds }: TransactionRequestOf<'renew'>,
+  { rental }: StandInListing,
+): Renewal {
+  const nowSeconds = Math.floor(Date.now() / 1000);
+  const expiresAtSeconds = rental === 'expired' ? null : nowSeconds + DAYS_LEFT * 86_400;
+  return renewalOf({ nowSeconds, expiresAtSeconds, durationSeconds });
+}
+
+function refusalOf(request: TransactionRequest, listing: StandInListing): Refusal | undefined {
+  if (request.action !== 'renew') return undefined;
+  return renewalRefusal(renewalIn(request, listing), request.duration_seconds, request.early);
 }
 
 function instructionOf(

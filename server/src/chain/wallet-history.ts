@@ -1,3 +1,4 @@
+import { decodeClock } from '@agent-rental/program-client';
 import {
   PublicKey,
   SYSVAR_CLOCK_PUBKEY,
@@ -12,8 +13,6 @@ const MOST_READ = 20;
 const PAGE = 1_000;
 /** The oldest transactions of a wallet among which its funding is looked for. */
 const OLDEST_READ = 5;
-/** Where the clock's account has the Unix time, in seconds. */
-const UNIX_TIME_OFFSET = 32;
 
 /** Facts about a wallet, from its transactions. */
 export interface WalletHistory {
@@ -81,7 +80,7 @@ export function createWalletHistory(
 
 function unixTimeOf(clock: AccountInfo<Buffer> | null | undefined): number {
   if (!clock) throw new Error('The chain has no clock.');
-  return Number(clock.data.readBigInt64LE(UNIX_TIME_OFFSET));
+  return Number(decodeClock(clock.data));
 }
 
 /** The balance of an account before and after a transaction; 0 for an account that it does not name. */

@@ -1,5 +1,6 @@
 import {
   decodeAccessCredential,
+  decodeClock,
   decodeEscrow,
   decodeListing,
   decodePerQueryBalance,
@@ -11,7 +12,7 @@ import {
   type Listing,
   type PerQueryBalance,
 } from '@agent-rental/program-client';
-import { PublicKey } from '@solana/web3.js';
+import { PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
 import type { Chain } from '../chain/index.js';
 import { ApiError } from '../errors/api-error.js';
 
@@ -26,6 +27,12 @@ export interface ListingState {
   balance: (PerQueryBalance & { accountLamports: bigint }) | undefined;
 }
 
+/** The state with the time of the chain, by which the program decides. */
+export interface ListingStateNow {
+  state: ListingState;
+  now: Date;
+}
+
 /**
  * Reads a listing's state in one call. The chain and not the index, because a price that is shown and signed
  * must be the one that the program will find.
@@ -36,7 +43,7 @@ export async function readListingState(
   chain: Chain,
   listingId: string,
   wallet: string,
-): Promise<ListingState> {
+): Promise<ListingStateNow> {
   const { programId } = chain;
   const buyer = new PublicKey(wallet);
   const listingAddress = findListingAddress(listingId, programId).address;
@@ -45,19 +52,25 @@ export async function readListingState(
     findEscrowAddress(listingAddress, programId).address,
     findAccessCredentialAddress(buyer, listingAddress, programId).address,
     findPerQueryBalanceAddress(buyer, listingAddress, programId).address,
+    SYSVAR_CLOCK_PUBKEY,
   ]);
+  const clock = accounts.pop();
   // Lamports alone make no account: anyone can send some to an address that is not in use.
   const [listing, escrow, credential, balance] = accounts.map((account) =>
     account?.owner.equals(programId) && account.data.length > 0 ? account : undefined,
   );
   if (!listing || !escrow) throw new ApiError('listing_not_found', 'The listing is not on-chain.');
+  if (!clock) throw new ApiError('service_unavailable', 'The chain has no clock.');
   return {
-    listing: decodeListing(listing.data),
-    earningsLamports: decodeEscrow(escrow.data).earningsLamports,
-    credential: credential && decodeAccessCredential(credential.data),
-    balance: balance && {
-      ...decodePerQueryBalance(balance.data),
-      accountLamports: BigInt(balance.lamports),
+    state: {
+      listing: decodeListing(listing.data),
+      earningsLamports: decodeEscrow(escrow.data).earningsLamports,
+      credential: credential && decodeAccessCredential(credential.data),
+      balance: balance && {
+        ...decodePerQueryBalance(balance.data),
+        accountLamports: BigInt(balance.lamports),
+      },
     },
+    now: new Date(Number(decodeClock(clock.data)) * 1000),
   };
 }

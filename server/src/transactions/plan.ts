@@ -1,3 +1,4 @@
+import type { Renewal } from '@agent-rental/contract';
 import type { AccountName } from '@agent-rental/program-client';
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { AuthoritySigner } from '../chain/index.js';
@@ -18,6 +19,8 @@ export interface Plan {
   createdAccounts?: readonly AccountName[];
   /** Comes back to the wallet. */
   returnedLamports?: bigint;
+  /** The effect of a renewal. */
+  renewal?: Renewal;
 }
 
 /** The input of every plan. Plans are pure: the same input gives the same instructions. */
@@ -27,5 +30,6 @@ export interface PlanContext {
   /** The protocol's. */
   treasury: PublicKey;
   programId: PublicKey;
+  /** The chain's time. */
   now: Date;
 }

@@ -136,7 +136,7 @@ describe('renewing', () => {
   });
 
   test('an expired subscription, or one that ends before the new window', () => {
-    for (const expiresAt of [1n, NOW_SECONDS + 30n * DAY_SECONDS - 1n]) {
+    for (const expiresAt of [1n, NOW_SECONDS + 15n * DAY_SECONDS]) {
       const made = plan(request, on(expiresAt));
       expect(decoded(made)).toEqual([
         ['renew_subscription', { durationSeconds: 2_592_000n, maxPriceLamports: PRICE }],
@@ -145,9 +145,19 @@ describe('renewing', () => {
     }
   });
 
+  test('a subscription of which it adds less than half of the window, with an explicit yes alone [TXN-24]', () => {
+    const state = on(NOW_SECONDS + 29n * DAY_SECONDS);
+    expect(() => plan(request, state)).toThrow(/would add 1 of 30 days.*send `early: true` to pay anyway/);
+    expect(codeOf(() => plan(request, state))).toBe('invalid_request');
+    expect(plan({ ...request, early: true }, state).renewal).toEqual({
+      new_expires_at: new Date(Number(NOW_SECONDS + 30n * DAY_SECONDS) * 1000).toISOString(),
+      added_seconds: Number(DAY_SECONDS),
+    });
+  });
+
   const held = on(1n);
   test.each<[string, Partial<ListingState>, string, object?]>([
-    ['would not be later', on(NOW_SECONDS + 30n * DAY_SECONDS), 'invalid_request'],
+    ['would not be later', on(NOW_SECONDS + 30n * DAY_SECONDS), 'invalid_request', { early: true }],
     ['is not held', { listing: held.listing }, 'credential_not_found'],
     ['is revoked', { ...held, ...holding({ valid: false }) }, 'credential_not_found'],
     ['is paused', on(1n, { status: 'paused' }), 'listing_paused'],

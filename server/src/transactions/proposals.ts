@@ -81,7 +81,7 @@ export function createProposalBuilder(deps: {
       (plan.createdAccounts ?? []).map((name) => chain.minimumBalance(ACCOUNT_SIZES[name])),
     );
     const signatures = BigInt(transaction.message.header.numRequiredSignatures);
-    const { maxPriceLamports, returnedLamports } = plan;
+    const { maxPriceLamports, returnedLamports, renewal } = plan;
     return {
       transaction: Buffer.from(transaction.serialize()).toString('base64'),
       message: plan.message,
@@ -96,6 +96,7 @@ export function createProposalBuilder(deps: {
         rent_lamports: wireLamports(rents.reduce((sum, rent) => sum + rent, 0n)),
         network_fee_lamports: wireLamports(signatures * SIGNATURE_FEE_LAMPORTS + feeLamports),
         ...(returnedLamports === undefined ? {} : { returned_lamports: wireLamports(returnedLamports) }),
+        ...renewal,
       },
     };
   }
@@ -104,11 +105,11 @@ export function createProposalBuilder(deps: {
     publish: (wallet, listing) => propose(new PublicKey(wallet), publishPlan(listing, authority, programId)),
 
     async act(wallet, request) {
-      const [state, { treasury }] = await Promise.all([
+      const [{ state, now }, { treasury }] = await Promise.all([
         readListingState(chain, request.listing_id, holderOf(wallet, request)),
         protocol.current(),
       ]);
-      const context = { wallet: new PublicKey(wallet), state, treasury, programId, now: new Date() };
+      const context = { wallet: new PublicKey(wallet), state, treasury, programId, now };
       return propose(context.wallet, planOf(context, request));
     },
   };

@@ -1,4 +1,9 @@
-import type { RentalModel, TransactionRequestOf } from '@agent-rental/contract';
+import {
+  renewalOf,
+  renewalRefusal,
+  type RentalModel,
+  type TransactionRequestOf,
+} from '@agent-rental/contract';
 import {
   purchaseOneTime,
   purchasePerQuery,
@@ -77,20 +82,20 @@ export function rentPlan(context: PlanContext, terms: TransactionRequestOf<'rent
   }
 }
 
-/** Extends a subscription. @throws ApiError when there is none, or the new end would not be a later one. */
+/** Extends a subscription. @throws ApiError when there is none, or the renewal adds nothing or, without `early`, too little. */
 export function renewPlan(context: PlanContext, terms: TransactionRequestOf<'renew'>): Plan {
   const { listing } = context.state;
   requireOnSale(context);
   requireModel(context, 'subscription');
   const { expiresAt } = requireCredential(context);
   const { duration_seconds: durationSeconds } = terms;
-  const newEnd = BigInt(Math.floor(context.now.getTime() / 1000)) + BigInt(durationSeconds);
-  if (expiresAt !== null && newEnd <= expiresAt) {
-    throw new ApiError(
-      'invalid_request',
-      `The subscription runs until ${isoTime(expiresAt)} already: a window counts from now, so choose a longer one.`,
-    );
-  }
+  const renewal = renewalOf({
+    nowSeconds: Math.floor(context.now.getTime() / 1000),
+    expiresAtSeconds: expiresAt === null ? null : Number(expiresAt),
+    durationSeconds,
+  });
+  const refusal = renewalRefusal(renewal, durationSeconds, terms.early);
+  if (refusal) throw new ApiError('invalid_request', refusal);
   const priceLamports = subscriptionPriceLamports(listing.priceLamports, durationSeconds);
   const maxPriceLamports = agreedPrice(terms.max_price_lamports, priceLamports);
   return {
@@ -98,6 +103,7 @@ export function renewPlan(context: PlanContext, terms: TransactionRequestOf<'ren
     message: `Renew ${listing.listingId}`,
     priceLamports,
     maxPriceLamports,
+    renewal,
   };
 }
 

@@ -156,6 +156,22 @@ function bodyOf(action: string): Record<string, unknown> {
   return { action, listing_id: 'invoice-reader-k3x7qa', ...Object(terms[action]) };
 }
 
+test('no key pays for a renewal that adds little: it sends no `early` [TXN-24]', async () => {
+  const key = keys.get('rent') ?? '';
+  const request = { ...bodyOf('renew'), early: true };
+  for (const [path, body] of [
+    ['/v1/transactions', request],
+    ['/v1/transactions/submit', { transaction: 'AQAB', request }],
+  ] as const) {
+    const { body: answer } = await call(marketplace, 'POST', path, { token: key, body });
+    expect(errorOf(answer), path).toMatchObject({
+      status: 403,
+      code: 'credential_not_found',
+      message: expect.stringContaining('early') as string,
+    });
+  }
+});
+
 describe('an API key that was not asked to publish', () => {
   test('is the default, and rewrites nothing of its wallet’s agents [ID-50]', async () => {
     const key = await keyWith({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { lamports, listingId, walletAddress } from '../primitives.js';
+import { lamports, listingId, timestamp, walletAddress } from '../primitives.js';
 import { credentialVerification } from './credential.js';
 import type { ApiKeyScope } from '../identity/identity.js';
 import { listingChanges, PRICE_LAMPORTS } from '../listings/registration.js';
@@ -57,6 +57,8 @@ export const transactionRequest = z
         duration_seconds: duration,
         /** The most the renter agrees to pay for the window. Default: the present price. */
         max_price_lamports: lamports.optional(),
+        /** Pays also for less than half of the window. Only a wallet's own login sends it, no API key or connected app. */
+        early: z.boolean().optional(),
       })
       .meta({ id: 'RenewSubscription' }),
     z
@@ -139,6 +141,10 @@ export const transactionQuote = z
     network_fee_lamports: lamports,
     /** The amount that returns to the wallet: earnings, or an unused balance and the rent of a closed account. */
     returned_lamports: lamports.optional(),
+    /** The end of a renewed subscription, if it were renewed now. */
+    new_expires_at: timestamp.optional(),
+    /** The time that a renewal adds: its new end minus the later of the present end and now. */
+    added_seconds: z.int().min(1).optional(),
   })
   .meta({ id: 'TransactionQuote' });
 export type TransactionQuote = z.infer<typeof transactionQuote>;

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startLocalChain, type LocalChainOptions } from '@agent-rental/local-chain';
-import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
+import { decodeClock, MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
-import { Connection, Keypair } from '@solana/web3.js';
+import { Connection, Keypair, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
 import { openChargingMarket, type ChargingMarket } from './charging-market.js';
 import type { TemporaryDatabase } from '../database.js';
 
@@ -19,6 +19,8 @@ export interface TestMarket extends ChargingMarket {
   finalize(): Promise<void>;
   /** All transactions that have not landed can land no more. */
   expire(): Promise<void>;
+  /** Moves the chain's clock forward. */
+  passTime(seconds: number): Promise<void>;
   /** A fork drops transactions that are not final. */
   drop(...signatures: string[]): Promise<void>;
   /** The chain moves from tower to Alpenglow. */
@@ -76,6 +78,12 @@ export async function startTestMarket(
     ...market,
     finalize: () => warp(FINALIZED_AFTER_SLOTS),
     expire: () => warp(EXPIRED_AFTER_SLOTS),
+    async passTime(seconds) {
+      const clock = await connection.getAccountInfo(SYSVAR_CLOCK_PUBKEY);
+      if (!clock) throw new Error('The chain has no clock.');
+      await hook('localchain_warp', { unixTimestamp: Number(decodeClock(clock.data)) + seconds });
+      await market.chain.latestBlockhash(true);
+    },
     drop: (...dropSignatures) => hook('localchain_fork', { dropSignatures }),
     migrate: () => hook('localchain_migrate'),
     close: async () => {
