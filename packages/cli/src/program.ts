@@ -143,7 +143,8 @@ function addRenterCommands(program: Command, environment: CliEnvironment): void 
     .description('rent a listing, or add to its balance or its time')
     .argument('<listing>', 'its id')
     .option('--deposit <sol>', 'Per-Task: the prepaid amount; default: the least')
-    .option('--days <days>', 'subscription: 30, 90 or 365')
+    .option('--days <days>', 'subscription: 30, 90 or 365, from now')
+    .option('--early', 'renew also where that adds less than half of the days')
     .option('--yes', 'approve the cost without a question')
     .action((listing: string, options: object) => rentCommand(listing, options, environment));
   withMarketplace(program.command('run'))

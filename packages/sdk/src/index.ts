@@ -1,6 +1,6 @@
 export { isUntrustedChallenge, UntrustedChallengeError } from './challenge.js';
 export { createClient } from './client.js';
 export type { CallOptions, ClientOptions, ConfirmedOptions, ExecuteOptions, RentalClient } from './client.js';
-export { createDeadline, formatSol, type Deadline } from '@agent-rental/contract';
+export { createDeadline, formatAdded, formatSol, type Deadline } from '@agent-rental/contract';
 export { ApiError, ConnectionError, isApiError } from './errors.js';
 export type { KeptLogin, LoginStore, MessageSigner } from './login.js';

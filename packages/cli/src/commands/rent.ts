@@ -1,6 +1,13 @@
-import { formatSol } from '@agent-rental/sdk';
+import { formatAdded, formatSol } from '@agent-rental/sdk';
 import { RENTAL_TERMS } from '@agent-rental/sdk/creator';
-import { renew, rent, topUp, type RentTerms, type SignOptions } from '@agent-rental/sdk/solana';
+import {
+  renew,
+  rent,
+  topUp,
+  type DecodedQuote,
+  type RentTerms,
+  type SignOptions,
+} from '@agent-rental/sdk/solana';
 import type { CliEnvironment } from '../cli-environment.js';
 import { CommandError, UsageError } from '../errors.js';
 import { connect, type Connected } from '../marketplace.js';
@@ -15,6 +22,7 @@ type CredentialVerification = Awaited<ReturnType<typeof rent>>;
 interface RentOptions extends MarketplaceOptions {
   deposit?: string;
   days?: string;
+  early?: true | undefined;
   yes?: true;
 }
 
@@ -29,13 +37,15 @@ export async function rentCommand(
   const { signal, ask, err } = environment;
   let refused: Error | undefined;
   try {
-    const credential = await pay(connected, listingId, terms, err, {
+    const credential = await pay(connected, listingId, { ...terms, early: options.early }, err, {
       signal,
       approve: async (quote) => {
         if (await isUnverified(connected, listingId, signal))
           err(
             `${listingId} was published although it could not be reached, and none of its runs has succeeded yet.`,
           );
+        const added = addedOf(terms, quote);
+        if (added !== undefined) err(added);
         const each =
           quote.max_run_lamports === undefined
             ? ''
@@ -66,7 +76,7 @@ async function isUnverified({ client }: Connected, listingId: string, signal: Ab
 async function pay(
   { client, signer }: Connected,
   listingId: string,
-  terms: RentTerms,
+  { early, ...terms }: RentTerms & Pick<RentOptions, 'early'>,
   tell: (line: string) => void,
   options: SignOptions,
 ): Promise<CredentialVerification> {
@@ -83,14 +93,21 @@ async function pay(
     return topUp(client, signer, listingId, { amount_lamports: deposit }, options);
   }
   if (kind?.expires && duration !== undefined) {
-    tell(`${listingId} is rented already: the days add to it.`);
-    return renew(client, signer, listingId, { duration_seconds: duration }, options);
+    tell(`${listingId} is rented already: this renews it, and the days count from now.`);
+    return renew(client, signer, listingId, { duration_seconds: duration, early }, options);
   }
   const more = [
     ...(kind?.isPrepaid ? ['--deposit adds to its balance'] : []),
     ...(kind?.expires ? ['--days renews it'] : []),
   ];
   throw new CommandError(`${[`${listingId} is rented already`, ...more].join('; ')}.`);
+}
+
+/** The time that a renewal adds, and its new end. */
+function addedOf({ duration_seconds: duration }: RentTerms, quote: DecodedQuote): string | undefined {
+  const { new_expires_at: end, added_seconds: added } = quote;
+  if (duration === undefined || end === undefined || added === undefined) return undefined;
+  return `The renewal adds ${formatAdded(added, duration)}, and moves the end to ${end}.`;
 }
 
 function termsOf({ deposit, days }: RentOptions): RentTerms {

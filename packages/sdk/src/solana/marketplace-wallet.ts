@@ -12,7 +12,7 @@ import type {
 import { buildInstructions } from './build/build-instructions.js';
 import { apiErrorOfTransaction, reach } from './send/chain-errors.js';
 import { checkTransaction } from './verify/check-transaction.js';
-import { planAction, type DirectRequest } from './build/market-quote.js';
+import { planAction, type DirectRequest, type Effect } from './build/market-quote.js';
 import { readMarketState } from './build/market-state.js';
 import { sendAndConfirm, type SendingConnection } from './send/send-and-confirm.js';
 import { signInTime, type TransactionToSign } from './send/sign-in-time.js';
@@ -74,7 +74,7 @@ export interface ConfirmedTransaction {
 export interface MarketplaceWallet {
   readonly address: string;
   rent(listingId: string, terms?: RentTerms, options?: ActionOptions): Promise<ConfirmedTransaction>;
-  /** Extends a subscription to now + duration. */
+  /** Extends a subscription to now + duration. One that adds less than half of it needs `early: true`. */
   renew(listingId: string, terms: RenewTerms, options?: ActionOptions): Promise<ConfirmedTransaction>;
   /** Adds to a prepaid balance. */
   topUp(listingId: string, terms: TopUpTerms, options?: ActionOptions): Promise<ConfirmedTransaction>;
@@ -107,12 +107,12 @@ export function createMarketplaceWallet(options: MarketplaceWalletOptions): Mark
 
   async function act(request: DirectRequest, given: ActionOptions = {}): Promise<ConfirmedTransaction> {
     const { approve, onSignAgain, maxPriorityFeeLamports, signal } = given;
-    let returned: bigint | undefined;
+    let told: Effect | undefined;
 
     async function make(): Promise<TransactionToSign & { made: UnsignedMessage }> {
       const state = await readMarketState(connection, request.listing_id, wallet, programId);
-      const { particulars, returnedLamports } = planAction(request, state);
-      returned = returnedLamports;
+      const { particulars, effect } = planAction(request, state);
+      told = effect;
       const instructions = buildInstructions(request, wallet, particulars, programId);
       const made = await makeMessage(connection, wallet, instructions, signal);
       const transaction = new VersionedTransaction(made.message);
@@ -127,7 +127,7 @@ export function createMarketplaceWallet(options: MarketplaceWalletOptions): Mark
     }
 
     const signed = await signInTime(make, signer, {
-      approve: approve && (async (spend) => approve(await chainQuote(spend, returned))),
+      approve: approve && (async (spend) => approve({ ...(await chainQuote(spend)), ...told })),
       onSignAgain,
       signal,
     });
@@ -153,7 +153,7 @@ export function createMarketplaceWallet(options: MarketplaceWalletOptions): Mark
   }
 
   /** The quote of a spend, with the chain's present rent. */
-  async function chainQuote(spend: WalletSpend, returnedLamports?: bigint): Promise<DecodedQuote> {
+  async function chainQuote(spend: WalletSpend): Promise<DecodedQuote> {
     const rents = new Map(
       await Promise.all(
         spend.createdAccounts.map(async (name) => {
@@ -162,10 +162,7 @@ export function createMarketplaceWallet(options: MarketplaceWalletOptions): Mark
         }),
       ),
     );
-    return {
-      ...quoteOfSpend(spend, (name) => rents.get(name) ?? 0n),
-      ...(returnedLamports === undefined ? {} : { returned_lamports: Number(returnedLamports) }),
-    };
+    return quoteOfSpend(spend, (name) => rents.get(name) ?? 0n);
   }
 
   return {

@@ -138,6 +138,37 @@ describe('rent_listing with a wallet', () => {
   });
 
   it.each([
+    ['rent_listing', {}, 'as a marketplace without the rule proposes', true],
+    ['rent_listing', {}, 'as this marketplace proposes', false],
+    ['hire', { task: 't', budget_sol: 1 }, 'as a marketplace without the rule proposes', true],
+    ['hire', { task: 't', budget_sol: 1 }, 'as this marketplace proposes', false],
+  ])(
+    '%s %j pays for no early renewal of an active subscription that is called expired, %s [TXN-24]',
+    async (tool, args, _, isLenient) => {
+      const standIn = createStandIn([{ id: ID, rental_model: 'subscription' }]);
+      const credential = { listing_id: ID, status: 'expired', valid: false, on_chain_verified: true };
+      const asked: JsonObject[] = [];
+      const fetch: typeof globalThis.fetch = async (input, init) => {
+        const { pathname } = new URL(new Request(input, init).url);
+        if (pathname === `/v1/credentials/${ID}`) return Response.json(credential);
+        if (pathname !== '/v1/transactions') return standIn.fetch(input, init);
+        const request = JSON.parse(init?.body as string) as JsonObject;
+        asked.push(request);
+        const body = JSON.stringify(isLenient ? { ...request, early: true } : request);
+        return standIn.fetch(input, { ...init, body });
+      };
+      const { named } = toolsOf({ ...standIn, fetch }, withWallet());
+      const result = await named(tool).invoke({ agent_id: ID, ...args });
+      expect(result.text).toContain('would add 1 of 30 days: a window counts from now');
+      // No model sends it: the tools have no such argument.
+      expect(result.text).not.toContain('early: true');
+      expect(standIn.paid).toBe(0);
+      expect(asked).not.toEqual([]);
+      for (const request of asked) expect(request).not.toHaveProperty('early');
+    },
+  );
+
+  it.each([
     [{ rental: 'none', rental_model: 'one_time' }, {}],
     [{ rental: 'none', rental_model: 'subscription' }, {}],
     [{ rental: 'none', rental_model: 'per_query' }, { deposit_lamports: 10_000_000 }],

@@ -2,7 +2,9 @@ import { RENTAL_TERMS, type TransactionRequest } from '@agent-rental/contract';
 import { subscriptionPriceLamports } from '@agent-rental/program-client';
 import type { KnownParticulars } from './build-instructions.js';
 import { apiError } from '../send/chain-errors.js';
+import type { DecodedQuote } from '../verify/wallet-spend.js';
 import type { MarketState } from './market-state.js';
+import { renewalNow, requireEnough } from './renewal.js';
 
 /** An action that needs only the wallet's signature. */
 export type DirectRequest = Exclude<TransactionRequest, { action: 'publish' }>;
@@ -10,19 +12,20 @@ export type DirectRequest = Exclude<TransactionRequest, { action: 'publish' }>;
 /** The values of an action from the chain's state. */
 interface ActionPlan {
   particulars: KnownParticulars;
-  /** Lamports that return to the wallet: earnings, or an unused balance. */
-  returnedLamports?: bigint | undefined;
+  /** The effect beside the costs: lamports that return to the wallet, or the time that a renewal adds. */
+  effect?: Effect | undefined;
 }
 
+/** The parts of a quote that the transaction's bytes do not tell. */
+export type Effect = Pick<DecodedQuote, 'returned_lamports' | 'new_expires_at' | 'added_seconds'>;
+
 /**
- * Finds the missing values of an action's instructions in the chain's state, and the returned lamports.
+ * Finds the missing values of an action's instructions and its effect in the chain's state.
  *
- * @throws ApiError `invalid_request` if a subscription's terms name no duration.
+ * @throws ApiError `invalid_request` if a subscription's terms name no duration, or a renewal adds too little.
  */
-export function planAction(
-  request: DirectRequest,
-  { listing, protocol, earningsLamports, balance }: MarketState,
-): ActionPlan {
+export function planAction(request: DirectRequest, state: MarketState): ActionPlan {
+  const { listing, protocol, earningsLamports, balance } = state;
   const { treasury } = protocol;
   const agreed = (price: bigint, max: number | undefined) => (max === undefined ? price : BigInt(max));
   switch (request.action) {
@@ -39,18 +42,26 @@ export function planAction(
     }
     case 'renew': {
       const price = windowPrice(request.duration_seconds);
-      return { particulars: { treasury, maxPriceLamports: agreed(price, request.max_price_lamports) } };
+      return {
+        particulars: { treasury, maxPriceLamports: agreed(price, request.max_price_lamports) },
+        effect: requireEnough(request, renewalNow(request, state)),
+      };
     }
     case 'topup':
-      return { particulars: { maxPriceLamports: agreed(listing.priceLamports, request.max_price_lamports) } };
+      return {
+        particulars: { maxPriceLamports: agreed(listing.priceLamports, request.max_price_lamports) },
+      };
     case 'reclaim': {
       const returned = listing.status === 'closed' ? balance?.accountLamports : balance?.balanceLamports;
-      return { particulars: {}, returnedLamports: returned };
+      return { particulars: {}, effect: returning(returned) };
     }
     case 'close':
-      return { particulars: { hasEarnings: earningsLamports > 0n }, returnedLamports: earningsLamports };
+      return { particulars: { hasEarnings: earningsLamports > 0n }, effect: returning(earningsLamports) };
     case 'withdraw':
-      return { particulars: {}, returnedLamports: lamports(request.amount_lamports, earningsLamports) };
+      return {
+        particulars: {},
+        effect: returning(lamports(request.amount_lamports, earningsLamports)),
+      };
     case 'update':
     case 'pause':
     case 'resume':
@@ -66,6 +77,10 @@ export function planAction(
     }
     return subscriptionPriceLamports(listing.priceLamports, durationSeconds);
   }
+}
+
+function returning(lamportsBack: bigint | undefined): Effect | undefined {
+  return lamportsBack === undefined ? undefined : { returned_lamports: Number(lamportsBack) };
 }
 
 function lamports(value: number | undefined, otherwise: bigint): bigint {

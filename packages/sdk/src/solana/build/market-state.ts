@@ -1,8 +1,11 @@
 import {
+  decodeAccessCredential,
+  decodeClock,
   decodeEscrow,
   decodeListing,
   decodePerQueryBalance,
   decodeProtocol,
+  findAccessCredentialAddress,
   findEscrowAddress,
   findListingAddress,
   findPerQueryBalanceAddress,
@@ -10,7 +13,7 @@ import {
   type Listing,
   type Protocol,
 } from '@agent-rental/program-client';
-import type { Connection, PublicKey } from '@solana/web3.js';
+import { SYSVAR_CLOCK_PUBKEY, type Connection, type PublicKey } from '@solana/web3.js';
 import { apiError, reach } from '../send/chain-errors.js';
 
 /** Facts of a listing that a wallet needs for a transaction. */
@@ -21,12 +24,16 @@ export interface MarketState {
   earningsLamports: bigint;
   /** The wallet's prepaid balance, and all lamports of its account. */
   balance: { balanceLamports: bigint; accountLamports: bigint } | undefined;
+  /** The end of the wallet's subscription, in Unix seconds; null without one. */
+  expiresAtSeconds: number | null;
+  /** The chain's time, in Unix seconds. */
+  nowSeconds: number;
 }
 
 type AccountReader = Pick<Connection, 'getMultipleAccountsInfo'>;
 
 /**
- * Reads the protocol, a listing and a wallet's balance in one call.
+ * Reads the protocol, a listing, a wallet's rental and the chain's time in one call.
  *
  * @throws ApiError `listing_not_found`, `service_unavailable` without a protocol; ConnectionError.
  */
@@ -42,11 +49,19 @@ export async function readMarketState(
     address,
     findEscrowAddress(address, programId).address,
     findPerQueryBalanceAddress(wallet, address, programId).address,
+    findAccessCredentialAddress(wallet, address, programId).address,
+    SYSVAR_CLOCK_PUBKEY,
   ];
-  const [protocol, listing, escrow, balance] = await readOwned(connection, addresses, programId);
+  const [protocol, listing, escrow, balance, credential, clock] = await readOwned(
+    connection,
+    addresses,
+    programId,
+  );
   // Check the protocol first: without one the program is wrong, not the listing.
   const config = protocolOf(protocol?.data, programId);
   if (!listing || !escrow) throw apiError('listing_not_found', `There is no listing ${listingId} on-chain.`);
+  if (!clock) throw apiError('service_unavailable', 'The RPC endpoint has no clock of the chain.');
+  const expiresAt = credential && decodeAccessCredential(credential.data).expiresAt;
   return {
     protocol: config,
     listing: decodeListing(listing.data),
@@ -55,6 +70,8 @@ export async function readMarketState(
       balanceLamports: decodePerQueryBalance(balance.data).balanceLamports,
       accountLamports: BigInt(balance.lamports),
     },
+    expiresAtSeconds: typeof expiresAt === 'bigint' ? Number(expiresAt) : null,
+    nowSeconds: Number(decodeClock(clock.data)),
   };
 }
 
@@ -75,12 +92,15 @@ function protocolOf(data: Uint8Array | undefined, programId: PublicKey): Protoco
 }
 
 /**
- * Reads accounts that the program owns. Skips others: anyone can send lamports to an unused address. Reads the newest block, which
- * has the wallet's last action. The program checks every term again.
+ * Reads accounts that the program owns, and the clock. Skips others: anyone can send lamports to an unused address. Reads
+ * the newest block, which has the wallet's last action. The program checks every term again.
  */
 async function readOwned(connection: AccountReader, addresses: PublicKey[], programId: PublicKey) {
   const accounts = await reach(() => connection.getMultipleAccountsInfo(addresses, 'processed'));
-  return accounts.map((account) =>
-    account?.owner.equals(programId) && account.data.length > 0 ? account : undefined,
-  );
+  return accounts.map((account, index) => {
+    const isClock = addresses[index]?.equals(SYSVAR_CLOCK_PUBKEY);
+    return account && account.data.length > 0 && (isClock || account.owner.equals(programId))
+      ? account
+      : undefined;
+  });
 }

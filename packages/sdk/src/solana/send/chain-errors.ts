@@ -1,11 +1,19 @@
-import { describeFailedTransaction, ERROR_STATUS, type ErrorCode } from '@agent-rental/contract';
+import {
+  describeFailedTransaction,
+  ERROR_STATUS,
+  refusalMessage,
+  type ErrorCode,
+  type Refusal,
+} from '@agent-rental/contract';
 import { decodeProgramError } from '@agent-rental/program-client';
 import type { PublicKey } from '@solana/web3.js';
 import { ApiError, ConnectionError } from '../../errors.js';
 
 /** An API error that is made locally. */
-export function apiError(code: ErrorCode, message: string): ApiError {
-  return new ApiError({ code, message, status: ERROR_STATUS[code] });
+export function apiError(code: ErrorCode, told: string | Refusal): ApiError {
+  const refusal = typeof told === 'string' ? { reason: told } : told;
+  const { reason } = refusal;
+  return new ApiError({ code, message: refusalMessage(refusal), reason, status: ERROR_STATUS[code] });
 }
 
 /** The API error of a failed transaction, simulated or landed. It has `onChainError` if the program refused. */

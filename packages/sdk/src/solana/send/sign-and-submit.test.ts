@@ -225,6 +225,23 @@ async function forged(wire: Uint8Array): Promise<Uint8Array> {
   return transaction.serialize();
 }
 
+describe('a renewal through the API', () => {
+  const { request, instructions } = honest('renew');
+  const renewed = async (quote: Partial<TransactionProposal['quote']>, more: object = {}) => {
+    const approve = vi.fn<(quote: DecodedQuote) => boolean>(() => true);
+    await signAndSubmit(serverOf(instructions, quote).client, own, { ...request, ...more }, { approve });
+    return approve.mock.calls[0]?.[0];
+  };
+  const early = { new_expires_at: '2027-02-26T00:00:00.000Z', added_seconds: 60 };
+
+  test('tells its new end and its added time before the signature, and is refused where it adds too little [TXN-24]', async () => {
+    expect(await renewed({})).toMatchObject({ added_seconds: 7_776_000, rent_lamports: 0 });
+    await expect(renewed(early)).rejects.toThrow(/would add less than 1 of 90 days.*on 2027-02-25/);
+    expect(await renewed(early, { early: true })).toMatchObject(early);
+    await expect(renewed({ added_seconds: undefined })).rejects.toMatchObject({ reason: 'quote' });
+  });
+});
+
 describe('a Wallet Standard wallet', () => {
   const account = { address: wallet.publicKey.toBase58(), publicKey: wallet.publicKey.toBytes() };
   const signTransaction = vi.fn(async ({ transaction }: { transaction: Uint8Array }) => [

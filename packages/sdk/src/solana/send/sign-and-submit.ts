@@ -1,11 +1,13 @@
-import type { operations, TransactionProposal, TransactionRequest } from '@agent-rental/contract';
-import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
+import type { operations, Renewal, TransactionProposal, TransactionRequest } from '@agent-rental/contract';
+import { MARKETPLACE_PROGRAM_ID, type Protocol } from '@agent-rental/program-client';
 import { PublicKey, type Connection } from '@solana/web3.js';
 import type { z } from 'zod';
 import type { CallOptions, RentalClient } from '../../client.js';
 import type { Agreement } from '../verify/agreement.js';
 import { checkTransaction, type CheckedTransaction } from '../verify/check-transaction.js';
-import { readProtocol } from '../build/market-state.js';
+import type { Effect } from '../build/market-quote.js';
+import { readMarketState, readProtocol } from '../build/market-state.js';
+import { renewalNow, requireEnough } from '../build/renewal.js';
 import { signInTime, type TransactionToSign } from './sign-in-time.js';
 import type { WalletSigner } from '../wallets/signer.js';
 import { UntrustedTransactionError } from '../verify/untrusted-transaction.js';
@@ -27,8 +29,8 @@ export interface SignOptions extends CallOptions {
   /** Called when the wallet took too long, before it is asked to sign a new transaction with the same contents. */
   onSignAgain?: (() => void) | undefined;
   /**
-   * An RPC endpoint that the caller trusts. The client reads the protocol's treasury and keys from it. Without it, only the
-   * program checks them.
+   * An RPC endpoint that the caller trusts. The client reads the protocol's treasury and keys from it, and the time that a
+   * renewal adds. Without it, only the program checks the former, and the latter is the marketplace's word.
    */
   connection?: Pick<Connection, 'getMultipleAccountsInfo'> | undefined;
   /** The maximum cost of ComputeBudget instructions. Default 100,000 lamports. */
@@ -46,7 +48,8 @@ export interface CheckedProposal {
   quote: DecodedQuote;
 }
 
-type CheckOptions = SignOptions & Pick<Agreement, 'treasury' | 'authorities'>;
+type CheckOptions = SignOptions &
+  Pick<Agreement, 'treasury' | 'authorities'> & { renewal?: Renewal | undefined };
 
 /**
  * Checks a server's transaction before it is signed:
@@ -55,8 +58,10 @@ type CheckOptions = SignOptions & Pick<Agreement, 'treasury' | 'authorities'>;
  * - The wallet pays.
  * - It calls only the marketplace program, ComputeBudget, and Lighthouse's assertions.
  * - The server's quote is true.
+ * - A renewal adds at least half of its window, unless the request has `early`.
  *
  * @throws UntrustedTransactionError with the first fault
+ * @throws ApiError `invalid_request` for a renewal that adds too little
  */
 export function checkProposal(
   proposal: Pick<TransactionProposal, 'transaction' | 'quote'>,
@@ -96,27 +101,39 @@ export async function signAndSubmit(
 ): Promise<SubmittedTransaction> {
   const options = { ...given, programId: given.programId ?? client.programId };
   const { approve, onSignAgain, signal } = options;
-  let returned: Pick<DecodedQuote, 'returned_lamports'> = {};
+  let told: Effect = {};
 
   async function propose(): Promise<TransactionToSign> {
     const askedAt = Date.now();
     const proposal = await client.createTransaction(request, { signal });
-    const protocol = options.connection && (await readProtocol(options.connection, programIdOf(options)));
-    const { wire, checked, check } = judge(proposal, request, signer.address, {
+    const state = options.connection && (await readFacts(options.connection));
+    const protocol = state?.protocol;
+    const { wire, checked, check, effect } = judge(proposal, request, signer.address, {
       ...options,
+      renewal: state?.renewal,
       ...(protocol && {
         treasury: protocol.treasury,
         authorities: [protocol.authority, ...(protocol.nextAuthority ? [protocol.nextAuthority] : [])],
       }),
     });
-    const { returned_lamports } = proposal.quote;
-    returned = returned_lamports === undefined ? {} : { returned_lamports };
+    told = effect;
     const freshUntil = askedAt + proposal.sign_within_seconds * 1000;
     return { wire, checked, check, isFresh: () => Date.now() < freshUntil };
   }
 
+  /** The facts of the chain that judge the proposal. */
+  async function readFacts(
+    connection: NonNullable<SignOptions['connection']>,
+  ): Promise<{ protocol: Protocol; renewal?: Renewal }> {
+    const programId = programIdOf(options);
+    if (request.action !== 'renew') return { protocol: await readProtocol(connection, programId) };
+    const wallet = new PublicKey(signer.address);
+    const state = await readMarketState(connection, request.listing_id, wallet, programId);
+    return { protocol: state.protocol, renewal: renewalNow(request, state) };
+  }
+
   const signed = await signInTime(propose, signer, {
-    approve: approve && ((spend) => approve({ ...quoteOfSpend(spend), ...returned })),
+    approve: approve && ((spend) => approve({ ...quoteOfSpend(spend), ...told })),
     onSignAgain,
     signal,
   });
@@ -133,6 +150,7 @@ function judge(
   wire: Uint8Array;
   checked: CheckedTransaction;
   quote: DecodedQuote;
+  effect: Effect;
   check: (wire: Uint8Array) => CheckedTransaction;
 } {
   const asked = { request, wallet: new PublicKey(wallet), programId: programIdOf(options) };
@@ -143,7 +161,23 @@ function judge(
   const quote = quoteOfSpend(checked.spend);
   const isPriceOpen = !('max_price_lamports' in request) || request.max_price_lamports === undefined;
   requireTrueQuote(proposal.quote, quote, isPriceOpen);
-  return { wire, checked, quote, check };
+  const effect = effectOf(request, proposal.quote, options.renewal);
+  return { wire, checked, quote: { ...quote, ...effect }, effect, check };
+}
+
+/**
+ * The effect of a transaction beside its costs. It is the marketplace's word, but for a verified renewal.
+ *
+ * @throws ApiError `invalid_request` for a renewal that adds too little
+ */
+function effectOf(request: TransactionRequest, told: Effect, verified: Renewal | undefined): Effect {
+  const { returned_lamports, new_expires_at, added_seconds } = told;
+  if (request.action !== 'renew') return returned_lamports === undefined ? {} : { returned_lamports };
+  if (verified) return requireEnough(request, verified);
+  if (new_expires_at === undefined || added_seconds === undefined) {
+    throw new UntrustedTransactionError('quote', 'renews, and the quote does not say the added time');
+  }
+  return requireEnough(request, { new_expires_at, added_seconds });
 }
 
 function programIdOf({ programId }: SignOptions): PublicKey {

@@ -23,7 +23,10 @@ export async function rent(
   return credentialAfter(client, signer, request, options);
 }
 
-/** Extends a subscription, expired or not, to now + duration. */
+/**
+ * Extends a subscription, expired or not, to now + duration. One that adds less than half of that is refused, unless the
+ * terms have `early: true`.
+ */
 export async function renew(
   client: RentalClient,
   signer: WalletSigner,

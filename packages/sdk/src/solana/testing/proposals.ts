@@ -122,6 +122,9 @@ export function proposalOf(
 /** An account's rent on the networks: for its bytes and 128 more. */
 export const rentOf = (name: AccountName): number => (ACCOUNT_SIZES[name] + 128) * 6_960;
 
+/** The effect of a whole window. */
+const RENEWED = { new_expires_at: '2027-02-26T00:00:00.000Z', added_seconds: 7_776_000 };
+
 /** An honest server's quote of its instructions, without priority fees. */
 function quoteOf(instructions: TransactionInstruction[]): TransactionProposal['quote'] {
   const quote = { price_lamports: 0, rent_lamports: 0, network_fee_lamports: 5_000 };
@@ -134,7 +137,7 @@ function quoteOf(instructions: TransactionInstruction[]): TransactionProposal['q
       case 'purchase_subscription':
         return { ...quote, ...agreed, rent_lamports: rentOf('AccessCredential') };
       case 'renew_subscription':
-        return { ...quote, ...agreed };
+        return { ...quote, ...agreed, ...RENEWED };
       case 'purchase_per_query':
         return {
           ...quote,

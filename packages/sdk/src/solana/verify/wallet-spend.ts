@@ -17,7 +17,7 @@ const MOST_RENT_LAMPORTS_PER_BYTE = 6_960n;
 
 /**
  * A transaction's maximum cost for the paying wallet, in the form of the API's quote. It is decoded from the transaction's
- * bytes. Only `returned_lamports` comes from the marketplace, and does not change the cost.
+ * bytes. Only `returned_lamports`, `new_expires_at` and `added_seconds` do not, and they change no cost.
  */
 export interface DecodedQuote extends TransactionQuote {
   /** The sum of all costs: agreed price or deposit, rent and fees. */
