@@ -29,6 +29,7 @@ export const ELEMENT_IDS = [
   'earned',
   'earnings',
   'ended',
+  'existing',
   'facts',
   'free-trial',
   'home-in',

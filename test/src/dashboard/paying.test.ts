@@ -1,10 +1,11 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { accessibilityViolations, browserPath, openBrowser, sayDevnet } from '../support/browser/browser.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
+import { rentOverHttp } from '../support/renter.js';
 import { addTestWallet, type AskedWallet } from '../support/browser/test-wallet.js';
 
 const MODELS = ['one_time', 'subscription', 'per_query'] as const;
@@ -21,6 +22,18 @@ describe.runIf(browserPath !== undefined)('on the page of a rental, a wallet of 
 
   const pageOf = (id: string) => new URL(`/dashboard/rent/${id}`, marketplace.dev.base_url).href;
   const status = (page: Page) => page.getByRole('status');
+
+  /** Presses a button that pays, and waits for the payment. */
+  async function press(page: Page, name: string | RegExp): Promise<void> {
+    await page.getByRole('button', { name }).click();
+    await expect.poll(() => status(page).textContent(), { timeout: 30_000 }).toMatch(/^Done: /);
+  }
+
+  /** Waits for the chain's next second: before it, a renewal by an equal window adds nothing. */
+  async function untilRenewable({ client }: Participant, listing_id: string): Promise<void> {
+    const request = { action: 'renew', listing_id, duration_seconds: 2_592_000, early: true } as const;
+    await vi.waitFor(() => client.createTransaction(request), { timeout: 10_000, interval: 100 });
+  }
 
   /** Opens a page with the wallet of a renter in it, and expects that nothing leads elsewhere. */
   async function withWallet(
@@ -86,24 +99,77 @@ describe.runIf(browserPath !== undefined)('on the page of a rental, a wallet of 
     const subscription = marketplace.listing('subscription').id;
     const perQuery = marketplace.listing('per_query').id;
     await withWallet(renter, async (page) => {
-      for (const days of ['30', '90']) {
-        await page.goto(pageOf(subscription));
-        const option = await page.getByLabel('For').getByText(`${days} days`).getAttribute('value');
-        await page.getByLabel('For').selectOption(option);
-        await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
-        await expect.poll(() => status(page).textContent(), { timeout: 30_000 }).toMatch(/^Done: /);
-      }
-      for (const deposit of ['0.01', '0.02']) {
-        await page.goto(pageOf(perQuery));
-        await page.getByLabel('Deposit in SOL').fill(deposit);
-        await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
-        await expect.poll(() => status(page).textContent(), { timeout: 30_000 }).toMatch(/^Done: /);
-      }
+      await page.goto(pageOf(subscription));
+      await press(page, 'Pay with Test wallet');
+      await page.goto(pageOf(subscription));
+      await page.getByLabel('For').selectOption('7776000');
+      await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+      await page
+        .getByText(/^Your rental ends on .*90 days from now move the end to .*, and add (59|60) of 90/)
+        .waitFor();
+      await page.getByText(/no deposit to the network/).waitFor();
+      expect(await page.getByText('Full cost of a first rental').isVisible()).toBe(false);
+      await press(page, /^Renew for 0\.\d+ SOL$/);
+      await page.goto(pageOf(perQuery));
+      await page.getByLabel('Deposit in SOL').fill('0.01');
+      await press(page, 'Pay with Test wallet');
+      await page.goto(pageOf(perQuery));
+      await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+      await page.getByText(/your balance is 0\.01 SOL/).waitFor();
+      await page.getByLabel('Deposit in SOL').fill('0.02');
+      await page.keyboard.press('Tab');
+      await page.getByText(/A top-up of 0\.02 SOL makes it 0\.03 SOL/).waitFor();
+      await press(page, 'Top up by 0.02 SOL');
     });
     const { credentials } = await renter.client.listCredentials();
     const renewed = credentials.find(({ listing_id: id }) => id === subscription);
     expect(Date.parse(renewed?.expires_at ?? '') - Date.now()).toBeGreaterThan(89 * DAY_MS);
     expect(await renter.client.verifyCredential(perQuery)).toMatchObject({ balance_lamports: 30_000_000 });
+  });
+
+  test.each(MODELS)(
+    'pays no second time for a %s rental after the page is loaded again [SVC-19, TXN-24]',
+    async (model) => {
+      const renter = await newParticipant(marketplace);
+      const { id } = marketplace.listing(model);
+      await withWallet(renter, async (page, wallet) => {
+        await page.goto(pageOf(id));
+        await press(page, 'Pay with Test wallet');
+        const rented = await renter.client.verifyCredential(id);
+        if (model === 'subscription') await untilRenewable(renter, id);
+        await page.goto(pageOf(id));
+        await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+        const said = {
+          one_time: 'You have rented this agent already.',
+          subscription:
+            /^Your rental ends on .*30 days from now move the end to .*, and add less than 1 of 30 days\./,
+          per_query: /^You have rented this agent, and your balance is .* A top-up of /,
+        }[model];
+        await page.getByText(said).waitFor();
+        expect(wallet.transactions).toBe(1);
+        expect(await renter.client.verifyCredential(id)).toEqual(rented);
+      });
+    },
+  );
+
+  test('renews early by the button that says so, and by no other [TXN-24]', async () => {
+    const renter = await newParticipant(marketplace);
+    const { id } = marketplace.listing('subscription');
+    await rentOverHttp(marketplace, renter, 'subscription');
+    await untilRenewable(renter, id);
+    await withWallet(renter, async (page, wallet) => {
+      await page.goto(pageOf(id));
+      await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+      await page.getByRole('button', { name: /^Pay 0\.\d+ SOL for less than 1 of 30 days$/ }).waitFor();
+      expect(await page.getByRole('button', { name: /^Pay|^Renew/ }).count()).toBe(1);
+      wallet.refuses = true;
+      await page.getByRole('button', { name: /for less than 1 of 30 days$/ }).click();
+      await expect.poll(() => status(page).textContent()).toContain('The person said no.');
+      wallet.refuses = false;
+      await press(page, /for less than 1 of 30 days$/);
+      expect(await status(page).textContent()).toContain('Done: the rental is renewed until');
+      expect(wallet.transactions).toBe(1);
+    });
   });
 
   test('that refuses, and an invalid deposit, rent nothing and tell the reason [SVC-19]', async () => {

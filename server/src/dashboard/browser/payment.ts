@@ -54,6 +54,15 @@ export function readPayment(
   };
 }
 
+/** Reads the attributes and the fields of the page's part. @throws Error naming the fault of the deposit. */
+export function readChosenPayment(root: HTMLElement): Payment {
+  const [window] = root.querySelector<HTMLSelectElement>('#duration')?.selectedOptions ?? [];
+  return readPayment(root.dataset, {
+    deposit: root.querySelector<HTMLInputElement>('#deposit')?.value,
+    window: window && { seconds: window.value, priceLamports: window.dataset['price'] },
+  });
+}
+
 /** A typed amount of SOL, in lamports. @throws Error naming the expected text. */
 export function lamportsOf(text: string): number {
   const sol = Number(text);

@@ -19,7 +19,7 @@ export function announced(root: HTMLElement, { name }: Session, effect: string):
 }
 
 /** Tells that the wallet's first signature came too late, and that the wallet asks once more. */
-export function sayAgain(root: HTMLElement, walletName: string): void {
+function sayAgain(root: HTMLElement, walletName: string): void {
   say(
     root,
     `The network waits 30 s for a signature. Nothing was paid yet. ${walletName} asks you once more.`,

@@ -53,6 +53,7 @@ export function PaymentSection({ listing, chain, programId }: PaymentProps) {
           </label>
         ) : null}
         <span class="wallets" />
+        <div id={elementId('existing')} aria-live="polite" />
       </form>
       <p role="status" />
       <p id={elementId('paid')} class="links" hidden>

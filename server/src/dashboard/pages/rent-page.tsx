@@ -57,12 +57,14 @@ export function rentPage({
       {RENTAL_TERMS[rentalModel].isPrepaid ? (
         <p>You prepay at least {formatSol(minDepositLamports)}, which its runs are paid from.</p>
       ) : null}
-      <Costs
-        model={rentalModel}
-        priceLamports={priceLamports}
-        minDepositLamports={minDepositLamports}
-        costs={costs}
-      />
+      <div data-first-rental>
+        <Costs
+          model={rentalModel}
+          priceLamports={priceLamports}
+          minDepositLamports={minDepositLamports}
+          costs={costs}
+        />
+      </div>
       {maxTotalLamports === undefined ? null : (
         <p>
           Your link names {formatSol(maxTotalLamports)} as the most in all, with the network’s fee and
