@@ -129,7 +129,7 @@ async function attackMarket(
       await rent(client, signer, listingId, terms);
       return token;
     };
-    const [greedyRenter = '', ...tokens] = await inParallel(Array(HONEST_CALLERS + 1), SETUP_AT_ONCE, () =>
+    const [greedyRenter = '', ...tokens] = await inParallel(Array(HONEST_CALLERS + 2), SETUP_AT_ONCE, () =>
       renterOf(honestListing, { deposit_lamports: RUNS_OF_WALLET * PRICE_LAMPORTS }),
     );
     const hostileRenters = await inParallel(Array(HOSTILE_RENTERS), SETUP_AT_ONCE, () =>

@@ -31,7 +31,6 @@ export const ELEMENT_IDS = [
   'ended',
   'existing',
   'facts',
-  'free-trial',
   'home-in',
   'key',
   'key-label',

@@ -29,10 +29,14 @@ const PAGES_OF_LOOK = 4;
 
 let marketplace: Marketplace;
 let hostile: string;
+let creator: string;
 beforeAll(async () => {
   marketplace = await attach(inject('stateDir'));
-  const creator = await newParticipant(marketplace);
-  hostile = await publishAgent(creator, textAgent('https://agent.invalid/v1', HOSTILE), { unverified: true });
+  const publisher = await newParticipant(marketplace);
+  creator = publisher.signer.address;
+  hostile = await publishAgent(publisher, textAgent('https://agent.invalid/v1', HOSTILE), {
+    unverified: true,
+  });
 }, 60_000);
 
 const addressOf = (path: string) => new URL(path, marketplace.dev.base_url).href;
@@ -43,6 +47,7 @@ const pages = () => [
   '/?q=zebrafish',
   `/dashboard/listings/${hostile}`,
   `/dashboard/rent/${hostile}?max_total_lamports=12000000`,
+  `/creators/${creator}`,
   '/dashboard/keys',
   '/dashboard',
   '/dashboard/runs?status=completed',

@@ -54,7 +54,7 @@ describe('a client that knows the address alone', () => {
     expect(entryOfRegistry).toMatchObject({ name, version, description });
   });
 
-  test.each(['/mcp/server-card', '/.well-known/ai-catalog.json', '/llms.txt', '/AGENTS.md'])(
+  test.each(['/mcp/server-card', '/.well-known/ai-catalog.json', '/llms.txt', '/AGENTS.md', '/robots.txt'])(
     'asks for %s again only when it has changed [SVC-15]',
     async (path) => {
       const first = await get(path);

@@ -285,6 +285,14 @@ export const serviceEndpoints = {
     cached: true,
     answers: { 200: { schema: z.string(), example: '# Renting an agent at https://market.example\n' } },
   },
+  getRobotsTxt: {
+    path: '/robots.txt',
+    summary: 'The pages that search engines may read (RFC 9309)',
+    auth: 'none',
+    mediaType: 'text/plain',
+    cached: true,
+    answers: { 200: { schema: z.string(), example: 'User-agent: *\nDisallow: /v1/\n' } },
+  },
 } as const satisfies Record<string, ServiceEndpoint>;
 
 /** The path of MCP, whose requests and answers are described by that protocol. */

@@ -4,7 +4,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { VERSION } from '../../platform/version.js';
 import { agentsGuide, llmsIndex } from './renter-guide.js';
 
-const { getServerCard, getWellKnownServerCard, getAiCatalog, getLlmsTxt, getAgentsGuide } = serviceEndpoints;
+const { getServerCard, getWellKnownServerCard, getAiCatalog, getLlmsTxt, getAgentsGuide, getRobotsTxt } =
+  serviceEndpoints;
+
+/** Search engines read the pages about agents and creators. The others are a wallet's. */
+const ROBOTS = [
+  'User-agent: *',
+  'Allow: /dashboard/listings/',
+  'Disallow: /dashboard',
+  'Disallow: /v1/',
+  '',
+].join('\n');
 
 /**
  * Discovery for a program that knows this address alone: an MCP server card, its catalog, and two pages for agents. They
@@ -18,6 +28,7 @@ export function discoveryRoutes(app: FastifyInstance, options: { baseUrl: () => 
     { endpoint: getAiCatalog, write: () => JSON.stringify(catalogOf(baseUrl())) },
     { endpoint: getLlmsTxt, write: () => llmsIndex(baseUrl()) },
     { endpoint: getAgentsGuide, write: () => agentsGuide(baseUrl()) },
+    { endpoint: getRobotsTxt, write: () => ROBOTS },
   ];
   for (const { endpoint, write } of documents) {
     app.get(endpoint.path, async (request, reply) => send(request, reply, endpoint.mediaType, write()));

@@ -137,12 +137,13 @@ export async function hasPublished(db: Db, wallet: string): Promise<boolean> {
   return published !== undefined;
 }
 
-/** Whether a wallet has ever rented an agent, and so paid for it. */
+/** Whether a wallet has a rental that works, and so paid for it. */
 async function hasRented(db: Db, wallet: string): Promise<boolean> {
   const rented = await db
     .selectFrom('credentials')
     .select('address')
     .where('buyer', '=', wallet)
+    .where('valid', '=', true)
     .limit(1)
     .executeTakeFirst();
   return rented !== undefined;

@@ -114,7 +114,6 @@ function typedAgent(form: HTMLFormElement): TypedAgent {
     mode: modeOf(form),
     fields: typedFields(form),
     tools: chosen.map(({ value }) => value).filter(isTool),
-    hasFreeTrial: findInput(form, '#free-trial').checked,
   };
 }
 

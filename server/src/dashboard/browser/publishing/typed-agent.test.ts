@@ -20,6 +20,7 @@ const FIELDS = {
   'listing.min_deposit_lamports': '',
   'listing.sample_input': '{"text": "An invoice."}',
   'listing.sample_output': 'EUR 12',
+  'listing.free_trial': '',
 };
 
 const typed = (over: Partial<Record<keyof typeof FIELDS, string>> = {}, rest: Partial<TypedAgent> = {}) =>
@@ -27,13 +28,12 @@ const typed = (over: Partial<Record<keyof typeof FIELDS, string>> = {}, rest: Pa
     mode: 'declarative',
     fields: new Map(Object.entries({ ...FIELDS, ...over })),
     tools: [],
-    hasFreeTrial: false,
     ...rest,
   });
 
 describe('the form of an agent', () => {
   it('gives the registration of the chosen mode, without the empty fields [SVC-30]', () => {
-    const { body, faults } = typed({}, { tools: ['read_input'], hasFreeTrial: true });
+    const { body, faults } = typed({ 'listing.free_trial': 'true' }, { tools: ['read_input'] });
     expect(faults).toEqual([]);
     expect(body).toEqual({
       name: 'invoice-reader',
@@ -63,6 +63,12 @@ describe('the form of an agent', () => {
     expect(Object.keys(connected.body)).not.toEqual(expect.arrayContaining(['system_prompt']));
     expect(Object.keys(connected.body)).not.toEqual(expect.arrayContaining(['model_key']));
     expect(Object.keys(connected.body)).not.toEqual(expect.arrayContaining(['tools']));
+  });
+
+  it('offers a free first run to renters alone [SVC-30]', () => {
+    const { body, faults } = typed({ 'listing.free_trial': 'renters' });
+    expect(faults).toEqual([]);
+    expect(body).toMatchObject({ listing: { free_trial: 'renters' } });
   });
 
   it('says everything that is wrong, each once, by its path [SVC-30]', () => {

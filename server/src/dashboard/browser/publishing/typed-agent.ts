@@ -9,7 +9,6 @@ export interface TypedAgent {
   /** By the path of a field's member. An empty field has the empty text. */
   fields: ReadonlyMap<string, string>;
   tools: readonly AgentToolName[];
-  hasFreeTrial: boolean;
 }
 
 /** A registration, and its faults as far as the browser can find them. */
@@ -28,7 +27,7 @@ const OF_MODE = {
 const ABSENT = /received undefined$/;
 
 /** Makes the body of a registration from the typed form, with all its faults. */
-export function registrationOf({ mode, fields, tools, hasFreeTrial }: TypedAgent): Draft {
+export function registrationOf({ mode, fields, tools }: TypedAgent): Draft {
   const faults: Violation[] = [];
   const body: Record<string, unknown> = {};
   const other: readonly string[] = OF_MODE[mode === 'declarative' ? 'connected' : 'declarative'];
@@ -43,7 +42,6 @@ export function registrationOf({ mode, fields, tools, hasFreeTrial }: TypedAgent
   if (mode === 'declarative' && tools.length > 0) {
     body['tools'] = tools.map((name) => ({ name, scope: TOOL_SCOPES[name] }));
   }
-  if (hasFreeTrial) put(body, 'listing.free_trial', true);
   return withFaults(body, faults);
 }
 
@@ -112,6 +110,8 @@ function valueOf(path: string, text: string): unknown {
       return [text];
     case 'timeout_seconds':
       return Number(text);
+    case 'listing.free_trial':
+      return text === 'true' ? true : text;
     default:
       return text.trim();
   }

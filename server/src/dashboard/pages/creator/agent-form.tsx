@@ -86,8 +86,13 @@ export function AgentForm() {
       <fieldset>
         <legend>Price</legend>
         <TermsFields />
-        <label class="check">
-          <input type="checkbox" id={elementId('free-trial')} /> The first run of each wallet is free
+        <label>
+          Free first run
+          <select data-path="listing.free_trial">
+            <option value="">None</option>
+            <option value="true">For each wallet that has held some SOL for an hour</option>
+            <option value="renters">For wallets that have rented from another creator</option>
+          </select>
         </label>
       </fieldset>
       <ul id={elementId('agent-wrong')} class="wrong" />

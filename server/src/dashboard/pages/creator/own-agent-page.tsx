@@ -4,6 +4,15 @@ import { PublicationSection, SecretSection } from './publication-section.js';
 import { renderWalletPage, type WalletPageContext } from './wallet-page.js';
 import { elementId } from '../../element-ids.js';
 
+/** The parts of the page, in their order. */
+const SECTIONS = [
+  ['statistics', 'Statistics'],
+  ['versions', 'Versions'],
+  ['update', 'Update'],
+  ['sale', 'Price and sale'],
+  ['secret', 'Webhook secret'],
+] as const;
+
 /**
  * The page where a creator sees and changes one agent. It is the same for every id: whether there is such an agent is told to its
  * creator alone.
@@ -20,6 +29,13 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
     },
     context,
     <>
+      <nav class="sections" aria-label="On this page">
+        {SECTIONS.map(([section, name]) => (
+          <a key={section} href={`#${section}`}>
+            {name}
+          </a>
+        ))}
+      </nav>
       <dl class="facts" id={elementId('agent-facts')} />
       <SecretSection />
       <PublicationSection />
@@ -78,7 +94,7 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
         <div id={elementId('update-changes')} />
       </div>
       <SaleSection />
-      <h2>Webhook secret</h2>
+      <h2 id="secret">Webhook secret</h2>
       <p>Of an agent at an endpoint. The old secret goes on signing, beside the new one, for 24 hours.</p>
       <p>
         <button type="button" id={elementId('rotate')}>
