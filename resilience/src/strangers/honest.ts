@@ -9,8 +9,7 @@ const WORK_MS = 50;
 /** A run and a search a turn: within the limits of a wallet. */
 const TURN_MS = 1_500;
 const JOB_MS = 60_000;
-/** A tenth of a registration, so that a time is not a count of polls. */
-const POLL_MS = 50;
+const POLL_MS = 100;
 
 /** Milliseconds of each kind of honest request. */
 export type HonestTimes = Readonly<Record<'run' | 'search' | 'registration', Quantiles>>;
@@ -19,14 +18,17 @@ interface HonestParts {
   readonly baseUrl: string;
   readonly listing: string;
   readonly agentUrl: string;
-  /** Tokens of wallets that rented the listing. The first wallet registers agents, the others run and search. */
+  /** Of the listing's creator, who registers agents. */
+  readonly creatorToken: string;
+  /** Of wallets that rented the listing, which run it and search. */
   readonly tokens: readonly string[];
   readonly registerEveryMs: number;
 }
 
 /** Makes honest callers, each at its own address. `forMs` has them call for some time. */
-export function newHonestCallers({ baseUrl, listing, agentUrl, tokens, registerEveryMs }: HonestParts) {
-  const callers = tokens.map((token) => {
+export function newHonestCallers(parts: HonestParts) {
+  const { baseUrl, listing, agentUrl, creatorToken, tokens, registerEveryMs } = parts;
+  const callers = [creatorToken, ...tokens].map((token) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...elsewhere() };
     return async <T>(method: string, path: string, body?: object): Promise<T> => {
       const response = await fetch(baseUrl + path, {
@@ -86,10 +88,10 @@ export function newHonestCallers({ baseUrl, listing, agentUrl, tokens, registerE
           await next;
         }
       };
-      const [registrar, ...others] = callers as [Ask, ...Ask[]];
+      const [creator, ...renters] = callers as [Ask, ...Ask[]];
       await Promise.all([
-        repeat(registerEveryMs, () => measure('registration', () => register(registrar))),
-        ...others.map((ask) =>
+        repeat(registerEveryMs, () => measure('registration', () => register(creator))),
+        ...renters.map((ask) =>
           repeat(TURN_MS, async () => {
             await measure('run', () => run(ask));
             await measure('search', () => ask('GET', '/v1/listings?q=agent&limit=20'));

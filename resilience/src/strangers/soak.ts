@@ -43,9 +43,8 @@ const HOSTILE_RENTERS = 4;
 const SETUP_AT_ONCE = 3;
 const RUNS_OF_WALLET = 2_000;
 const WARM_UP_MS = 5_000;
-/** A wallet that never published may register 60 agents within 24 hours. */
-const REGISTRATIONS = 40;
-const REGISTER_LEAST_MS = 15_000;
+/** Within a wallet's requests a minute, with the polls of each job. */
+const REGISTER_EVERY_MS = 5_000;
 
 /** Measures honest callers of a marketplace while it is quiet, and then while strangers attack it in mixed ways. */
 export async function runStrangersSoak(options: SoakOptions) {
@@ -129,7 +128,7 @@ async function attackMarket(
       await rent(client, signer, listingId, terms);
       return token;
     };
-    const [greedyRenter = '', ...tokens] = await inParallel(Array(HONEST_CALLERS + 2), SETUP_AT_ONCE, () =>
+    const [greedyRenter = '', ...tokens] = await inParallel(Array(HONEST_CALLERS + 1), SETUP_AT_ONCE, () =>
       renterOf(honestListing, { deposit_lamports: RUNS_OF_WALLET * PRICE_LAMPORTS }),
     );
     const hostileRenters = await inParallel(Array(HOSTILE_RENTERS), SETUP_AT_ONCE, () =>
@@ -139,8 +138,9 @@ async function attackMarket(
       baseUrl,
       listing: honestListing,
       agentUrl,
+      creatorToken: creator.token,
       tokens,
-      registerEveryMs: Math.max(REGISTER_LEAST_MS, (quietMs + attackMs) / REGISTRATIONS),
+      registerEveryMs: REGISTER_EVERY_MS,
     });
     await probeLoop(inspector);
     const measure = async (ms: number) => {
