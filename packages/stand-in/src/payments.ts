@@ -18,7 +18,7 @@ import type { StandInListing } from './listing.js';
 /** The rent of a rental's accounts, and the network's fee for a signature. */
 export const STAND_IN_LAMPORTS = { credentialRent: 1_753_920, balanceRent: 2_129_760, networkFee: 5_000 };
 
-/** The days that an active subscription of the stand-in has left. */
+/** The remaining days of an active subscription at the stand-in. */
 const DAYS_LEFT = 29;
 
 /** A placeholder account: the stand-in has no chain. */

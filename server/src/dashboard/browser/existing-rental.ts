@@ -48,7 +48,7 @@ export async function showExistingRental(
         try {
           onPaid(await pay());
         } catch (error) {
-          // It may have landed: the next press is for the rental as it is then.
+          // It may have landed. The next press pays for the rental of that moment.
           await show().catch(() => undefined);
           throw error;
         }

@@ -17,7 +17,7 @@ interface TrialRequest {
 /** Free first runs, one for each wallet and listing, of listings whose creators offer them. */
 export interface Trials {
   /**
-   * Turns away a wallet that has had the free run, may not have it, or has nothing to lose, before anything is spent on it.
+   * Turns away a wallet that had its free run, that may have none, or that has nothing to lose. Nothing is spent on it before.
    *
    * @throws ApiError 403 `credential_not_found` with the next step.
    */

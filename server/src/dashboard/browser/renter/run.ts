@@ -93,7 +93,7 @@ function show(root: HTMLElement, state: RunState): void {
   say(root, `The run has ended: ${statusWords(state).toLowerCase()}.`);
 }
 
-/** Gives the whole output as a file: text as it is, all else as JSON. */
+/** Gives the whole output as a file: a text unchanged, any other value as JSON. */
 function offerDownload(link: HTMLElement, { output, run_id: id }: EndedRun): void {
   const [text, ending] = typeof output === 'string' ? [output, 'txt'] : [JSON.stringify(output), 'json'];
   link.setAttribute('href', URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' })));

@@ -14,9 +14,7 @@ export function InputTable({ schema }: { schema: Listing['input_schema'] }) {
     <>
       {properties.length === 0 ? (
         <p>
-          {schema['type'] === 'string'
-            ? 'One text.'
-            : 'This agent names no fields. Its schema says what it takes.'}
+          {schema['type'] === 'string' ? 'One text.' : 'This agent names no fields. Read its schema below.'}
         </p>
       ) : (
         <div class="scroll" tabIndex={0} role="region" aria-label="Fields of the input">
