@@ -18,17 +18,16 @@ interface HonestParts {
   readonly baseUrl: string;
   readonly listing: string;
   readonly agentUrl: string;
-  /** Of the listing's creator, who registers agents. */
-  readonly creatorToken: string;
-  /** Of wallets that rented the listing, which run it and search. */
+  /** Of wallets that rented the listing and published nothing. Each runs it, searches and registers agents. */
   readonly tokens: readonly string[];
+  /** Between two registrations of one wallet. */
   readonly registerEveryMs: number;
 }
 
 /** Makes honest callers, each at its own address. `forMs` has them call for some time. */
 export function newHonestCallers(parts: HonestParts) {
-  const { baseUrl, listing, agentUrl, creatorToken, tokens, registerEveryMs } = parts;
-  const callers = [creatorToken, ...tokens].map((token) => {
+  const { baseUrl, listing, agentUrl, tokens, registerEveryMs } = parts;
+  const callers = tokens.map((token) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...elsewhere() };
     return async <T>(method: string, path: string, body?: object): Promise<T> => {
       const response = await fetch(baseUrl + path, {
@@ -88,16 +87,17 @@ export function newHonestCallers(parts: HonestParts) {
           await next;
         }
       };
-      const [creator, ...renters] = callers as [Ask, ...Ask[]];
-      await Promise.all([
-        repeat(registerEveryMs, () => measure('registration', () => register(creator))),
-        ...renters.map((ask) =>
+      await Promise.all(
+        callers.flatMap((ask, place) => [
+          delay(Math.min(ms, (registerEveryMs * place) / callers.length)).then(() =>
+            repeat(registerEveryMs, () => measure('registration', () => register(ask))),
+          ),
           repeat(TURN_MS, async () => {
             await measure('run', () => run(ask));
             await measure('search', () => ask('GET', '/v1/listings?q=agent&limit=20'));
           }),
-        ),
-      ]);
+        ]),
+      );
       const { run: ran, search, registration } = times;
       return {
         times: {

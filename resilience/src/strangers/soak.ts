@@ -43,8 +43,8 @@ const HOSTILE_RENTERS = 4;
 const SETUP_AT_ONCE = 3;
 const RUNS_OF_WALLET = 2_000;
 const WARM_UP_MS = 5_000;
-/** Within a wallet's requests a minute, with the polls of each job. */
-const REGISTER_EVERY_MS = 5_000;
+/** Within the 60 registrations a day of a wallet that published nothing, for a soak of ten minutes. */
+const REGISTER_EVERY_MS = 16_000;
 
 /** Measures honest callers of a marketplace while it is quiet, and then while strangers attack it in mixed ways. */
 export async function runStrangersSoak(options: SoakOptions) {
@@ -138,7 +138,6 @@ async function attackMarket(
       baseUrl,
       listing: honestListing,
       agentUrl,
-      creatorToken: creator.token,
       tokens,
       registerEveryMs: REGISTER_EVERY_MS,
     });
