@@ -7,7 +7,7 @@ import { draftOf } from './attacks.js';
 
 const WORK_MS = 50;
 /** A run and a search a turn: within the limits of a wallet. */
-const TURN_MS = 1_500;
+const TURN_MS = 2_000;
 const JOB_MS = 60_000;
 const POLL_MS = 100;
 
