@@ -6,6 +6,8 @@ const POLICY = [
   `style-src 'sha256-${createHash('sha256').update(STYLES).digest('base64')}'`,
   // The icon of the tab.
   'img-src data:',
+  // No script of a page may call another service. Search engines' tools fetch robots.txt from within a page.
+  "connect-src 'self'",
   "form-action 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
@@ -17,8 +19,8 @@ const POLICY = [
  */
 export const CONTENT_SECURITY_POLICY = POLICY.join('; ');
 
-/** The same of a page that runs the one script with this nonce, which calls this service alone. */
+/** The same of a page that runs the one script with this nonce. */
 export function policyWithScript(nonce: string): string {
   // Not 'self': uploaded content is served from here, too.
-  return [...POLICY, `script-src 'nonce-${nonce}'`, "connect-src 'self'"].join('; ');
+  return [...POLICY, `script-src 'nonce-${nonce}'`].join('; ');
 }
