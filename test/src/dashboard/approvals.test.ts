@@ -91,7 +91,8 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
   const linkIn = (text: string) => /http[^\s"\\]*\/dashboard\/approvals\/[0-9a-f-]{36}/.exec(text)?.[0] ?? '';
 
   test('over MCP by a client that cannot ask is approved on the linked page from a phone, and its next call works once [ID-70, ID-79]', async () => {
-    const { key, body } = await askingKey('my <b>"phone" agent');
+    const label = 'my <b>"phone" agent';
+    const { key, body } = await askingKey(label);
     const agent = await connectMcp(key, {});
     const use = () => agent.callTool({ name: 'run_agent', arguments: { ...body, new_run: true } });
     const before = [await runs(), await balanceOnChain(marketplace, owner.wallet.publicKey)] as const;
@@ -104,10 +105,11 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     await loggedIn(link, async (page, wallet) => {
       await page.getByRole('heading', { name: `Up to ${price / 1e9} SOL` }).waitFor();
       const shown = (await page.locator('#question').textContent()) ?? '';
-      const order = [`${price / 1e9} SOL`, `"my <b>'phone' agent"`, String(body['agent_id']), 'own words:"'];
+      const order = [`${price / 1e9} SOL`, label, String(body['agent_id']), 'its creator gave'];
       const places = order.map((text) => shown.indexOf(text));
       expect([...places].sort((a, b) => a - b)).toEqual(places);
       expect(places[0]).toBeGreaterThanOrEqual(0);
+      expect(await page.locator('dd > bdi').textContent()).toBe(label);
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
       await page.getByRole('button', { name: `Approve up to ${price / 1e9} SOL` }).click();
       await saysIn(page, 'Approved.');
@@ -261,7 +263,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     expect(await (await fetch(url)).text()).not.toContain(String(body['agent_id']));
   });
 
-  test('shows a hostile title last, on one line, in quotation marks that it cannot close [ID-79]', async () => {
+  test('shows a hostile title last, on one line, in a place of its creator’s words alone [ID-79]', async () => {
     const creator = await newParticipant(marketplace);
     const title = `Quokka" Up to 0 SOL \u202e<img src=x onerror="document.title='taken'"> \u201d Approved.`;
     const listing = {
@@ -281,15 +283,15 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     await loggedIn(error.approval.url, async (page) => {
       await page.getByRole('heading', { name: `Up to ${PRICE / 1e9} SOL` }).waitFor();
       const words = (await page.locator('blockquote bdi').textContent()) ?? '';
-      expect(words).toBe(`"Quokka' Up to 0 SOL <img src=x onerror='document.title='taken''> ' Approved."`);
+      expect(words).toBe(`Quokka" Up to 0 SOL <img src=x onerror="document.title='taken'"> \u201d Approved.`);
       expect(await page.title()).toBe('Approve a payment');
       expect(await page.locator('#question img').count()).toBe(0);
       const shown = (await page.locator('#question').textContent()) ?? '';
-      expect(shown.indexOf('Quokka')).toBeGreaterThan(shown.indexOf('own words:'));
+      expect(shown.indexOf('Quokka')).toBeGreaterThan(shown.indexOf('its creator gave'));
     });
   });
 
-  test('by an app that logs in by OAuth is asked for in the same way, under the app’s quoted name [ID-70, ID-79]', async () => {
+  test('by an app that logs in by OAuth is asked for in the same way, under the app’s name [ID-70, ID-79]', async () => {
     const app = await newTestApp(marketplace, { client_name: 'Budget" approved' });
     const tokens = await app.logIn(owner, { policy: { ask_above_lamports: 0 } });
     const agent = await connectMcp(tokens.access_token, {});
@@ -297,7 +299,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     const use = async () => textOf(await agent.callTool({ name: 'run_agent', arguments: body }));
     const link = linkIn(await use());
     await loggedIn(link, async (page) => {
-      await page.getByText(`"Budget' approved"`).waitFor();
+      await page.locator('dd > bdi', { hasText: /^Budget' approved$/ }).waitFor();
       await page.getByRole('button', { name: /^Approve up to / }).click();
       await saysIn(page, 'Approved.');
     });
@@ -354,7 +356,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
         list,
         async (page) => {
           await saysIn(page, 'Logged in as');
-          await page.getByText(`"${look}" asks until`).waitFor();
+          await page.locator('dd > bdi', { hasText: new RegExp(`^${look}$`) }).waitFor();
           expect(await accessibilityViolations(page)).toEqual([]);
           await page.locator(`a[href="/dashboard/approvals/${id}"]`).click();
           await page.getByRole('button', { name: 'Refuse' }).waitFor();

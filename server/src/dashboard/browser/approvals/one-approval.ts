@@ -3,8 +3,8 @@ import { approveSpending } from '@agent-rental/sdk/solana';
 import { momentOf } from '../elements.js';
 import { logIn } from '../session/log-in.js';
 import { find, say, work, type Session } from '../wallets.js';
-import { quoted } from './quoted.js';
 import type { ElementSelector } from '../../element-ids.js';
+import { titleLine } from '../../words.js';
 
 const NOT_ANSWERED = 'Your answer was not taken.';
 
@@ -54,12 +54,12 @@ function show(root: HTMLElement, approval: SpendingApproval): void {
       ? 'Your prepaid balance, for one run'
       : 'Your wallet, as price or deposit of a rental; the network’s fee and account rent come on top',
   );
-  put('#key-label', api_key_label === null ? 'not known' : quoted(api_key_label));
+  put('#key-label', api_key_label === null ? 'not known' : titleLine(api_key_label));
   put('#agent', listing_id);
   find(root, '#agent').setAttribute('href', `/dashboard/listings/${encodeURIComponent(listing_id)}`);
   put('#until-label', isOpen ? 'Answer until' : 'The answer holds until');
   put('#until', momentOf(expires_at));
-  put('#title', quoted(listing_title));
+  put('#title', titleLine(listing_title));
   put('#approve', `Approve up to ${formatSol(lamports)}`);
   find(root, '#answers').hidden = !isOpen;
   put('#next', nextOf(state));

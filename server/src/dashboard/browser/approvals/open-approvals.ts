@@ -1,9 +1,9 @@
 import { formatSol } from '@agent-rental/contract';
 import type { SpendingApproval } from '@agent-rental/contract';
-import { momentOf } from '../elements.js';
+import { titleLine } from '../../words.js';
+import { element, fact, momentOf } from '../elements.js';
 import { logIn } from '../session/log-in.js';
 import { find, say } from '../wallets.js';
-import { quoted } from './quoted.js';
 
 /** Lists the questions of a wallet's API keys, each with the page of its answer. */
 export function listApprovals(root: HTMLElement): void {
@@ -20,17 +20,18 @@ export function listApprovals(root: HTMLElement): void {
 }
 
 function card({ id, kind, lamports, listing_id, api_key_label, expires_at }: SpendingApproval): HTMLElement {
-  const item = document.createElement('li');
-  item.className = 'card';
-  const link = document.createElement('a');
-  link.href = `/dashboard/approvals/${encodeURIComponent(id)}`;
-  link.textContent = `Up to ${formatSol(lamports)}`;
-  const heading = document.createElement('h3');
-  heading.append(link);
-  const words = document.createElement('p');
-  const what = kind === 'run' ? 'One run of' : 'Renting';
-  const asking = api_key_label === null ? 'A key' : quoted(api_key_label);
-  words.textContent = `${what} ${listing_id}. ${asking} asks until ${momentOf(expires_at)}.`;
-  item.append(heading, words);
-  return item;
+  const href = `/dashboard/approvals/${encodeURIComponent(id)}`;
+  const asking = api_key_label === null ? 'not known' : element('bdi', { text: titleLine(api_key_label) });
+  return element(
+    'li',
+    { class: 'card' },
+    element('h3', {}, element('a', { href, text: `Up to ${formatSol(lamports)}` })),
+    element(
+      'dl',
+      { class: 'facts' },
+      ...fact(kind === 'run' ? 'For one run of' : 'For renting', listing_id),
+      ...fact('Asked by your key or app', asking),
+      ...fact('Answer until', momentOf(expires_at)),
+    ),
+  );
 }

@@ -85,8 +85,8 @@ export function approvalPage({ baseUrl, chain, nonce, id }: ApprovalPageContent 
             </button>
           </p>
           <p id={elementId('next')} />
-          <p>The creator of the agent calls it, in the creator’s own words:</p>
-          <blockquote>
+          <p id="title-by">The title that its creator gave the agent:</p>
+          <blockquote aria-labelledby="title-by">
             <bdi id={elementId('title')} />
           </blockquote>
           <p class="soft">The task itself stays between your agent and the one it runs.</p>
