@@ -11,6 +11,7 @@ export { EXPIRY_CRONTAB, EXPIRY_TASK, removeExpired } from './history/expiry.js'
 export { createLiveRuns } from './live/live-runs.js';
 export { createUnrecordedEnds } from './history/unrecorded-ends.js';
 export { createPastRuns } from './history/past-runs.js';
+export { createRunProgress } from './history/run-progress.js';
 export { createReceipts, receiptOf, type LoggedRun, type ReceiptOrigin } from './history/receipts.js';
 export { runTask } from './pipeline/pipeline.js';
 export { executionRoutes, type ExecutionServices } from './routes.js';

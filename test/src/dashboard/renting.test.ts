@@ -152,13 +152,24 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
     const short = await begin(3_000);
     await visit(renter, `/dashboard/runs/${short.run_id}`, async (page) => {
       await saysIn(page, 'It runs.');
+      const steps = page.getByLabel('Steps').getByRole('listitem');
+      await expect.poll(() => page.locator('[aria-current=step]').textContent()).toMatch(/agent/);
+      await page.getByText(/^\d+ s$/).waitFor();
       await saysIn(page, 'The run has ended: completed.');
+      expect((await steps.allTextContents()).map((text) => text.replace(/ \d.*/, ''))).toEqual([
+        'Taken on',
+        'Charged',
+        'Completed',
+      ]);
+      expect(await page.locator('#facts').textContent()).toMatch(/Version1Status/);
+      expect(await page.getByText(/^\d+ s$/).count()).toBe(0);
       expect(await page.getByRole('button', { name: 'Cancel the run' }).count()).toBe(0);
       const long = await begin(60_000);
       await page.goto(addressOf(`/dashboard/runs/${long.run_id}`));
       await page.getByRole('button', { name: 'Cancel the run' }).click();
       await saysIn(page, 'The run has ended: cancelled.');
       await page.getByText('Cancelled by the wallet').waitFor();
+      await steps.getByText(/^Cancelled/).waitFor();
       expect(await renter.client.getRun(long.run_id)).toMatchObject({ stop_reason: 'cancelled' });
     });
   });
@@ -253,11 +264,25 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
       const output = JSON.parse((await page.getByLabel('Output').textContent()) ?? '') as object;
       expect(output).toMatchObject({ said: 'line 1\nline 2', count: 7 });
       await page.getByText(`It cost ${PRICE / 1e9} SOL.`).waitFor();
+      // Its page has what this tab sent, and the form takes it again.
+      await page.getByRole('link', { name: 'This run, with its receipt' }).click();
+      await page.getByText('Task and input, as this tab sent them').click();
+      await expect.poll(() => page.getByLabel('Task', { exact: true }).textContent()).toBe('Say it.');
+      expect(await page.getByLabel('Input', { exact: true }).textContent()).toContain('"tone": "kind"');
+      await page.getByRole('link', { name: 'Run again with changes' }).click();
+      await expect.poll(() => page.getByLabel('Task, in plain language').inputValue()).toBe('Say it.');
+      expect(await page.getByLabel('Input count').inputValue()).toBe('7');
+      expect(await page.getByLabel('Input parts').inputValue()).toBe('["a"]');
       // A running run is cancelled there.
       await page.getByLabel('Input wait_ms').fill('60000');
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await page.getByRole('button', { name: 'Cancel the run' }).click();
       await saysIn(page, 'You cancelled the run.');
+      const requests = () => page.evaluate('sessionStorage.getItem("agent-rental-requests")');
+      expect(await requests()).toContain('Say it.');
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await page.getByRole('button', { name: 'Log in with Test wallet' }).waitFor();
+      expect(await requests()).toBeNull();
     });
   });
 

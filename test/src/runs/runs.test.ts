@@ -78,7 +78,11 @@ describe('a run that takes a while', () => {
     expect(answer.headers.get('x-run-id')).toBe(runId);
     expect(answer.headers.get('preference-applied')).toBe('respond-async, wait=0');
     const now = await get(`/v1/runs/${runId}`);
-    expect(now.body).toEqual({ run_id: runId, agent_id: agentId, status: 'running' });
+    expect(now.body).toEqual({
+      ...answer.body,
+      begun_at: expect.stringMatching(/Z$/),
+      step: expect.stringMatching(/^(started|charging|charged)$/),
+    });
     const ended = await get(`/v1/runs/${runId}`, { prefer: 'wait=60' });
     expect(ended.headers.get('preference-applied')).toBe('wait=60');
     expect(ended.body).toMatchObject({ run_id: runId, status: 'completed', cost_lamports: PRICE });

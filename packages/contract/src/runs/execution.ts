@@ -66,6 +66,16 @@ export const runningRun = z
 export type RunningRun = z.infer<typeof runningRun>;
 
 /**
+ * Steps of a run that goes on. `queued`: it waits for a place. `started`: it has one. `charging`: its charge is on the way
+ * to Solana. `charged`: the charge is confirmed. `held`: the agent has ended, and the output waits for the charge.
+ */
+export const RUN_STEPS = ['queued', 'started', 'charging', 'charged', 'held'] as const;
+export type RunStep = (typeof RUN_STEPS)[number];
+
+/** The label of the API key, or the name of the app, that began a run. Absent for the login of its wallet. */
+const apiKeyLabel = z.string().optional();
+
+/**
  * State of a run.
  *
  * - An undelivered run is `failed`, costs nothing and has an `error`. The service could not serve it after its start.
@@ -74,9 +84,16 @@ export type RunningRun = z.infer<typeof runningRun>;
  */
 export const runState = z
   .union([
-    runningRun,
+    runningRun
+      .extend({
+        api_key_label: apiKeyLabel,
+        begun_at: timestamp.optional(),
+        step: z.enum(RUN_STEPS).optional(),
+      })
+      .meta({ id: 'RunProgress' }),
     run
       .extend({
+        api_key_label: apiKeyLabel,
         error: errorEnvelope.shape.error.optional(),
         stop_reason: z.enum(['cancelled', 'caller_left']).optional(),
         credited: z.boolean().optional(),
@@ -86,7 +103,7 @@ export const runState = z
   .meta({ id: 'RunState' });
 export type RunState = z.infer<typeof runState>;
 /** A run that has ended, as `GET /v1/runs/:run_id` answers. */
-export type EndedRun = Exclude<RunState, RunningRun>;
+export type EndedRun = Exclude<RunState, { status: 'running' }>;
 
 /** Query of `GET /v1/runs`. */
 export const listRunsQuery = z.strictObject({ agent_id: listingId.optional(), ...cursorPage });

@@ -7,6 +7,7 @@ import {
   createAgentStats,
   createConnectedAgents,
   createPastRuns,
+  createRunProgress,
   createReceipts,
   createTrials,
   createWaitingCallers,
@@ -84,7 +85,13 @@ export function composeExecution(
   };
   return {
     runTask: (request) => runTask(deps, request),
-    pastRuns: createPastRuns({ runs, callerCounts, changes, settlement }),
+    pastRuns: createPastRuns({
+      runs,
+      callerCounts,
+      changes,
+      settlement,
+      progressOf: createRunProgress(db),
+    }),
     agentRuns: createAgentRuns(db),
     agentStats: createAgentStats(db),
     receipts: createReceipts({

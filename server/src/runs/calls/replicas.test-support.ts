@@ -13,6 +13,7 @@ import { parseOrder } from '../pipeline/order.js';
 import { taskOf } from '../pipeline/parse.js';
 import type { Task } from '../task.js';
 import { createPastRuns } from '../history/past-runs.js';
+import { createRunProgress } from '../history/run-progress.js';
 import { requireNotCancelled, resolveCall } from './resolve-call.js';
 import { createRunChanges } from '../live/run-changes.js';
 import { createRunRepository, saltedDigest } from '../history/repository.js';
@@ -37,6 +38,7 @@ export async function openReplica(url: string) {
       callerCounts,
       changes,
       settlement: { wasCredited: async () => false },
+      progressOf: createRunProgress(database.db),
     }),
     close: async () => {
       changes.close();

@@ -18,6 +18,7 @@ import type { Settlement } from '../../settlement/index.js';
 import type { CallerCounts } from './caller-counts.js';
 import type { RunChanges } from '../live/run-changes.js';
 import type { FinishedRun, RunRepository, RunRow } from './repository.js';
+import type { RunProgress } from './run-progress.js';
 import type { ListedRun } from './run-list.js';
 
 /** The longest that a cancel waits for the run to be gone; the run stops all the same. */
@@ -64,8 +65,9 @@ export function createPastRuns(deps: {
   callerCounts: Pick<CallerCounts, 'keepRunning'>;
   changes: RunChanges;
   settlement: Pick<Settlement, 'wasCredited'>;
+  progressOf(row: RunRow): Promise<RunProgress>;
 }): PastRuns {
-  const { runs, callerCounts, changes, settlement } = deps;
+  const { runs, callerCounts, changes, settlement, progressOf } = deps;
 
   /** The run's row once it has ended, or at the end of the wait. */
   async function awaitEnd(
@@ -96,14 +98,19 @@ export function createPastRuns(deps: {
   }
 
   async function stateOf(row: RunRow): Promise<RunState> {
-    if (row.status === 'running') return { run_id: row.id, agent_id: row.listing_id, status: 'running' };
+    const { step, apiKeyLabel } = await progressOf(row);
+    const told = apiKeyLabel === undefined ? {} : { api_key_label: apiKeyLabel };
+    if (row.status === 'running') {
+      const begun_at = row.created_at.toISOString();
+      return { run_id: row.id, agent_id: row.listing_id, status: 'running', ...told, begun_at, step };
+    }
     // A run that ended before its stop reached it was not stopped.
     const stopped =
       row.stop_reason === null || row.status === 'completed' ? {} : { stop_reason: row.stop_reason };
     const finished = runs.toFinished(row);
-    if (finished) return { ...toRun(finished), ...stopped };
+    if (finished) return { ...toRun(finished), ...told, ...stopped };
     if (row.status === 'undelivered') {
-      return { ...toUndelivered(row), ...stopped, credited: await settlement.wasCredited(row.id) };
+      return { ...toUndelivered(row), ...told, ...stopped, credited: await settlement.wasCredited(row.id) };
     }
     throw new ApiError(
       'not_found',

@@ -50,6 +50,7 @@ import { createWaitingCallers } from '../calls/waiting-callers.js';
 import { createLiveRuns } from '../live/live-runs.js';
 import type { OutputSink } from '../delivery/output-gate.js';
 import { createPastRuns } from '../history/past-runs.js';
+import { createRunProgress } from '../history/run-progress.js';
 import { createRunChanges } from '../live/run-changes.js';
 import { createRunRepository, type RunRepository } from '../history/repository.js';
 import { memoryRateLimits } from '../../rate-limits/memory.js';
@@ -336,7 +337,13 @@ export async function paidRunWorld(
     },
     logger,
   });
-  const pastRuns = createPastRuns({ runs, callerCounts, changes, settlement });
+  const pastRuns = createPastRuns({
+    runs,
+    callerCounts,
+    changes,
+    settlement,
+    progressOf: createRunProgress(db),
+  });
   return {
     db,
     /** The services of the routes. `changed` replaces what stores the runs. */

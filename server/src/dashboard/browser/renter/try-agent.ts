@@ -1,7 +1,9 @@
 import { formatSol, rentalModel, type CredentialVerification, type DoneEvent } from '@agent-rental/contract';
 import { element } from '../elements.js';
+import { findTextArea } from '../fields.js';
 import { logIn } from '../session/log-in.js';
 import { find, findButton, say, work, type Session } from '../wallets.js';
+import { keepRequest, keptRequest, type KeptRequest } from './kept-requests.js';
 import { MOST_CHARACTERS, outputText } from './output.js';
 import { exampleTexts, inputOf, type TypedInput } from './typed-input.js';
 
@@ -18,13 +20,17 @@ export function offerTry(root: HTMLElement): void {
       find(root, '#terms').textContent = terms ?? '';
       find(root, '#try-in').hidden = terms === undefined;
       find(root, '#needs-rental').hidden = terms !== undefined;
+      fillAgain(root);
       say(root, terms === undefined ? refusalOf(standing) : '');
       session = given;
     },
   });
-  root
-    .querySelector<HTMLElement>('#use-example')
-    ?.addEventListener('click', ({ currentTarget }) => fillIn(root, currentTarget as HTMLElement));
+  root.querySelector<HTMLElement>('#use-example')?.addEventListener('click', ({ currentTarget }) => {
+    const { example } = (currentTarget as HTMLElement).dataset;
+    fillIn(root, JSON.parse(example ?? 'null'));
+    const task = root.querySelector<HTMLTextAreaElement>('#task');
+    if (task && task.value === '') task.value = 'Try the example.';
+  });
   find(root, '#task-form').addEventListener('submit', (event) => {
     event.preventDefault();
     const now = session;
@@ -32,15 +38,21 @@ export function offerTry(root: HTMLElement): void {
   });
 }
 
-/** Fills the form with the example of its button. */
-function fillIn(root: HTMLElement, { dataset }: HTMLElement): void {
+/** Fills the form with an input. */
+function fillIn(root: HTMLElement, input: unknown): void {
   const texts = exampleTexts(
-    JSON.parse(dataset['example'] ?? 'null'),
+    input,
     controlsOf(root).map(({ dataset: { name, input: kind } }) => ({ name, kind })),
   );
   controlsOf(root).forEach((control, index) => (control.value = texts[index] ?? ''));
-  const task = root.querySelector<HTMLTextAreaElement>('#task');
-  if (task && task.value === '') task.value = 'Try the example.';
+}
+
+/** Fills the form with the request of the run that the page's address names, where this tab began it. */
+function fillAgain(root: HTMLElement): void {
+  const request = keptRequest(new URLSearchParams(location.search).get('again'));
+  if (request === undefined) return;
+  fillIn(root, request.input);
+  findTextArea(root, '#task').value = request.task;
 }
 
 const controlsOf = (root: HTMLElement): Control[] => [...root.querySelectorAll<Control>('[data-input]')];
@@ -105,7 +117,14 @@ async function run(root: HTMLElement, { client }: Session): Promise<void> {
     let shown = '';
     const events = client.executeStream(body as Parameters<typeof client.executeStream>[0], {
       signal: stopped.signal,
-      onRunId: (id) => find(root, '#outcome').replaceChildren(pageOf(id)),
+      onRunId: (id) => {
+        keepRequest({
+          runId: id,
+          task,
+          ...(input === undefined ? {} : { input: input as KeptRequest['input'] }),
+        });
+        find(root, '#outcome').replaceChildren(pageOf(id));
+      },
     });
     for await (const event of events) {
       if (event.event === 'done') showEnd(root, event.data);

@@ -2,6 +2,7 @@ import { createClient, isApiError } from '@agent-rental/sdk';
 import { walletStandardSigner, type WalletSigner } from '@agent-rental/sdk/solana';
 import { getWallets } from '@wallet-standard/app';
 import { accountsOf, connect, find, offerWallets, say, work, type Session } from '../wallets.js';
+import { forgetRequests } from '../renter/kept-requests.js';
 import { forgetKeptLogin, readKeptLogin, keptLoginStore } from './kept-login.js';
 
 /** The work of a page's part for a logged-in wallet. */
@@ -105,6 +106,7 @@ function showLoggedIn(root: HTMLElement, { name, signer: { address } }: Session)
   button.textContent = 'Log out';
   button.addEventListener('click', () => {
     forgetKeptLogin();
+    forgetRequests();
     location.reload();
   });
   find(root, '.wallets').replaceChildren(words, button);

@@ -30,28 +30,39 @@ export function runPage({
         <p class="wallets" />
         <p role="status" />
         <div id={elementId('run-in')} hidden>
-          <dl class="facts" id={elementId('facts')} />
-          <p>
-            <button type="button" id={elementId('cancel')} hidden>
+          <ol class="steps" id={elementId('run-steps')} aria-label="Steps" />
+          <p class="row">
+            <button type="button" id={elementId('cancel')} class="plain" hidden>
               Cancel the run
             </button>
+            <span id={elementId('elapsed')} class="soft" />
           </p>
+          <dl class="facts" id={elementId('facts')} />
+          <details id={elementId('asked')} hidden>
+            <summary>Task and input, as this tab sent them</summary>
+            <h2>Task</h2>
+            <pre id={elementId('asked-task')} tabIndex={0} aria-label="Task" />
+            <h2>Input</h2>
+            <pre id={elementId('asked-input')} tabIndex={0} aria-label="Input" />
+          </details>
           <div id={elementId('ended')} hidden>
-            <h2>Output</h2>
-            <p id={elementId('output-note')} class="soft" />
-            <div id={elementId('rendered')} />
-            <details id={elementId('raw')} open>
-              <summary>As text</summary>
-              <pre id={elementId('output')} tabIndex={0} aria-label="Output" />
-            </details>
-            <p class="row">
-              <a id={elementId('run-again')} class="button plain">
-                Run the agent again
-              </a>
-              <a id={elementId('download')} class="button plain">
-                Download the output
-              </a>
-            </p>
+            <div id={elementId('result')}>
+              <h2 id={elementId('output-by')}>Output</h2>
+              <p id={elementId('output-note')} class="soft" />
+              <div id={elementId('rendered')} />
+              <details id={elementId('raw')} open>
+                <summary>As text</summary>
+                <pre id={elementId('output')} tabIndex={0} aria-label="Output" />
+              </details>
+              <p class="row">
+                <a id={elementId('run-again')} class="button plain">
+                  Run the agent again
+                </a>
+                <a id={elementId('download')} class="button plain">
+                  Download the output
+                </a>
+              </p>
+            </div>
             <h2>Receipt</h2>
             <p>
               The service signs a receipt of each run, and records the run on Solana. Your browser can verify
