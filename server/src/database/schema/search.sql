@@ -35,6 +35,7 @@ create table search_terms (
   primary key (kind, term)
 ) with (fillfactor=80);
 create index search_terms_deletions on search_terms using gin (deletions) with (fastupdate=off) where kind = 'word';
+create index search_terms_begun on search_terms (term text_pattern_ops) where kind = 'word';
 create index search_terms_words on search_terms using gin (term gin_trgm_ops) where kind = 'word';
 
 -- By how much the counts of terms changed, as the trigger appends it and `fold_search_terms` adds it up.

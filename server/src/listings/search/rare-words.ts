@@ -16,13 +16,17 @@ export interface Counts {
   total: bigint;
   /** Where a word is in no listing: the words with the most similar ones that some listings have. */
   did_you_mean: string | null;
+  /** Where a word is in no listing: the query of words that begin with it. */
+  begun: string | null;
+  /** About how many listings that finds. */
+  begun_listings: bigint | null;
 }
 
 /**
  * The number of listings with each word. If one word is rare, the whole answer, too.
  *
  * Most searches are this statement alone, and its planning takes longer than its execution. It has a name, so that each
- * connection plans it once. `find-few-listings.sql` describes the function.
+ * connection plans it once. `find-rare-words.sql` describes the function.
  *
  * @param few listings that have the rarest word, up to which they are looked through
  */
@@ -35,22 +39,22 @@ export async function findByRareWord(
   const { minPriceLamports, maxPriceLamports, minRating } = boundsOf(search);
   const facet = facetLexeme(search) ?? null;
   const { rows } = await pool.query<[...CountValues, ...ShownValues]>({
-    name: 'find few listings',
+    name: 'find rare words',
     text: TEXT,
     values: [q, facet, few, sort, limit, offset, minPriceLamports, maxPriceLamports, minRating],
     rowMode: 'array',
   });
   const [first] = rows;
   if (!first) throw new Error('There is a row even where nothing is found.');
-  const [lexemes, rarest, rarest_title, on_sale, total, did_you_mean] = first;
+  const [lexemes, rarest, rarest_title, on_sale, total, did_you_mean, begun, begun_listings] = first;
   return {
-    counts: { lexemes, rarest, rarest_title, on_sale, total, did_you_mean },
+    counts: { lexemes, rarest, rarest_title, on_sale, total, did_you_mean, begun, begun_listings },
     rows: rows.flatMap((row) => toRows(row.slice(COUNTS) as ShownValues)),
   };
 }
 
 /** How many values of a row are counts. */
-const COUNTS = 6;
+const COUNTS = 8;
 type CountValues = [
   lexemes: Counts['lexemes'],
   rarest: number,
@@ -58,12 +62,14 @@ type CountValues = [
   on_sale: number,
   total: bigint,
   did_you_mean: string | null,
+  begun: string | null,
+  begun_listings: bigint | null,
 ];
 
 const TEXT = `
-  select lexemes, rarest, rarest_title, on_sale, total, did_you_mean,
+  select lexemes, rarest, rarest_title, on_sale, total, did_you_mean, begun, begun_listings,
     ${SHOWN_COLUMNS}, position
-  from find_few_listings($1, $2, $3, $4, $5, $6, $7, $8, $9) found
+  from find_rare_words($1, $2, $3, $4, $5, $6, $7, $8, $9) found
   left join listings on listings.id = found.listing_id
   left join creators on creators.wallet = listings.creator
   order by position`;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { OpenDatabase } from '../../database/connection.js';
+import { findBegun, readBegun } from './begun-words.js';
 import { browse, type FoundPage } from './browse.js';
 import { findByRareWord, type Counts } from './rare-words.js';
 import { allOf, facetLexeme, ORDERS, rangeConditions, type Search, type Sql } from './conditions.js';
@@ -18,6 +19,8 @@ export interface ListingSearch {
 
 /** Listings that have the rarest word, up to which all that is asked for is found at once. */
 const FEW = 1_000;
+/** Listings with the whole words, below which those with longer words are found too. */
+const TOO_FEW = 10;
 
 /**
  * Makes the search. By relevance, listings with all the words in their titles come first, and then the newest.
@@ -77,9 +80,20 @@ export function createListingSearch(
     if (!search.q?.trim()) return browse(pool, search);
     const { counts, rows } = await findByRareWord(pool, search, few);
     if (counts.rarest > few) return findMany(search, counts);
-    const found = { rows, total: Number(counts.total) };
-    const didYouMean = counts.did_you_mean;
+    const found = await withBegunWords(search, { rows, total: Number(counts.total) }, counts);
+    const didYouMean = found.total === 0 ? counts.did_you_mean : null;
     return didYouMean !== null && (await isFound(search, didYouMean)) ? { ...found, didYouMean } : found;
+  }
+
+  /** Adds the listings with longer words, after those with the whole words. */
+  async function withBegunWords(search: Search, whole: FoundPage, counts: Counts): Promise<FoundPage> {
+    const isAlone = counts.rarest > 0 && whole.total < TOO_FEW && isOneTyped(search);
+    const words = isAlone ? await readBegun(db, search.q ?? '') : counts;
+    if (!words || words.begun === null) return whole;
+    const { limit, offset } = search;
+    const left = { limit: limit - whole.rows.length, offset: Math.max(offset - whole.total, 0) };
+    const begun = await findBegun({ db, parts }, search, words, left);
+    return { rows: [...whole.rows, ...begun.rows], total: whole.total + begun.total };
   }
 
   /** Whether listings have these words, each of which some have, and all else that is asked for. */
@@ -93,6 +107,9 @@ export function createListingSearch(
 
   return { find };
 }
+
+/** Whether the search has one word, as it is typed. */
+const isOneTyped = ({ q = '' }: Search): boolean => !/\s/.test(q.trim());
 
 /** Whether one word is all that is asked for. */
 function isOneWord(search: Search, words: number): boolean {

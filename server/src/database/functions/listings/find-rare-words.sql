@@ -2,11 +2,12 @@
 -- them. It gives one row for each listing of the page, or one row without a listing. It is a function so that each statement is
 -- planned once for a connection and started only if needed. The start of one statement of them all takes longer than most
 -- searches. If hardly any listing has the rarest word, those are read: the long lists of the other words take longer.
-create or replace function find_few_listings(
+create or replace function find_rare_words(
   q text, facet text, few integer, sort text, page_limit integer, page_offset integer,
   min_price bigint, max_price bigint, min_rating float8
 ) returns table (
   lexemes text[], rarest integer, rarest_title integer, on_sale integer, total bigint, did_you_mean text,
+  begun text, begun_listings bigint,
   listing_id text, "position" bigint
 ) language plpgsql stable rows 20 set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
@@ -36,7 +37,8 @@ begin
     ) counts;
   total := 0;
   if rarest = 0 then
-    did_you_mean := did_you_mean(q);
+    select others.did_you_mean, others.begun, others.begun_listings into did_you_mean, begun, begun_listings
+      from other_words(q, false) others;
     return next;
     return;
   end if;
@@ -86,6 +88,6 @@ begin
         limit page_limit offset page_offset
       ) ordered
     )
-    select '{}'::text[], rarest, rarest_title, on_sale, counts.total, null::text, page.listing_id, page.position
+    select '{}'::text[], rarest, rarest_title, on_sale, counts.total, null::text, null::text, null::bigint, page.listing_id, page.position
       from (select coalesce(counted, (select count(*) from found)) as total) counts left join page on true;
 end $$
