@@ -84,6 +84,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     programId: chain.programId.toBase58(),
     authorization: addOAuth(parts, routed),
     testFunds: parts.testFunds,
+    offersGuest: parts.testFunds !== undefined && config.trialHoldSeconds === 0,
     rentalCosts: createRentalCosts(chain),
     sampleInputOf,
   });

@@ -58,6 +58,8 @@ export interface DashboardDeps {
   sampleInputOf: (schema: Record<string, unknown>) => Promise<Json | undefined>;
   /** Gives the development wallet its money; of the embedded default alone. */
   testFunds?: TestFunds | undefined;
+  /** Whether a wallet that just got test money may have a free first run. */
+  offersGuest: boolean;
 }
 
 /** Serves the public pages, for people in a browser. */
@@ -87,6 +89,7 @@ function addPages(
     programId,
     packages,
     sampleInputOf,
+    offersGuest,
   }: DashboardDeps,
 ): void {
   const config = { auth: 'none' } as const;
@@ -108,7 +111,16 @@ function addPages(
     const costs = await rentalCosts(listing.rental_model).catch(() => undefined);
     const sampleInput = await sampleInputOf(listing.input_schema).catch(() => undefined);
     return sendScriptedPage(reply, (nonce) =>
-      listingPage({ listing, reviews: shown, costs, sampleInput, baseUrl: origin(), chain, nonce }),
+      listingPage({
+        listing,
+        reviews: shown,
+        costs,
+        sampleInput,
+        offersGuest,
+        baseUrl: origin(),
+        chain,
+        nonce,
+      }),
     );
   });
   app.get<{ Params: { wallet: string } }>(PROFILE_PAGE_PATH, { config }, async ({ params }, reply) => {

@@ -1,7 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { publishProgram } from '../support/agents/agents.js';
 import { browserPath, openBrowser, sayDevnet } from '../support/browser/browser.js';
+import { addTestWallet } from '../support/browser/test-wallet.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
+import { newParticipant } from '../support/participant.js';
 
 const NAME = 'Development wallet (test money)';
 const PAID_MS = 30_000;
@@ -31,11 +34,14 @@ describe.runIf(browserPath !== undefined)('a newcomer without a wallet', () => {
     });
     const { id, sample_task: task } = marketplace.listing('per_query');
 
-    await page.goto(addressOf('/?q=expenses'));
+    await page.goto(addressOf('/?q=expen'));
     await page.locator(`a[href="/dashboard/listings/${id}"]`).click();
     await page.getByRole('link', { name: 'Rent this agent' }).first().click();
+    const next = page.getByLabel('Your first run').locator('[aria-current=step]');
+    expect(await next.textContent()).toBe('Choose a wallet');
     await page.getByRole('button', { name: `Pay with ${NAME}` }).click();
     await saysIn(page, 'Done: the rental is paid and works.');
+    expect(await next.textContent()).toBe('Run it');
 
     await page.getByRole('link', { name: 'Dashboard' }).click();
     await page.getByText('Balance 0.').waitFor();
@@ -49,6 +55,7 @@ describe.runIf(browserPath !== undefined)('a newcomer without a wallet', () => {
       (await page.getByLabel('Output', { exact: true }).textContent()) ?? '',
     ) as unknown;
     expect(output).toMatchObject({ ok: true, lines_counted: 2 });
+    expect(await page.locator('.tour li.done').count()).toBe(3);
 
     await page.getByRole('link', { name: 'This run, with its receipt' }).click();
     await page.getByRole('definition').getByText('Completed').waitFor();
@@ -59,7 +66,49 @@ describe.runIf(browserPath !== undefined)('a newcomer without a wallet', () => {
     expect(verified).toMatch(/Charge: transaction \w+, signed by \w+, takes 0\.\d+ SOL from your balance/);
     expect(verified).toContain('Output: the output above is the one whose digest was signed.');
     expect(verified).toMatch(/Not checked by this page[^]*solana confirm -v/);
+    // After a first run, no page shows the way to one.
+    await page.goto(addressOf(`/dashboard/listings/${id}`));
+    await page.getByText('You have rented it: a run takes').waitFor();
+    expect(await page.getByLabel('Your first run').isVisible()).toBe(false);
     expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test('has a free first run as a guest of this tab, where the service would give it one [SVC-21, SVC-23]', async () => {
+    const creator = await newParticipant(marketplace);
+    const publish = (free_trial: boolean | 'renters') =>
+      publishProgram(marketplace, creator, "return { said: 'Hello.' };", {
+        listing: { sample_output: ['{}'], free_trial },
+        input_schema: {},
+      });
+    const [id, forRenters] = [await publish(true), await publish('renters')];
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const guest = page.getByRole('button', { name: 'Try it without a wallet' });
+    await page.goto(addressOf(`/dashboard/listings/${forRenters}`));
+    await page
+      .getByRole('button', { name: `Log in with ${NAME}` })
+      .first()
+      .waitFor();
+    expect(await guest.count()).toBe(0);
+
+    await page.goto(addressOf(`/dashboard/listings/${id}`));
+    await guest.click();
+    await page.getByText('The first run of your wallet is free').waitFor();
+    await page.getByLabel('Task, in plain language').fill('Say it.');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByText('It cost a free first run.').waitFor();
+    await page.getByRole('link', { name: 'This run, with its receipt' }).click();
+    await page.getByText('A free first run').waitFor();
+
+    // Another tab is no guest; a person with a wallet is asked to use it.
+    const other = await context.newPage();
+    await other.goto(addressOf('/dashboard/runs'));
+    await other.getByRole('button', { name: `Log in with ${NAME}` }).waitFor();
+    await addTestWallet(other, creator.wallet, 'solana:localnet');
+    await other.goto(addressOf(`/dashboard/listings/${id}`));
+    await other.getByRole('button', { name: 'Log in with Test wallet' }).first().waitFor();
+    expect(await other.getByRole('button', { name: 'Try it without a wallet' }).count()).toBe(0);
     await context.close();
   });
 
@@ -69,6 +118,12 @@ describe.runIf(browserPath !== undefined)('a newcomer without a wallet', () => {
     await page.goto(addressOf('/dashboard/keys'));
     await saysIn(page, 'No Solana wallet was found in this browser.');
     expect(await page.getByRole('button').count()).toBe(0);
+    await page.getByText('A wallet is an app that keeps your money on Solana.').waitFor();
+    for (const name of ['Phantom', 'Solflare', 'Backpack']) {
+      expect(await page.getByRole('link', { name }).getAttribute('target')).toBe('_blank');
+    }
+    await page.getByRole('link', { name: 'load this page again' }).click();
+    await saysIn(page, 'No Solana wallet was found in this browser.');
     await page.unrouteAll();
     await page.goto(addressOf('/dashboard/keys'));
     await page.getByRole('button', { name: `Log in with ${NAME}` }).waitFor();

@@ -13,7 +13,8 @@ import { showRentals } from './renter/rentals.js';
 import { showRun } from './renter/run.js';
 import { showRuns } from './renter/runs.js';
 import { offerTry } from './renter/try-agent.js';
-import { offerDevelopmentWallet } from './session/development-wallet.js';
+import { offerDevelopmentWallets } from './session/development-wallet.js';
+import { showTour } from './session/tour.js';
 import { offerReview } from './reviews/review.js';
 
 const PARTS: Readonly<Record<string, (root: HTMLElement) => void>> = {
@@ -36,5 +37,6 @@ const parts = Object.entries(PARTS).flatMap(([id, begin]) => {
   const root = document.getElementById(id);
   return root ? [{ root, begin }] : [];
 });
-offerDevelopmentWallet(parts[0]?.root.dataset['chain']);
+offerDevelopmentWallets(parts[0]?.root.dataset['chain']);
+showTour(1);
 for (const { root, begin } of parts) begin(root);

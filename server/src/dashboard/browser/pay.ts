@@ -2,6 +2,7 @@ import type { CredentialVerification } from '@agent-rental/contract';
 import { rent } from '@agent-rental/sdk/solana';
 import { showExistingRental } from './existing-rental.js';
 import { readChosenPayment, type Payment } from './payment.js';
+import { showTour } from './session/tour.js';
 import { announced } from './signing.js';
 import { connect, find, offerWallets, say, type Session } from './wallets.js';
 
@@ -17,6 +18,7 @@ export function offerPayment(root: HTMLElement): void {
     // A second press would pay again.
     for (const form of root.querySelectorAll('form')) form.hidden = true;
     find(root, '#paid').hidden = false;
+    showTour(3);
   };
   offerWallets(root, {
     verb: 'Pay with',
@@ -24,6 +26,7 @@ export function offerPayment(root: HTMLElement): void {
     onChosen: async (wallet) => {
       const payment = readChosenPayment(root);
       const session = await connect(root, wallet);
+      showTour(2);
       const credential = await session.client.verifyCredential(payment.listingId);
       if (credential.status === 'not_found') {
         await payFirst(root, session, payment);

@@ -2,8 +2,8 @@ import { createClient, type RentalClient } from '@agent-rental/sdk';
 import { walletStandardSigner, type WalletSigner } from '@agent-rental/sdk/solana';
 import { getWallets } from '@wallet-standard/app';
 import type { Wallet, WalletAccount } from '@wallet-standard/base';
-import { element } from './elements.js';
 import { keptLoginStore } from './session/kept-login.js';
+import { isInstalled, offeredWallets, walletAdvice } from './session/wallet-advice.js';
 import type { ElementSelector } from '../element-ids.js';
 
 const NEEDED = ['standard:connect', 'solana:signTransaction', 'solana:signMessage'] as const;
@@ -33,41 +33,20 @@ export function offerWallets(
   const wallets = getWallets();
   const show = () => {
     const able = wallets.get().filter(({ features }) => NEEDED.every((name) => name in features));
-    const buttons = able.map((wallet) => {
+    const buttons = offeredWallets(able, verb, root).map(({ wallet, words }) => {
       const button = document.createElement('button');
       button.type = 'button';
-      button.textContent = `${verb} ${wallet.name.slice(0, 40)}`;
+      button.textContent = words;
       button.addEventListener('click', () => work(root, failed, () => onChosen(wallet)));
       return button;
     });
-    list.replaceChildren(...(able.length === 0 ? walletAdvice() : buttons));
+    list.replaceChildren(...buttons, ...(able.some(isInstalled) ? [] : [walletAdvice()]));
     say(root, able.length === 0 ? 'No Solana wallet was found in this browser.' : '');
   };
   const ends = [wallets.on('register', show), wallets.on('unregister', show)];
   show();
   root.hidden = false;
   return () => ends.forEach((end) => end());
-}
-
-/** Wallets that these pages work with. */
-const KNOWN_WALLETS = [
-  ['Phantom', 'https://phantom.com/download'],
-  ['Solflare', 'https://www.solflare.com/download'],
-  ['Backpack', 'https://backpack.app/download'],
-] as const;
-
-/** The way on for a person without a wallet. */
-function walletAdvice(): HTMLElement[] {
-  const links = KNOWN_WALLETS.flatMap(([name, href], index) => {
-    const link = element('a', { href, text: name });
-    link.rel = 'noreferrer';
-    return [...(index === 0 ? [] : [document.createTextNode(', ')]), link];
-  });
-  const advice = element('span', {
-    text: 'A wallet is an app that keeps your money and signs for you. Install one and load this page again: ',
-  });
-  advice.append(...links);
-  return [advice];
 }
 
 /** The accounts that a wallet shares; with `silent`, only accounts that it shares without asking a person. */

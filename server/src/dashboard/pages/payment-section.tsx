@@ -1,6 +1,7 @@
 import { formatSol, RENTAL_TERMS, SUBSCRIPTION_DURATIONS_SECONDS } from '@agent-rental/contract';
 import { subscriptionPriceLamports } from '@agent-rental/program-client';
 import type { PublishedListing } from '../../listings/index.js';
+import { Tour } from '../components/tour.js';
 import { elementId } from '../element-ids.js';
 
 const DAY_SECONDS = 86_400;
@@ -30,6 +31,7 @@ export function PaymentSection({ listing, chain, programId }: PaymentProps) {
       data-program-id={programId}
     >
       <h2>Pay with your wallet</h2>
+      <Tour />
       <form>
         {isPrepaid ? (
           <label>

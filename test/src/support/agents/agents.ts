@@ -64,7 +64,7 @@ export function textAgent(modelUrl: string, fields: Record<string, unknown> = {}
 
 /** The parts of a published agent beside its program. */
 export interface PublishedProgram {
-  listing?: { sample_input?: string; sample_output?: string[]; free_trial?: boolean };
+  listing?: { sample_input?: string; sample_output?: string[]; free_trial?: boolean | 'renters' };
   /** Beside `run_javascript`. */
   tools?: { name: string; scope: string }[];
   /** Absent: it takes anything. */

@@ -2,6 +2,7 @@ import { formatSol, rentalModel, type CredentialVerification, type DoneEvent } f
 import { element } from '../elements.js';
 import { findTextArea } from '../fields.js';
 import { logIn } from '../session/log-in.js';
+import { showTour } from '../session/tour.js';
 import { find, findButton, say, work, type Session } from '../wallets.js';
 import { keepRequest, keptRequest, type KeptRequest } from './kept-requests.js';
 import { MOST_CHARACTERS, outputText } from './output.js';
@@ -21,6 +22,7 @@ export function offerTry(root: HTMLElement): void {
       find(root, '#try-in').hidden = terms === undefined;
       find(root, '#needs-rental').hidden = terms !== undefined;
       fillAgain(root);
+      showTour(terms === undefined ? 2 : 3);
       say(root, terms === undefined ? refusalOf(standing) : '');
       session = given;
     },
@@ -150,6 +152,7 @@ function showEnd(root: HTMLElement, done: DoneEvent): void {
     element('span', { text: `${isCut ? 'This is the beginning of the output. ' : ''}It cost ${price}. ` }),
     pageOf(done.run_id),
   );
+  if (done.status === 'completed') showTour(4);
   say(root, done.status === 'completed' ? 'The run is completed.' : 'The run has failed.');
 }
 

@@ -1,87 +1,41 @@
 import { TEST_FUNDS_PATH } from '@agent-rental/contract';
-import { keypairSigner } from '@agent-rental/sdk/solana';
 import { Keypair } from '@solana/web3.js';
 import { getWallets } from '@wallet-standard/app';
-import type { IdentifierArray, Wallet, WalletAccount } from '@wallet-standard/base';
+import { fund, keypairWallet, LOCAL_CHAIN } from './keypair-wallet.js';
 
-/** The only network of this wallet: the embedded default's, with worthless money. */
-const CHAIN = 'solana:localnet';
-const NAME = 'Development wallet (test money)';
-/** Where its key lies in the browser's local storage, in plain text: it is a key of test money. */
-const ITEM = 'agent-rental-development-wallet';
-const ICON = 'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg"/%3E';
+/** The wallet that the browser keeps for the local chain. */
+export const DEVELOPMENT_WALLET = 'Development wallet (test money)';
+/** The wallet of a visitor who tries a free first run. It ends with its tab. */
+export const GUEST_WALLET = 'Guest wallet of this tab';
+/** Where a key lies in the browser's storage, in plain text: it is a key of test money. */
+const DEVELOPMENT_ITEM = 'agent-rental-development-wallet';
+const GUEST_ITEM = 'agent-rental-guest-wallet';
 
 /**
- * Offers a wallet of this browser, to try the marketplace without an extension. It signs each request of the page, and
- * gets test money of the local chain at its first use. Other networks have none.
+ * Offers wallets of this browser, to try the marketplace without an extension. They sign each request of the page, and
+ * get test money of the local chain at their first use. Other networks have none.
  */
-export function offerDevelopmentWallet(chain: string | undefined): void {
-  if (chain !== CHAIN) return;
-  const chains: IdentifierArray = [CHAIN];
-  const accountOf = (keypair: Keypair): WalletAccount => ({
-    address: keypair.publicKey.toBase58(),
-    publicKey: keypair.publicKey.toBytes(),
-    chains,
-    features: ['solana:signTransaction', 'solana:signMessage'],
-  });
-  const wallet: Wallet = {
-    version: '1.0.0',
-    name: NAME,
-    icon: ICON as Wallet['icon'],
-    chains,
-    accounts: [],
-    features: {
-      'standard:connect': {
-        version: '1.0.0',
-        connect: async ({ silent = false }: { silent?: boolean } = {}) => {
-          const keypair = keptKeypair();
-          if (!silent) await fund(keypair.publicKey.toBase58());
-          return { accounts: [accountOf(keypair)] };
-        },
-      },
-      'standard:events': { version: '1.0.0', on: () => () => undefined },
-      'solana:signMessage': {
-        version: '1.0.0',
-        signMessage: async ({ message }: { message: Uint8Array }) => {
-          const signature = await keypairSigner(keptKeypair()).signMessage(message);
-          return [{ signedMessage: message, signature }];
-        },
-      },
-      'solana:signTransaction': {
-        version: '1.0.0',
-        supportedTransactionVersions: ['legacy', 0],
-        signTransaction: async ({
-          transaction,
-          chain: asked,
-        }: {
-          transaction: Uint8Array;
-          chain?: string;
-        }) => {
-          if (asked !== CHAIN) throw new Error(`${NAME} signs for the local chain alone.`);
-          return [{ signedTransaction: await keypairSigner(keptKeypair()).signTransaction(transaction) }];
-        },
-      },
-    },
-  };
-  getWallets().register(wallet);
+export function offerDevelopmentWallets(chain: string | undefined): void {
+  if (chain !== LOCAL_CHAIN) return;
+  const offer = (name: string, storage: () => Storage, item: string) =>
+    getWallets().register(
+      keypairWallet(
+        name,
+        () => keptKeypair(storage(), item),
+        (address) => fund(address, TEST_FUNDS_PATH),
+      ),
+    );
+  offer(DEVELOPMENT_WALLET, () => localStorage, DEVELOPMENT_ITEM);
+  offer(GUEST_WALLET, () => sessionStorage, GUEST_ITEM);
 }
 
 /** The key of this browser; a new one where there is none. */
-function keptKeypair(): Keypair {
+function keptKeypair(storage: Storage, item: string): Keypair {
   try {
-    return Keypair.fromSecretKey(Uint8Array.from(JSON.parse(localStorage.getItem(ITEM) ?? '') as number[]));
+    return Keypair.fromSecretKey(Uint8Array.from(JSON.parse(storage.getItem(item) ?? '') as number[]));
   } catch {
     const keypair = Keypair.generate();
-    localStorage.setItem(ITEM, JSON.stringify([...keypair.secretKey]));
+    storage.setItem(item, JSON.stringify([...keypair.secretKey]));
     return keypair;
   }
-}
-
-async function fund(wallet: string): Promise<void> {
-  const response = await fetch(TEST_FUNDS_PATH, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ wallet }),
-  });
-  if (!response.ok) throw new Error('This marketplace gave no test money. Try again, or use another wallet.');
 }

@@ -1,7 +1,8 @@
 import type { KeptLogin, LoginStore } from '@agent-rental/sdk';
 import * as z from 'zod';
+import { GUEST_WALLET } from './development-wallet.js';
 
-/** Where it lies in the browser's local storage, which all tabs of this site share and which no other site reads. */
+/** Where it lies in the browser's local storage, which all tabs of this site share and which no other site reads; a guest's lies in the tab's storage. */
 const ITEM = 'agent-rental-login';
 /** A page does not start with a login that ends sooner. */
 const LEAST_LEFT_SECONDS = 60;
@@ -17,7 +18,8 @@ const keptLogin = z.object({
 /** The login that this browser has; undefined where there is none, or none that lasts. */
 export function readKeptLogin(): (KeptLogin & { walletName: string }) | undefined {
   try {
-    const login = keptLogin.parse(JSON.parse(localStorage.getItem(ITEM) ?? 'null'));
+    const kept = sessionStorage.getItem(ITEM) ?? localStorage.getItem(ITEM);
+    const login = keptLogin.parse(JSON.parse(kept ?? 'null'));
     return login.expires_at - LEAST_LEFT_SECONDS > Date.now() / 1000 ? login : undefined;
   } catch {
     // Another form, or a browser that keeps nothing.
@@ -28,6 +30,7 @@ export function readKeptLogin(): (KeptLogin & { walletName: string }) | undefine
 /** Ends the login of this browser, in all its tabs. */
 export function forgetKeptLogin(): void {
   try {
+    sessionStorage.removeItem(ITEM);
     localStorage.removeItem(ITEM);
   } catch {
     // A browser that keeps nothing has nothing to forget.
@@ -41,7 +44,8 @@ export function keptLoginStore(walletName: string): LoginStore {
     write: (login) => {
       if (!login) return forgetKeptLogin();
       try {
-        localStorage.setItem(ITEM, JSON.stringify({ ...login, walletName }));
+        const storage = walletName === GUEST_WALLET ? sessionStorage : localStorage;
+        storage.setItem(ITEM, JSON.stringify({ ...login, walletName }));
       } catch {
         // The next page asks for another signature.
       }

@@ -39,6 +39,7 @@ const page = (listing: Partial<Listing>, review: Partial<Review> = {}) =>
     reviews: [{ ...REVIEW, ...review }],
     costs: undefined,
     sampleInput: undefined,
+    offersGuest: true,
     baseUrl: 'https://market.example',
     chain: 'solana:localnet',
     nonce: 'n',

@@ -25,6 +25,8 @@ export interface ListingPageContent {
   readonly costs: RentalCosts | undefined;
   /** An input that the agent takes; undefined where none was found. */
   readonly sampleInput: Json | undefined;
+  /** Whether a new wallet of the page may have a free first run. */
+  readonly offersGuest: boolean;
   readonly baseUrl: string;
   /** The network, as wallets name it. */
   readonly chain: string;
@@ -75,7 +77,12 @@ export function listingPage(content: ListingPageContent): string {
         {listing.sample_output.map((sample, index) => (
           <Sample key={index} text={sample} number={index + 1} />
         ))}
-        <TrySection listing={listing} chain={chain} sampleInput={content.sampleInput} />
+        <TrySection
+          listing={listing}
+          chain={chain}
+          sampleInput={content.sampleInput}
+          offersGuest={content.offersGuest}
+        />
         <h2 id="input">Input</h2>
         <InputTable schema={listing.input_schema} />
         <h2 id="use">Use it</h2>

@@ -1,6 +1,7 @@
 import { formatSol } from '@agent-rental/contract';
 import type { Json, Listing } from '@agent-rental/contract';
 import { boundedText } from '../../words.js';
+import { Tour } from '../../components/tour.js';
 import { Words } from '../creator-words.js';
 import { inputFields, type InputField } from './input-fields.js';
 import { elementId } from '../../element-ids.js';
@@ -15,10 +16,12 @@ interface TryProps {
   chain: string;
   /** An input that the agent takes; undefined where none was found. */
   sampleInput: Json | undefined;
+  /** Whether a new wallet of the page may have a free first run here. */
+  offersGuest: boolean;
 }
 
 /** Runs the agent by a form of its input schema. The script shows it, to a wallet that is logged in. */
-export function TrySection({ listing, chain, sampleInput }: TryProps) {
+export function TrySection({ listing, chain, sampleInput, offersGuest }: TryProps) {
   const { id, rental_model: model, price_lamports: price, free_trial: trial } = listing;
   return (
     <section
@@ -27,10 +30,12 @@ export function TrySection({ listing, chain, sampleInput }: TryProps) {
       data-chain={chain}
       data-listing={id}
       data-model={model}
+      data-guest={offersGuest && trial === true ? '' : undefined}
       data-trial={(trial ?? false) === false ? undefined : String(trial)}
       data-price={formatSol(price)}
     >
       <h2>Try it</h2>
+      <Tour />
       <p class="wallets" />
       <p role="status" />
       <p id={elementId('needs-rental')} hidden>
