@@ -82,6 +82,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     baseUrl,
     network: config.network,
     programId: chain.programId.toBase58(),
+    chain,
     authorization: addOAuth(parts, routed),
     testFunds: parts.testFunds,
     offersGuest: parts.testFunds !== undefined && config.trialHoldSeconds === 0,

@@ -112,6 +112,7 @@ export const ELEMENT_IDS = [
   'version-before',
   'version-changes',
   'versions',
+  'wallet-facts',
   'webhook-secret',
   'window',
 ] as const;

@@ -15,7 +15,7 @@ import {
   walletAddress,
 } from '@agent-rental/contract';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { TestFunds } from '../chain/index.js';
+import type { Chain, TestFunds } from '../chain/index.js';
 import { ApiError } from '../errors/api-error.js';
 import type { ServedPackages } from '../http/routes/packages.js';
 import { AuthorizationError, type Authorization } from '../identity/index.js';
@@ -31,6 +31,7 @@ import { listingPage } from './pages/listing/listing-page.js';
 import { profilePage } from './pages/profile-page.js';
 import { rentPage } from './pages/rent-page.js';
 import { PAGE_SCRIPT } from './pages/page-script.js';
+import { balanceRoute } from './balance-route.js';
 import { addCreatorPages } from './creator-routes.js';
 import { addRenterPages } from './renter-routes.js';
 import { sendPage, sendScriptedPage, takesGzip } from './send-page.js';
@@ -52,6 +53,7 @@ export interface DashboardDeps {
   network: 'localnet' | 'devnet' | 'mainnet';
   /** The marketplace program, in base58: wallets of these pages pay it and no other. */
   programId: string;
+  chain: Pick<Chain, 'getAccounts'>;
   rentalCosts: (model: RentalModel) => Promise<RentalCosts>;
   packages: ServedPackages;
   /** An input that a schema takes; undefined where none is found. */
@@ -65,6 +67,7 @@ export interface DashboardDeps {
 /** Serves the public pages, for people in a browser. */
 export function dashboardRoutes(app: FastifyInstance, deps: DashboardDeps): void {
   addPages(app, deps);
+  balanceRoute(app, deps.chain);
   if (deps.testFunds && deps.network === 'localnet') testFundsRoute(app, deps.testFunds);
 }
 

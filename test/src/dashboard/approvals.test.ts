@@ -356,6 +356,10 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
         list,
         async (page) => {
           await saysIn(page, 'Logged in as');
+          await page
+            .getByRole('banner')
+            .getByText(/^\d[\d.]* SOL, \d+ open approvals?$/)
+            .waitFor();
           await page.locator('dd > bdi', { hasText: new RegExp(`^${look}$`) }).waitFor();
           expect(await accessibilityViolations(page)).toEqual([]);
           await page.locator(`a[href="/dashboard/approvals/${id}"]`).click();

@@ -51,6 +51,7 @@ const PUBLIC = new Set([
   'GET /dashboard',
   'GET /dashboard/runs',
   'GET /dashboard/runs/:run_id',
+  'GET /dashboard/balances/:wallet',
   'POST /dashboard/test-funds',
   'GET /dashboard/creator',
   'GET /dashboard/creator/publish',

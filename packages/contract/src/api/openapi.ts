@@ -28,6 +28,7 @@ import {
   RUN_PAGE_PATH,
   RUNS_PAGE_PATH,
   serviceEndpoints,
+  BALANCE_PATH,
   TEST_FUNDS_PATH,
   testFundsBody,
   testFundsGiven,
@@ -269,6 +270,14 @@ const LISTING_OF_PAGE = {
 };
 
 /** The pages for people, by path. Their errors are pages, too, for a client that accepts HTML. */
+const WALLET_OF_PAGE = {
+  name: 'wallet',
+  in: 'path',
+  required: true,
+  schema: TEXT,
+  example: '7o5JQKMq5qJ7FntBcZW6cyTxW9ZGpiXeKEYCHjCnfuPk',
+};
+
 function describePages(errorSchema: Schema): Record<string, Schema> {
   const page = (operationId: string, summary: string, parameters: Schema[], type = 'text/html'): Schema => ({
     get: {
@@ -298,15 +307,13 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
     [pathOf(LISTING_PAGE_PATH)]: page('getListingPage', 'a listing with its price, input and output', [
       LISTING_OF_PAGE,
     ]),
-    [pathOf(PROFILE_PAGE_PATH)]: page('getProfilePage', 'a creator and its agents', [
-      {
-        name: 'wallet',
-        in: 'path',
-        required: true,
-        schema: TEXT,
-        example: '7o5JQKMq5qJ7FntBcZW6cyTxW9ZGpiXeKEYCHjCnfuPk',
-      },
-    ]),
+    [pathOf(PROFILE_PAGE_PATH)]: page('getProfilePage', 'a creator and its agents', [WALLET_OF_PAGE]),
+    [pathOf(BALANCE_PATH)]: page(
+      'getWalletBalance',
+      'the SOL of a wallet in lamports, which the head of its pages shows',
+      [WALLET_OF_PAGE],
+      'text/plain',
+    ),
     [HOME_PAGE_PATH]: page('getHomePage', 'the rentals of a wallet', []),
     [RUNS_PAGE_PATH]: page('getRunsPage', 'the runs of a wallet', [
       query('agent_id', 'Runs of this listing alone.', LISTING_OF_PAGE.example, orEmpty(LISTING_ID)),

@@ -319,6 +319,9 @@ export const RUNS_PAGE_PATH = '/dashboard/runs';
 /** The page of one run. */
 export const RUN_PAGE_PATH = '/dashboard/runs/:run_id';
 
+/** The SOL of a wallet as the chain has it, in lamports and as text: the head of a wallet's pages shows it. */
+export const BALANCE_PATH = '/dashboard/balances/:wallet';
+
 /** Gives the development wallet test money; only on the embedded default. */
 export const TEST_FUNDS_PATH = '/dashboard/test-funds';
 

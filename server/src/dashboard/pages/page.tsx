@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { Icon, Mark, type IconName } from '../components/icon.js';
+import { elementId } from '../element-ids.js';
 import { STYLES } from '../generated/styles.js';
 
 /** The head of a page. */
@@ -85,6 +86,9 @@ function Top({ head }: { head: PageHead }) {
         <a href="/dashboard" aria-current={head.isDashboard === true ? 'true' : undefined}>
           Dashboard
         </a>
+        {head.isDashboard === true ? (
+          <a class="wallet-facts" id={elementId('wallet-facts')} href="/dashboard/approvals" hidden />
+        ) : null}
       </nav>
     </header>
   );

@@ -3,6 +3,7 @@ import { walletStandardSigner, type WalletSigner } from '@agent-rental/sdk/solan
 import { getWallets } from '@wallet-standard/app';
 import { accountsOf, connect, find, offerWallets, say, work, type Session } from '../wallets.js';
 import { forgetRequests } from '../renter/kept-requests.js';
+import { showWalletFacts } from './wallet-facts.js';
 import { forgetKeptLogin, readKeptLogin, keptLoginStore } from './kept-login.js';
 
 /** The work of a page's part for a logged-in wallet. */
@@ -97,7 +98,11 @@ function signerOnDemand(name: string, address: string, chain: string | undefined
   };
 }
 
-function showLoggedIn(root: HTMLElement, { name, signer: { address } }: Session): void {
+function showLoggedIn(root: HTMLElement, session: Session): void {
+  const {
+    name,
+    signer: { address },
+  } = session;
   const words = document.createElement('span');
   words.textContent = `${name.slice(0, 40)}, ${address.slice(0, 4)}...${address.slice(-4)}`;
   const button = document.createElement('button');
@@ -110,4 +115,5 @@ function showLoggedIn(root: HTMLElement, { name, signer: { address } }: Session)
     location.reload();
   });
   find(root, '.wallets').replaceChildren(words, button);
+  showWalletFacts(session);
 }
