@@ -22,7 +22,7 @@ import {
   type Authorization,
 } from '../identity/index.js';
 import { ownerOf } from '../access/owner.js';
-import { createCreators, createReviews, listingRoutes } from '../listings/index.js';
+import { createCreators, createListingAddresses, createReviews, listingRoutes } from '../listings/index.js';
 import { registrationRoutes, sampleInputOf } from '../registration/index.js';
 import { executionRoutes } from '../runs/index.js';
 import {
@@ -78,6 +78,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
   dashboardRoutes(http, {
     packages,
     listings: listingsAndFiles.listings,
+    addresses: createListingAddresses(db),
     reviews,
     baseUrl,
     network: config.network,

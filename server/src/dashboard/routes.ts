@@ -19,7 +19,7 @@ import type { Chain, TestFunds } from '../chain/index.js';
 import { ApiError } from '../errors/api-error.js';
 import type { ServedPackages } from '../http/routes/packages.js';
 import { AuthorizationError, type Authorization } from '../identity/index.js';
-import type { createReviews, ListingService, PublishedListing } from '../listings/index.js';
+import type { createReviews, ListingAddresses, ListingService, PublishedListing } from '../listings/index.js';
 import { approvalPage, approvalsPage } from './pages/approvals/approvals-page.js';
 import type { RentalCosts } from '../transactions/index.js';
 import { browsePage, usualSort, type BrowseQuery } from './pages/browse-page.js';
@@ -34,6 +34,7 @@ import { PAGE_SCRIPT } from './pages/page-script.js';
 import { balanceRoute } from './balance-route.js';
 import { addCreatorPages } from './creator-routes.js';
 import { addRenterPages } from './renter-routes.js';
+import { sitemapRoutes } from './sitemap-routes.js';
 import { sendPage, sendScriptedPage, takesGzip } from './send-page.js';
 import { testFundsRoute } from './test-funds-route.js';
 
@@ -47,6 +48,7 @@ const SEARCH_MEMBERS = Object.keys(searchListingsQuery.shape).filter((name) => n
 /** The data sources of the pages. */
 export interface DashboardDeps {
   listings: Pick<ListingService, 'find' | 'search' | 'detail' | 'ofCreator' | 'countCategories'>;
+  addresses: ListingAddresses;
   reviews: Pick<ReturnType<typeof createReviews>, 'list'>;
   authorization: Pick<Authorization, 'read'>;
   baseUrl: () => string;
@@ -68,6 +70,7 @@ export interface DashboardDeps {
 export function dashboardRoutes(app: FastifyInstance, deps: DashboardDeps): void {
   addPages(app, deps);
   balanceRoute(app, deps.chain);
+  sitemapRoutes(app, { addresses: deps.addresses, origin: () => deps.baseUrl().replace(/\/+$/, '') });
   if (deps.testFunds && deps.network === 'localnet') testFundsRoute(app, deps.testFunds);
 }
 

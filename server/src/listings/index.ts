@@ -13,6 +13,7 @@ export {
   type PublishedListing,
 } from './service.js';
 export { rentedElsewhere } from './rented-elsewhere.js';
+export { createListingAddresses, type ListingAddresses } from './search/addresses.js';
 export { createOperatorLimits, type OperatorLimits } from './operator-limits.js';
 export { createPins, type Pins } from './versions/pins.js';
 export { createRentedVersions, type RentedVersions } from './versions/rented-versions.js';

@@ -65,6 +65,17 @@ describe('a client that knows the address alone', () => {
     },
   );
 
+  test('finds every agent on sale through the site map that robots.txt names [SVC-15]', async () => {
+    const [, address = ''] = /^Sitemap: (\S+)$/m.exec(await textOf('/robots.txt')) ?? [];
+    const urlsOf = async (url: string) =>
+      [...(await (await fetch(url)).text()).matchAll(/<loc>([^<]+)<\/loc>/g)].map(([, found = '']) => found);
+    const urls = (await Promise.all((await urlsOf(address)).map(urlsOf))).flat();
+    for (const { id } of marketplace.dev.listings) {
+      const page = urls.find((url) => url.endsWith(`/dashboard/listings/${id}`));
+      expect((await fetch(page ?? '')).status).toBe(200);
+    }
+  });
+
   test('reads in llms.txt only links that answer [SVC-15]', async () => {
     const links = [...(await textOf('/llms.txt')).matchAll(/\]\((\S+)\)/g)].map(([, link = '']) => link);
     expect(links.length).toBeGreaterThan(4);

@@ -51,6 +51,8 @@ const PUBLIC = new Set([
   'GET /dashboard',
   'GET /dashboard/runs',
   'GET /dashboard/runs/:run_id',
+  'GET /sitemap.xml',
+  'GET /sitemaps/:part.xml',
   'GET /dashboard/balances/:wallet',
   'POST /dashboard/test-funds',
   'GET /dashboard/creator',

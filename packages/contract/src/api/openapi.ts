@@ -29,6 +29,8 @@ import {
   RUNS_PAGE_PATH,
   serviceEndpoints,
   BALANCE_PATH,
+  SITEMAP_PART_PATH,
+  SITEMAP_PATH,
   TEST_FUNDS_PATH,
   testFundsBody,
   testFundsGiven,
@@ -308,6 +310,13 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
       LISTING_OF_PAGE,
     ]),
     [pathOf(PROFILE_PAGE_PATH)]: page('getProfilePage', 'a creator and its agents', [WALLET_OF_PAGE]),
+    [SITEMAP_PATH]: page('getSitemap', 'the site map for search engines', [], 'application/xml'),
+    [pathOf(SITEMAP_PART_PATH)]: page(
+      'getSitemapPart',
+      'a part of the site map, with agents and creators',
+      [{ name: 'part', in: 'path', required: true, schema: { type: 'string' }, example: '1' }],
+      'application/xml',
+    ),
     [pathOf(BALANCE_PATH)]: page(
       'getWalletBalance',
       'the SOL of a wallet in lamports, which the head of its pages shows',

@@ -301,6 +301,12 @@ export const MCP_PATH = '/mcp';
 /** The first page for people: the agents that can be rented. */
 export const BROWSE_PAGE_PATH = '/';
 
+/** The index of the site map (sitemaps.org), which names its parts. */
+export const SITEMAP_PATH = '/sitemap.xml';
+
+/** A part of the site map, from 1: the addresses of agents on sale and of their creators. */
+export const SITEMAP_PART_PATH = '/sitemaps/:part.xml';
+
 /** The page of a listing. */
 export const LISTING_PAGE_PATH = '/dashboard/listings/:listing_id';
 

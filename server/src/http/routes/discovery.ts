@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
-import { MCP_PATH, serverCard, serviceEndpoints, type ServerCard } from '@agent-rental/contract';
+import {
+  MCP_PATH,
+  SITEMAP_PATH,
+  serverCard,
+  serviceEndpoints,
+  type ServerCard,
+} from '@agent-rental/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { VERSION } from '../../platform/version.js';
 import { agentsGuide, llmsIndex } from './renter-guide.js';
@@ -8,13 +14,15 @@ const { getServerCard, getWellKnownServerCard, getAiCatalog, getLlmsTxt, getAgen
   serviceEndpoints;
 
 /** Search engines read the pages about agents and creators. The others are a wallet's. */
-const ROBOTS = [
-  'User-agent: *',
-  'Allow: /dashboard/listings/',
-  'Disallow: /dashboard',
-  'Disallow: /v1/',
-  '',
-].join('\n');
+const robots = (baseUrl: string): string =>
+  [
+    'User-agent: *',
+    'Allow: /dashboard/listings/',
+    'Disallow: /dashboard',
+    'Disallow: /v1/',
+    `Sitemap: ${baseUrl}${SITEMAP_PATH}`,
+    '',
+  ].join('\n');
 
 /**
  * Discovery for a program that knows this address alone: an MCP server card, its catalog, and two pages for agents. They
@@ -28,7 +36,7 @@ export function discoveryRoutes(app: FastifyInstance, options: { baseUrl: () => 
     { endpoint: getAiCatalog, write: () => JSON.stringify(catalogOf(baseUrl())) },
     { endpoint: getLlmsTxt, write: () => llmsIndex(baseUrl()) },
     { endpoint: getAgentsGuide, write: () => agentsGuide(baseUrl()) },
-    { endpoint: getRobotsTxt, write: () => ROBOTS },
+    { endpoint: getRobotsTxt, write: () => robots(baseUrl()) },
   ];
   for (const { endpoint, write } of documents) {
     app.get(endpoint.path, async (request, reply) => send(request, reply, endpoint.mediaType, write()));
