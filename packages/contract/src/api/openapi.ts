@@ -271,7 +271,6 @@ const LISTING_OF_PAGE = {
   example: 'expense-reconciler-7k2m4q',
 };
 
-/** The pages for people, by path. Their errors are pages, too, for a client that accepts HTML. */
 const WALLET_OF_PAGE = {
   name: 'wallet',
   in: 'path',
@@ -280,6 +279,7 @@ const WALLET_OF_PAGE = {
   example: '7o5JQKMq5qJ7FntBcZW6cyTxW9ZGpiXeKEYCHjCnfuPk',
 };
 
+/** The pages for people, by path. Their errors are pages, too, for a client that accepts HTML. */
 function describePages(errorSchema: Schema): Record<string, Schema> {
   const page = (operationId: string, summary: string, parameters: Schema[], type = 'text/html'): Schema => ({
     get: {
