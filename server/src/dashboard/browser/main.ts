@@ -1,5 +1,6 @@
 /** The script of the pages that need a wallet: each finds its own part of the page. */
 // First: it must be set before any schema is made.
+// oxlint-disable-next-line import/no-unassigned-import
 import './no-eval.js';
 import { answerApproval } from './approvals/one-approval.js';
 import { listApprovals } from './approvals/open-approvals.js';
