@@ -13,12 +13,11 @@ const getAccounts = (async (addresses) => ({
 balanceRoute(app, { getAccounts });
 
 it.each([
-  [rich.toBase58(), 200, '1500000000'],
-  [Keypair.generate().publicKey.toBase58(), 200, '0'],
-  ['not-a-wallet', 404, undefined],
+  [rich.toBase58(), 200, /^1500000000$/],
+  [Keypair.generate().publicKey.toBase58(), 200, /^0$/],
+  ['not-a-wallet', 404, /This is not the address of a wallet\./],
 ])('the balance of %s is answered with %s and %s [SVC-23]', async (wallet, status, body) => {
   const answer = await app.inject(`/dashboard/balances/${wallet}`);
   expect(answer.statusCode).toBe(status);
-  if (body === undefined) expect(answer.body).toContain('This is not the address of a wallet.');
-  else expect(answer.body).toBe(body);
+  expect(answer.body).toMatch(body);
 });

@@ -80,7 +80,7 @@ describe('a run that takes a while', () => {
     const now = await get(`/v1/runs/${runId}`);
     expect(now.body).toEqual({
       ...answer.body,
-      begun_at: expect.stringMatching(/Z$/),
+      started_at: expect.stringMatching(/Z$/),
       step: expect.stringMatching(/^(started|charging|charged)$/),
     });
     const ended = await get(`/v1/runs/${runId}`, { prefer: 'wait=60' });

@@ -87,7 +87,7 @@ export const runState = z
     runningRun
       .extend({
         api_key_label: apiKeyLabel,
-        begun_at: timestamp.optional(),
+        started_at: timestamp.optional(),
         step: z.enum(RUN_STEPS).optional(),
       })
       .meta({ id: 'RunProgress' }),

@@ -17,9 +17,9 @@ export interface Counts {
   /** Where a word is in no listing: the words with the most similar ones that some listings have. */
   did_you_mean: string | null;
   /** Where a word is in no listing: the query of words that begin with it. */
-  begun: string | null;
+  longer: string | null;
   /** About how many listings that finds. */
-  begun_listings: bigint | null;
+  longer_listings: bigint | null;
 }
 
 /**
@@ -46,9 +46,9 @@ export async function findByRareWord(
   });
   const [first] = rows;
   if (!first) throw new Error('There is a row even where nothing is found.');
-  const [lexemes, rarest, rarest_title, on_sale, total, did_you_mean, begun, begun_listings] = first;
+  const [lexemes, rarest, rarest_title, on_sale, total, did_you_mean, longer, longer_listings] = first;
   return {
-    counts: { lexemes, rarest, rarest_title, on_sale, total, did_you_mean, begun, begun_listings },
+    counts: { lexemes, rarest, rarest_title, on_sale, total, did_you_mean, longer, longer_listings },
     rows: rows.flatMap((row) => toRows(row.slice(COUNTS) as ShownValues)),
   };
 }
@@ -62,12 +62,12 @@ type CountValues = [
   on_sale: number,
   total: bigint,
   did_you_mean: string | null,
-  begun: string | null,
-  begun_listings: bigint | null,
+  longer: string | null,
+  longer_listings: bigint | null,
 ];
 
 const TEXT = `
-  select lexemes, rarest, rarest_title, on_sale, total, did_you_mean, begun, begun_listings,
+  select lexemes, rarest, rarest_title, on_sale, total, did_you_mean, longer, longer_listings,
     ${SHOWN_COLUMNS}, position
   from find_rare_words($1, $2, $3, $4, $5, $6, $7, $8, $9) found
   left join listings on listings.id = found.listing_id

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { OpenDatabase } from '../../database/connection.js';
-import { findBegun, readBegun } from './begun-words.js';
+import { findLonger, readLonger } from './longer-words.js';
 import { browse, type FoundPage } from './browse.js';
 import { findByRareWord, type Counts } from './rare-words.js';
 import { allOf, facetLexeme, ORDERS, rangeConditions, type Search, type Sql } from './conditions.js';
@@ -80,20 +80,20 @@ export function createListingSearch(
     if (!search.q?.trim()) return browse(pool, search);
     const { counts, rows } = await findByRareWord(pool, search, few);
     if (counts.rarest > few) return findMany(search, counts);
-    const found = await withBegunWords(search, { rows, total: Number(counts.total) }, counts);
+    const found = await withLongerWords(search, { rows, total: Number(counts.total) }, counts);
     const didYouMean = found.total === 0 ? counts.did_you_mean : null;
     return didYouMean !== null && (await isFound(search, didYouMean)) ? { ...found, didYouMean } : found;
   }
 
   /** Adds the listings with longer words, after those with the whole words. */
-  async function withBegunWords(search: Search, whole: FoundPage, counts: Counts): Promise<FoundPage> {
+  async function withLongerWords(search: Search, whole: FoundPage, counts: Counts): Promise<FoundPage> {
     const isAlone = counts.rarest > 0 && whole.total < TOO_FEW && isOneTyped(search);
-    const words = isAlone ? await readBegun(db, search.q ?? '') : counts;
-    if (!words || words.begun === null) return whole;
+    const words = isAlone ? await readLonger(db, search.q ?? '') : counts;
+    if (!words || words.longer === null) return whole;
     const { limit, offset } = search;
     const left = { limit: limit - whole.rows.length, offset: Math.max(offset - whole.total, 0) };
-    const begun = await findBegun({ db, parts }, search, words, left);
-    return { rows: [...whole.rows, ...begun.rows], total: whole.total + begun.total };
+    const longer = await findLonger({ db, parts }, search, words, left);
+    return { rows: [...whole.rows, ...longer.rows], total: whole.total + longer.total };
   }
 
   /** Whether listings have these words, each of which some have, and all else that is asked for. */

@@ -101,8 +101,8 @@ export function createPastRuns(deps: {
     const { step, apiKeyLabel } = await progressOf(row);
     const told = apiKeyLabel === undefined ? {} : { api_key_label: apiKeyLabel };
     if (row.status === 'running') {
-      const begun_at = row.created_at.toISOString();
-      return { run_id: row.id, agent_id: row.listing_id, status: 'running', ...told, begun_at, step };
+      const started_at = row.created_at.toISOString();
+      return { run_id: row.id, agent_id: row.listing_id, status: 'running', ...told, started_at, step };
     }
     // A run that ended before its stop reached it was not stopped.
     const stopped =

@@ -7,7 +7,7 @@ import { secondsOf } from './runs.js';
 const MOST_ERROR_CHARACTERS = 2_000;
 const STOPPED = { cancelled: 'Cancelled by the wallet', caller_left: 'The caller went away' } as const;
 
-/** The facts of a run, with those of its receipt once it has one. */
+/** The facts of a run, and the facts of its receipt once it has one. */
 export function runFacts(state: RunState, receipt: Receipt | undefined): HTMLElement[] {
   const { agent_id: agent, api_key_label: key } = state;
   return [

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import type { Receipt, RunState } from '@agent-rental/contract';
 import { stepsOf } from './run-steps.js';
 
-const BEGUN_AT = '2026-01-05T10:00:00.000Z';
+const STARTED_AT = '2026-01-05T10:00:00.000Z';
 const FINISHED_AT = '2026-01-05T10:00:03.000Z';
-const RUN = { run_id: 'r', agent_id: 'clerk-aaaaaa', begun_at: BEGUN_AT } as const;
+const RUN = { run_id: 'r', agent_id: 'clerk-aaaaaa', started_at: STARTED_AT } as const;
 const ended = (facts: object) =>
   ({
     ...RUN,
@@ -30,11 +30,11 @@ it.each([
   [ended({ stop_reason: 'cancelled' }), ['done Taken on', 'bad Cancelled']],
   [ended({ error: { code: 'service_unavailable' } }), ['done Taken on', 'bad Not served']],
 ] as [RunState, string[]][])(
-  'shows what the service has told of %j, and no more [SVC-23]',
+  'shows the steps that the service has told of %j, and no more [SVC-23]',
   (state, steps) => {
     expect(stepsOf(state).map(({ state: mark, words }) => `${mark} ${words}`)).toEqual(steps);
-    const shown = stepsOf(state, { started_at: BEGUN_AT, finished_at: FINISHED_AT } as Receipt);
-    expect(shown[0]?.at).toBe(BEGUN_AT);
+    const shown = stepsOf(state, { started_at: STARTED_AT, finished_at: FINISHED_AT } as Receipt);
+    expect(shown[0]?.at).toBe(STARTED_AT);
     expect(shown.at(-1)?.at).toBe(state.status === 'running' ? undefined : FINISHED_AT);
   },
 );

@@ -5,7 +5,7 @@ import { element, momentOf } from '../elements.js';
 /** A step of a run that the service has told of. */
 export interface ShownStep {
   words: string;
-  /** `done`: it is over. `now`: the run is there. `bad`: the run ended there, without a result. */
+  /** `done`: it has ended. `now`: the run is there. `bad`: the run ended there, without a result. */
   state: 'done' | 'now' | 'bad';
   /** The time that the service gives for it. */
   at?: string | undefined;
@@ -22,21 +22,21 @@ const NOW_WORDS = {
 
 /** The steps of a run up to now, as the service has told them. */
 export function stepsOf(state: RunState, receipt?: Receipt): ShownStep[] {
-  const at = state.status === 'running' ? state.begun_at : receipt?.started_at;
-  const begun: ShownStep = { words: 'Taken on', state: 'done', at };
+  const at = state.status === 'running' ? state.started_at : receipt?.started_at;
+  const first: ShownStep = { words: 'Taken on', state: 'done', at };
   if (state.status === 'running') {
     const { step } = state;
     const isCharged = step === 'charged';
     const words = step === undefined ? 'It runs' : NOW_WORDS[step];
     return [
-      begun,
+      first,
       ...(isCharged ? [{ words: 'Charged', state: 'done' } as const] : []),
       { words, state: 'now' },
     ];
   }
   const charge = state.cost_lamports;
   return [
-    begun,
+    first,
     ...(charge > 0 ? [{ words: `Charged ${formatSol(charge)}`, state: 'done' } as const] : []),
     {
       words: endWords(state),

@@ -77,11 +77,11 @@ function follow(root: HTMLElement, session: Session, first: RunState): void {
 
 /** Counts the seconds since the start of a run. A screen reader is not told each. */
 function showElapsed(root: HTMLElement, state: RunState): () => void {
-  const begun = state.status === 'running' ? state.begun_at : undefined;
-  if (begun === undefined) return () => undefined;
+  const startedAt = state.status === 'running' ? state.started_at : undefined;
+  if (startedAt === undefined) return () => undefined;
   const place = find(root, '#elapsed');
   // The clock of this machine may be behind.
-  const began = Math.min(Date.parse(begun), Date.now());
+  const began = Math.min(Date.parse(startedAt), Date.now());
   const show = () => (place.textContent = `${Math.floor((Date.now() - began) / 1000)} s`);
   show();
   const ticks = setInterval(show, TICK_MS);

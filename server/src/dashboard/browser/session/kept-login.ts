@@ -2,7 +2,7 @@ import type { KeptLogin, LoginStore } from '@agent-rental/sdk';
 import * as z from 'zod';
 import { GUEST_WALLET } from './development-wallet.js';
 
-/** Where it lies in the browser's local storage, which all tabs of this site share and which no other site reads; a guest's lies in the tab's storage. */
+/** Where it lies in the browser's storage. All tabs share the local one, and no other site reads it. A guest's lies in the tab's. */
 const ITEM = 'agent-rental-login';
 /** A page does not start with a login that ends sooner. */
 const LEAST_LEFT_SECONDS = 60;

@@ -1,7 +1,7 @@
 /** Where the browser keeps that a first run is done: later pages show no tour. */
 const ITEM = 'agent-rental-first-run';
 
-/** Shows the step of a first visit that is next: 1 a wallet, 2 a rental or free run, 3 the run; 4 after the first run. */
+/** Shows the next step of a first visit. 1 is a wallet, 2 a rental or free run, 3 the run. 4 comes after the first run. */
 export function showTour(step: 1 | 2 | 3 | 4): void {
   for (const tour of document.querySelectorAll<HTMLElement>('.tour')) {
     if (tour.hidden) tour.hidden = isDone();

@@ -7,7 +7,7 @@ create or replace function find_rare_words(
   min_price bigint, max_price bigint, min_rating float8
 ) returns table (
   lexemes text[], rarest integer, rarest_title integer, on_sale integer, total bigint, did_you_mean text,
-  begun text, begun_listings bigint,
+  longer text, longer_listings bigint,
   listing_id text, "position" bigint
 ) language plpgsql stable rows 20 set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
@@ -37,7 +37,7 @@ begin
     ) counts;
   total := 0;
   if rarest = 0 then
-    select others.did_you_mean, others.begun, others.begun_listings into did_you_mean, begun, begun_listings
+    select others.did_you_mean, others.longer, others.longer_listings into did_you_mean, longer, longer_listings
       from other_words(q, false) others;
     return next;
     return;

@@ -6,11 +6,11 @@ import { allOf, EVERY_LISTING, facetLexeme, ORDERS, type Search } from './condit
 import type { Counts } from './rare-words.js';
 
 /** A query of words that begin with the words of a search, and about how many listings it finds. */
-type Begun = Pick<Counts, 'begun' | 'begun_listings'>;
+type Longer = Pick<Counts, 'longer' | 'longer_listings'>;
 
 /** The words that begin with a word which some listings have. */
-export async function readBegun(db: Db, q: string): Promise<Begun | undefined> {
-  const { rows } = await sql<Begun>`select begun, begun_listings from other_words(${q}, true)`.execute(db);
+export async function readLonger(db: Db, q: string): Promise<Longer | undefined> {
+  const { rows } = await sql<Longer>`select longer, longer_listings from other_words(${q}, true)`.execute(db);
   return rows[0];
 }
 
@@ -20,15 +20,15 @@ export async function readBegun(db: Db, q: string): Promise<Begun | undefined> {
  *
  * @param page of these listings alone
  */
-export async function findBegun(
+export async function findLonger(
   { db, parts }: { db: Db; parts: SearchParts },
   search: Search,
-  { begun, begun_listings: listings }: Begun,
+  { longer, longer_listings: listings }: Longer,
   page: Pick<Search, 'limit' | 'offset'>,
 ): Promise<FoundPage> {
-  if (begun === null) return { rows: [], total: 0 };
+  if (longer === null) return { rows: [], total: 0 };
   const facet = facetLexeme(search);
-  const words = sql`${begun}::tsquery && !! plainto_tsquery('english', ${search.q})`;
+  const words = sql`${longer}::tsquery && !! plainto_tsquery('english', ${search.q})`;
   const part = {
     documents: facet === undefined ? words : sql`${words} && ${allOf([facet])}`,
     order: sql.raw(ORDERS[search.sort === 'relevance' ? 'newest' : search.sort]),
