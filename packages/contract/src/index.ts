@@ -34,5 +34,6 @@ export * from './listings/secrets.js';
 export * from './api/scopes.js';
 export * from './api/discovery.js';
 export * from './api/service-endpoints.js';
+export * from './runs/spending.js';
 export * from './runs/tools.js';
 export * from './rentals/transactions.js';

@@ -5,6 +5,7 @@ import {
   walletAddress,
   operations,
   type AgentStats,
+  type AgentsStats,
   type ApiKey,
   type Cancellation,
   type CredentialPage,
@@ -25,6 +26,7 @@ import {
   type RunningRun,
   type RunState,
   type SignedReceipt,
+  type Spending,
   type SpendingApproval,
   type StoredFile,
   type TransactionProposal,
@@ -179,6 +181,8 @@ export interface RentalClient {
     query?: Query<'getAgentStats'>,
     options?: CallOptions,
   ): Promise<AgentStats>;
+  /** Runs and earnings of all own listings for 7 or 30 days: by day, and of each listing. */
+  getAgentsStats(query?: Query<'getAgentsStats'>, options?: CallOptions): Promise<AgentsStats>;
   getJob(jobId: string, options?: CallOptions): Promise<Job>;
   createApiKey(body: Body<'createApiKey'>, options?: CallOptions): Promise<Answer<'createApiKey'>>;
   /** Connects an app after its OAuth request. Use `connectApp` of `@agent-rental/sdk/solana`, which makes the signature. */
@@ -234,6 +238,8 @@ export interface RentalClient {
   deleteFile(fileId: string, options?: CallOptions): Promise<void>;
   /** The caller's runs, newest first. */
   listRuns(query?: Query<'listRuns'>, options?: CallOptions): Promise<Answer<'listRuns'>>;
+  /** The caller's ended runs and their cost for 7 or 30 days: by day, and by agent. An API key counts the runs that it began. */
+  getSpending(query?: Query<'getSpending'>, options?: CallOptions): Promise<Spending>;
   /**
    * The receipt of a run, signed by the service. Receipts outlive the results of runs. `include: 'transaction'` adds the
    * evidence for the on-chain verification, for callers without an RPC endpoint.
@@ -374,6 +380,8 @@ export function createClient(options: ClientOptions): RentalClient {
       call(operations.listAgentRuns, { params: { listing_id }, query: plain(query), ...given }),
     getAgentStats: (listing_id, query = {}, given = {}) =>
       call(operations.getAgentStats, { params: { listing_id }, query: plain(query), ...given }),
+    getAgentsStats: (query = {}, given = {}) =>
+      call(operations.getAgentsStats, { query: plain(query), ...given }),
     getJob: (job_id, given = {}) => call(operations.getJob, { params: { job_id }, ...given }),
     createApiKey: (body, given = {}) => call(operations.createApiKey, { body, ...given }),
     connectApp: (body, given = {}) => call(operations.connectApp, { body, ...given }),
@@ -448,6 +456,7 @@ export function createClient(options: ClientOptions): RentalClient {
       await call(operations.deleteFile, { params: { file_id }, ...given });
     },
     listRuns: (query = {}, given = {}) => call(operations.listRuns, { query: plain(query), ...given }),
+    getSpending: (query = {}, given = {}) => call(operations.getSpending, { query: plain(query), ...given }),
     getReceipt: (run_id, { include, signal } = {}) =>
       call(operations.getReceipt, { params: { run_id }, query: { include }, signal }),
     cancelRun: (run_id, given = {}) =>

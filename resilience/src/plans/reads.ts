@@ -49,11 +49,13 @@ const READS: Record<ReadId, (known: Known) => readonly string[]> = {
   getEarnings: () => ['', '?limit=100&offset=200'],
   listAgentRuns: ({ ownId }) => [ownId],
   getAgentStats: ({ ownId }) => [ownId, `${ownId}?window=7d`, `${ownId}?window=30d`],
+  getAgentsStats: () => ['', '?window=30d'],
   getJob: ({ jobId }) => [jobId],
   getRun: ({ runId }) => [runId],
   listTools: () => ['', '?limit=100&offset=500', '?format=anthropic'],
   getFile: ({ fileId }) => [fileId],
   listRuns: ({ listingId }) => ['', '?limit=100&offset=5000', `?agent_id=${listingId}`],
+  getSpending: () => ['', '?window=30d'],
   getReceipt: ({ runId }) => [runId],
 };
 

@@ -6,7 +6,7 @@ import { createCredentialRepository } from '../credentials/index.js';
 import type { Database } from '../database/schema.js';
 import { createRunLogRepository } from '../run-log/repository.js';
 import { createHealthRepository } from '../registration/index.js';
-import { createRunRepository, removeExpired, removeOldStats } from '../runs/index.js';
+import { createRunRepository, removeExpired, removeOldSpending, removeOldStats } from '../runs/index.js';
 import {
   createChargeRepository,
   createChargeStates,
@@ -30,6 +30,7 @@ const GROWING = [
   'files',
   'cancelled_keys',
   'listing_stats',
+  'renter_stats',
   'listing_health',
 ];
 
@@ -102,6 +103,10 @@ async function seed(): Promise<void> {
     insert into listing_stats (listing_id, grain, started_at, measure, detail, amount)
     select 'listing ' || n, 'day', date_trunc('day', now(), 'UTC') - (n % 30) * interval '1 day', 'completed', '', 1
     from generate_series(1, ${RUNS}::integer) as n`.execute(db);
+  await sql`
+    insert into renter_stats (owner, started_at, listing_id, completed, failed, undelivered, spent_lamports)
+    select 'owner ' || n, date_trunc('day', now(), 'UTC') - (n % 30) * interval '1 day', 'listing', 1, 0, 0, 1
+    from generate_series(1, ${RUNS}::integer) as n`.execute(db);
   await sql`alter table listing_health drop constraint listing_health_listing_id_fkey`.execute(db);
   await sql`
     insert into listing_health (listing_id, due_at)
@@ -141,6 +146,7 @@ async function work(): Promise<void> {
   await createRunRepository(db, idle).markInterrupted(60_000);
   await removeExpired(db);
   await removeOldStats(db);
+  await removeOldSpending(db);
   await createHealthRepository(db, async () => undefined).queueDue(40);
 }
 

@@ -22,7 +22,13 @@ import {
 } from '../registration/index.js';
 import { removeEndedKeys } from '../service-keys/index.js';
 import { removeOldApprovals, removeOldSpends } from '../spending/index.js';
-import { EXPIRY_CRONTAB, EXPIRY_TASK, removeExpired, removeOldStats } from '../runs/index.js';
+import {
+  EXPIRY_CRONTAB,
+  EXPIRY_TASK,
+  removeExpired,
+  removeOldSpending,
+  removeOldStats,
+} from '../runs/index.js';
 import type { AppParts } from './app-parts.js';
 import type { ListingsAndFiles } from './listings-and-files.js';
 import type { Registration } from './registration.js';
@@ -92,6 +98,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
         await removeEndedApps(db);
         await removeOldSampleRuns(db);
         await removeOldStats(db);
+        await removeOldSpending(db);
         await removeOldProbeRequests(db);
         await removeEndedKeys(db);
       },

@@ -47,7 +47,13 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
   const { db } = database;
   const baseUrl = () => config.publicUrl ?? listeningUrl(http) ?? '';
   const approvals = createSpendingApprovals(createApprovalRepository(db), identity.challenges, baseUrl);
-  identityRoutes(http, { ...identity, network: config.network, publicUrl: config.publicUrl });
+  const spending = createSpending(db, approvals);
+  identityRoutes(http, {
+    ...identity,
+    network: config.network,
+    publicUrl: config.publicUrl,
+    spentToday: spending.spentToday,
+  });
   approvalRoutes(http, approvals, createOriginsOf(config.publicUrl));
   const reviews = createReviews(db, listingsAndFiles.listings, createWalletHistory(chain));
   listingRoutes(http, {
@@ -65,7 +71,6 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     confirmations: createChangeConfirmations(identity.challenges, createOriginsOf(config.publicUrl)),
   });
   earningsRoutes(http, db);
-  const spending = createSpending(db, approvals);
   transactionRoutes(http, composeTransactions(parts, routed), spending);
   executionRoutes(http, composeExecution(parts, routed, spending));
   await fileRoutes(http, listingsAndFiles.files);

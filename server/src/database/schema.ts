@@ -191,6 +191,21 @@ export interface Database {
     /** How long a run with a result took. */
     duration_ms: Generated<number | null>;
     noted_at: Generated<Date>;
+    /** The run's renter, its API key and its cost, where a run ended. */
+    wallet: Generated<string | null>;
+    api_key_id: Generated<string | null>;
+    cost_lamports: Generated<bigint | null>;
+  };
+  /** Renters' ended runs by day and listing. */
+  renter_stats: {
+    /** A wallet, or the id of an API key. */
+    owner: string;
+    started_at: Date;
+    listing_id: string;
+    completed: number;
+    failed: number;
+    undelivered: number;
+    spent_lamports: bigint;
   };
   /** Whether listings work that are or were on sale. */
   listing_health: {

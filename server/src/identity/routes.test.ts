@@ -37,7 +37,14 @@ async function start(publicUrl?: string) {
   });
   onTestFinished(() => app.close());
   const challenges = createChallenges(database.db, ring);
-  identityRoutes(app, { challenges, tokens, apiKeys, network: 'devnet', publicUrl });
+  identityRoutes(app, {
+    challenges,
+    tokens,
+    apiKeys,
+    network: 'devnet',
+    publicUrl,
+    spentToday: async () => new Map(),
+  });
   return { app, tokens, apiKeys };
 }
 

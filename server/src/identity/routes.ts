@@ -1,4 +1,4 @@
-import { apiKeyMessage, operations } from '@agent-rental/contract';
+import { apiKeyMessage, operations, type ApiKey } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
 import { addOperation } from '../http/operation-route.js';
 import type { ApiKeys } from './api-keys.js';
@@ -15,6 +15,8 @@ export interface IdentityDeps {
   network: SignInSite['network'];
   /** Where wallets sign in. Absent: this machine alone. */
   publicUrl: string | undefined;
+  /** What counts against the daily limits of keys now, in lamports. */
+  spentToday: (apiKeyIds: readonly string[]) => Promise<ReadonlyMap<string, { run: bigint; rental: bigint }>>;
 }
 
 /** Routes of login and API keys. */
@@ -52,9 +54,18 @@ export function identityRoutes(app: FastifyInstance, deps: IdentityDeps): void {
     return apiKeys.create(principal.wallet, terms);
   });
 
-  addOperation(app, operations.listApiKeys, async ({ principal }) => ({
-    api_keys: await apiKeys.list(principal.wallet),
-  }));
+  addOperation(app, operations.listApiKeys, async ({ principal }) => {
+    const keys = await apiKeys.list(principal.wallet);
+    const isLimited = ({ policy }: ApiKey) => policy?.max_day_lamports !== undefined;
+    const spent = await deps.spentToday(keys.filter(isLimited).map(({ id }) => id));
+    return {
+      api_keys: keys.map((key) => {
+        if (!isLimited(key)) return key;
+        const { run = 0n, rental = 0n } = spent.get(key.id) ?? {};
+        return { ...key, spent_24h: { runs_lamports: Number(run), rentals_lamports: Number(rental) } };
+      }),
+    };
+  });
 
   addOperation(app, operations.revokeApiKey, ({ principal, params }) =>
     apiKeys.revoke(principal.wallet, params.key_id),

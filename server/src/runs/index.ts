@@ -1,5 +1,7 @@
 export { createAgentRuns } from './history/agent-runs.js';
-export { createAgentStats, removeOldStats } from './history/agent-stats.js';
+export { createAgentStats, removeOldStats } from './stats/agent-stats.js';
+export { createAgentsStats } from './stats/agents-stats.js';
+export { createRenterSpending, removeOldSpending } from './stats/renter-spending.js';
 export { createRefusals } from './history/refusals.js';
 export { createAgentContacts } from './agents/contacts.js';
 export { createCallerCounts } from './history/caller-counts.js';

@@ -27,6 +27,8 @@ async function served(setup: PaidRunWorld, changed = (runs: RunRepository): RunR
     ...made.services(changed),
     agentRuns: {} as never,
     agentStats: {} as never,
+    agentsStats: {} as never,
+    renterSpending: {} as never,
     receipts: {} as never,
     spending: { allowanceOf: () => made.allowance },
   });

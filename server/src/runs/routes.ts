@@ -7,10 +7,12 @@ import { addOperation } from '../http/operation-route.js';
 import { ownerOf } from '../access/owner.js';
 import type { Principal } from '../access/principal.js';
 import type { AgentRuns } from './history/agent-runs.js';
-import type { AgentStats } from './history/agent-stats.js';
+import type { AgentStats } from './stats/agent-stats.js';
+import type { AgentsStats } from './stats/agents-stats.js';
 import { toRun, type PastRuns } from './history/past-runs.js';
 import { readPreferences } from '../http/prefer.js';
 import type { Receipts } from './history/receipts.js';
+import type { RenterSpending } from './stats/renter-spending.js';
 import type { TaskAnswer } from './calls/answer-of.js';
 import type { TaskRequest } from './pipeline/request.js';
 import { SseStream } from './delivery/sse-stream.js';
@@ -21,13 +23,16 @@ export interface ExecutionServices {
   pastRuns: PastRuns;
   agentRuns: AgentRuns;
   agentStats: AgentStats;
+  agentsStats: AgentsStats;
+  renterSpending: RenterSpending;
   receipts: Receipts;
-  spending: Spending;
+  spending: Pick<Spending, 'allowanceOf'>;
 }
 
 /** Adds the routes that run tasks and read runs. */
 export function executionRoutes(app: FastifyInstance, services: ExecutionServices): void {
-  const { runTask, pastRuns, agentRuns, agentStats, receipts, spending } = services;
+  const { runTask, pastRuns, agentRuns, agentStats, agentsStats, renterSpending, receipts, spending } =
+    services;
   /** The part of a request that both ways of running a task share. */
   const taskRequest = (
     principal: Principal,
@@ -122,6 +127,14 @@ export function executionRoutes(app: FastifyInstance, services: ExecutionService
 
   addOperation(app, operations.getAgentStats, ({ principal, params, query }) =>
     agentStats.read(principal.wallet, params.listing_id, query.window),
+  );
+
+  addOperation(app, operations.getAgentsStats, ({ principal, query }) =>
+    agentsStats.read(ownerOf(principal), query.window),
+  );
+
+  addOperation(app, operations.getSpending, ({ principal, query }) =>
+    renterSpending.read(ownerOf(principal), query.window),
   );
 
   addOperation(app, operations.getReceipt, ({ principal, params, query }) =>

@@ -197,3 +197,26 @@ describe('a key', () => {
     expect(rules.filter((rule) => rule === 'max_day_lamports')).toHaveLength(30);
   });
 });
+
+it('tells what counts against the daily limits of keys now, as the limit itself counts it [SVC-31]', async () => {
+  const wallet = newWallet();
+  const { id } = await createApiKeys(database.db, 'devnet').create(wallet, {
+    label: 'ci',
+    policy: { max_day_lamports: 10 },
+  });
+  const spending = createSpending(database.db, NO_APPROVALS);
+  const policy = { max_day_lamports: 10 };
+  const allowance = spending.allowanceOf({ wallet, rateKey: id, apiKey: { id, scopes: ['run'], policy } });
+  expect(await spending.spentToday([id])).toEqual(new Map());
+  expect(await spending.spentToday([])).toEqual(new Map());
+  await allowance.reserve(spend(3n));
+  await allowance.reserve(spend(4n));
+  await allowance.reserve(spend(5n, 'rental'));
+  const taken = spend(1n);
+  await allowance.reserve(taken);
+  await allowance.releaseReservation(taken.id);
+  expect(await spending.spentToday([id, randomUUID()])).toEqual(new Map([[id, { run: 7n, rental: 5n }]]));
+  // So much is left, and no lamport more.
+  expect(await ruleOf(allowance.requireRoom({ kind: 'run', lamports: 4n }))).toBe('max_day_lamports');
+  expect(await ruleOf(allowance.requireRoom({ kind: 'run', lamports: 3n }))).toBeNull();
+});

@@ -63,6 +63,8 @@ export interface Allowance {
 /** Enforces the spending policies of API keys. */
 export interface Spending {
   allowanceOf(principal: Principal): Allowance;
+  /** What counts against the daily limit of keys now, in lamports; a key that has spent nothing is not in it. */
+  spentToday(apiKeyIds: readonly string[]): Promise<Map<string, Record<Spend['kind'], bigint>>>;
 }
 
 /** The window of `max_day_lamports`. */
@@ -93,6 +95,22 @@ export function createSpending(db: Db, approvals: SpendingApprovals): Spending {
   };
 
   return {
+    async spentToday(apiKeyIds) {
+      const rows = await db
+        .selectFrom('api_key_spends')
+        .select((eb) => ['api_key_id', 'kind', eb.fn.sum<string>('lamports').as('sum')])
+        .where('api_key_id', '=', sql<string>`any(${apiKeyIds}::uuid[])`)
+        .where('created_at', '>', DAY)
+        .where(sql<boolean>`not exists (${UNPAID_RUN})`)
+        .groupBy(['api_key_id', 'kind'])
+        .execute();
+      const spent = new Map<string, Record<Spend['kind'], bigint>>();
+      for (const { api_key_id: id, kind, sum } of rows) {
+        spent.set(id, { ...(spent.get(id) ?? { run: 0n, rental: 0n }), [kind]: BigInt(sum) });
+      }
+      return spent;
+    },
+
     allowanceOf({ wallet, apiKey }) {
       if (!apiKey?.policy) return UNLIMITED;
       const { id: apiKeyId, policy } = apiKey;

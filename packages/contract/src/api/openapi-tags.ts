@@ -14,7 +14,7 @@ const GROUPS: Readonly<Record<string, { description: string; parts?: readonly st
   },
   Runs: {
     description: 'Tasks, their files, results and receipts.',
-    parts: ['execute', 'runs', 'tools', 'files'],
+    parts: ['execute', 'runs', 'spending', 'tools', 'files'],
   },
   Agents: { description: "A creator's own agents and earnings.", parts: ['agents', 'jobs', 'earnings'] },
   OAuth: { description: 'For clients of OAuth 2.1. Answers and errors have its form.' },

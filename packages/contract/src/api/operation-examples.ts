@@ -357,6 +357,25 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       ],
     },
   },
+  getAgentsStats: {
+    query: { window: '7d' },
+    response: {
+      window: '7d',
+      since: '2026-01-05T00:00:00.000Z',
+      series: [
+        {
+          started_at: '2026-01-05T00:00:00.000Z',
+          completed: 398,
+          failed: 11,
+          undelivered: 3,
+          earned_lamports: 99_693_750,
+        },
+      ],
+      agents: [
+        { listing_id: listingId, completed: 398, failed: 11, undelivered: 3, earned_lamports: 99_693_750 },
+      ],
+    },
+  },
   rotateWebhookSecret: {
     params: { id: listingId },
     response: {
@@ -466,6 +485,33 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       total: 1,
       limit: 10,
       offset: 0,
+    },
+  },
+  getSpending: {
+    query: { window: '7d' },
+    response: {
+      window: '7d',
+      since: '2026-01-05T00:00:00.000Z',
+      sum: { completed: 41, failed: 2, undelivered: 1, spent_lamports: 10_750_000 },
+      series: [
+        {
+          started_at: '2026-01-05T00:00:00.000Z',
+          completed: 41,
+          failed: 2,
+          undelivered: 1,
+          spent_lamports: 10_750_000,
+        },
+      ],
+      agents: [
+        {
+          listing_id: listingId,
+          listing_title: 'Invoice reader',
+          completed: 41,
+          failed: 2,
+          undelivered: 1,
+          spent_lamports: 10_750_000,
+        },
+      ],
     },
   },
   getReceipt: {

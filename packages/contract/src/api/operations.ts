@@ -40,7 +40,7 @@ import {
 } from '../identity/spending-approval.js';
 import { FILE_KEPT_HOURS, RESULT_KEPT_HOURS, RESULTS_KEPT_MIB } from '../limits.js';
 import { listAgentRunsQuery, listAgentRunsResponse } from '../listings/creator-runs.js';
-import { agentStats, agentStatsQuery } from '../listings/creator-stats.js';
+import { agentsStats, agentsStatsQuery, agentStats, agentStatsQuery } from '../listings/creator-stats.js';
 import { listAgentsQuery, listAgentsResponse } from '../listings/own-agents.js';
 import {
   creator,
@@ -52,6 +52,7 @@ import {
 } from '../listings/listing.js';
 import { givenListingId } from '../primitives.js';
 import { receiptQuery, signedReceipt } from '../runs/receipt.js';
+import { spending, spendingQuery } from '../runs/spending.js';
 import { createReviewBody, listReviewsQuery, listReviewsResponse, review } from '../listings/review.js';
 import {
   deletedAgent,
@@ -402,6 +403,17 @@ export const operations = {
     status: 200,
     response: agentStats,
   }),
+  getAgentsStats: define({
+    id: 'getAgentsStats',
+    method: 'GET',
+    path: '/v1/agents/stats',
+    summary: 'Runs and earnings of all own listings: by day, and of each listing',
+    auth: 'bearer',
+    scope: ['publish'],
+    query: agentsStatsQuery,
+    status: 200,
+    response: agentsStats,
+  }),
   setModelKey: define({
     id: 'setModelKey',
     method: 'PUT',
@@ -568,6 +580,18 @@ export const operations = {
     query: listRunsQuery,
     status: 200,
     response: listRunsResponse,
+  }),
+  getSpending: define({
+    id: 'getSpending',
+    method: 'GET',
+    path: '/v1/spending',
+    summary:
+      'The number of own runs and their cost, by day and by agent; an API key counts the runs that it began',
+    auth: 'bearer',
+    scope: ['run'],
+    query: spendingQuery,
+    status: 200,
+    response: spending,
   }),
   getReceipt: define({
     id: 'getReceipt',

@@ -130,6 +130,11 @@ export const apiKey = z
     policy: spendingPolicy.nullable(),
     created_at: timestamp,
     revoked_at: timestamp.nullable(),
+    /**
+     * In a list, of a key with `max_day_lamports`: what counts against the limit now. Runs have one count; rentals, renewals
+     * and deposits have another.
+     */
+    spent_24h: z.object({ runs_lamports: lamports, rentals_lamports: lamports }).optional(),
     /** The app that was connected by OAuth. It has no key. */
     app: z
       .object({

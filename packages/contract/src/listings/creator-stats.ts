@@ -90,3 +90,39 @@ export const agentStats = z
   })
   .meta({ id: 'AgentStats' });
 export type AgentStats = z.infer<typeof agentStats>;
+
+/** Agents in one answer of `GET /v1/agents/stats` at most. */
+export const AGENTS_WITH_STATS = 1_000;
+
+/** Query of `GET /v1/agents/stats`. */
+export const agentsStatsQuery = z.strictObject({ window: z.enum(['7d', '30d']).default('7d') });
+
+const ends = {
+  completed: z.int().min(0),
+  failed: z.int().min(0),
+  undelivered: z.int().min(0),
+  /** Earnings after the fee, confirmed on-chain; negative where a fork took back more than was earned. */
+  earned_lamports: z.int(),
+};
+
+/** Statistics of all own listings together, and of each, within a window of whole days. */
+export const agentsStats = z
+  .object({
+    window: z.enum(['7d', '30d']),
+    /** Start of the window: a whole day, in UTC. The window includes the present day. */
+    since: timestamp,
+    /** Each day in order, also days without runs. */
+    series: z.array(
+      z
+        .object({
+          /** Start of the day, in UTC. */
+          started_at: timestamp,
+          ...ends,
+        })
+        .meta({ id: 'AgentsStatsPeriod' }),
+    ),
+    /** The listings with runs or earnings in the window, those with most runs first; at most 1,000. */
+    agents: z.array(z.object({ listing_id: listingId, ...ends }).meta({ id: 'AgentsStatsEntry' })),
+  })
+  .meta({ id: 'AgentsStats' });
+export type AgentsStats = z.infer<typeof agentsStats>;

@@ -4,7 +4,9 @@ import type { Spending } from '../../spending/index.js';
 import {
   createAgentContacts,
   createAgentRuns,
+  createAgentsStats,
   createAgentStats,
+  createRenterSpending,
   createConnectedAgents,
   createPastRuns,
   createRunProgress,
@@ -94,6 +96,8 @@ export function composeExecution(
     }),
     agentRuns: createAgentRuns(db),
     agentStats: createAgentStats(db),
+    agentsStats: createAgentsStats(db),
+    renterSpending: createRenterSpending(db),
     receipts: createReceipts({
       runs,
       settlement,

@@ -164,7 +164,10 @@ create table listing_run_deltas (
   detail text not null default '',
   amount integer not null default 1,
   duration_ms integer,
-  noted_at timestamptz not null default now()
+  noted_at timestamptz not null default now(),
+  wallet text,
+  api_key_id uuid,
+  cost_lamports bigint
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000);
 create index listing_run_deltas_listing on listing_run_deltas (listing_id, seq) include (run_count, completed_count);
 

@@ -43,6 +43,20 @@ create index runs_results_of_wallet on runs (wallet, finished_at, id) include (o
 create index runs_running on runs (id) where status = 'running';
 create index runs_undelivered on runs (id) where status = 'undelivered';
 
+-- A renter's counts of ended runs and their cost, by day in UTC and listing (`fold_run_counts`). The owner is a wallet, or an
+-- API key by its id: a run of a key is counted for both.
+create table renter_stats (
+  owner text not null,
+  started_at timestamptz not null,
+  listing_id text not null,
+  completed integer not null,
+  failed integer not null,
+  undelivered integer not null,
+  spent_lamports bigint not null,
+  primary key (owner, started_at, listing_id)
+) with (fillfactor=80);
+create index renter_stats_age on renter_stats (started_at);
+
 -- The most that the results of a wallet, or of a listing, take. It is exact when the oldest of them are removed.
 create table kept_results (
   kind text not null check (kind in ('wallet', 'listing')),

@@ -23,13 +23,15 @@ const ending = (changes: string, where = '') =>
   prepare(`
   with ended as (
     update runs set ${changes}, outcome = null, finished_at = $2 where id = $1 and status = 'running' ${where}
-    returning listing_id, wallet, status, stop_reason, failure_class, duration_ms, output_bytes
+    returning listing_id, wallet, api_key_id, cost_lamports, status, stop_reason, failure_class, duration_ms, output_bytes
   ), counted as (
     -- Appended rather than added: every run of the listing reads its row, and runs of one listing end at once.
-    insert into listing_run_deltas (listing_id, run_count, completed_count, measure, detail, duration_ms)
+    insert into listing_run_deltas (
+      listing_id, run_count, completed_count, measure, detail, duration_ms, wallet, api_key_id, cost_lamports)
       -- Stopped runs must not lower an agent's success rate.
       select listing_id, (status = 'completed' or stop_reason is null)::integer, (status = 'completed')::integer, status,
-        case when status = 'completed' then '' else coalesce(failure_class, 'unknown') end, duration_ms
+        case when status = 'completed' then '' else coalesce(failure_class, 'unknown') end, duration_ms,
+        wallet, api_key_id, cost_lamports
       from ended
   ), kept as (
     insert into kept_results as known (kind, holder, bytes)

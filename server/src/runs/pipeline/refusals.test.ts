@@ -1,7 +1,7 @@
 import { SLOTS_PER_LISTING } from '@agent-rental/contract';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../errors/api-error.js';
-import { createAgentStats } from '../history/agent-stats.js';
+import { createAgentStats } from '../stats/agent-stats.js';
 import { answers, errorOf, openPaidRuns, PRICE, type PaidRunWorld } from './paid-run.test-support.js';
 
 const { db, world } = await openPaidRuns();

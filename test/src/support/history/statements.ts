@@ -127,6 +127,12 @@ export function historySteps(
             else date_trunc('day', now() - interval '1 day' * (i / ${listings}), 'UTC') end), (array['completed', 'duration', 'failed'])[1 + i % 3],
           (array['', '78', 'timed_out'])[1 + i % 3], 1 + i % 40`,
         ),
+        insert(
+          'renter_stats',
+          'owner, started_at, listing_id, completed, failed, undelivered, spent_lamports',
+          listings,
+          `${key('wallet', 'i')}, date_trunc('day', now() - interval '1 day' * (i % 30), 'UTC'), ${listingId('i')}, 1 + i % 40, i % 3, 0, i`,
+        ),
         insert('probe_requests', 'wallet, created_at', listings, `${key('creator', 'i / 10')}, now()`),
         insert('agent_probes', 'listing_id, reached_at', listings, `${listingId('i')}, now()`),
         `select rebuild_listing_search()`,

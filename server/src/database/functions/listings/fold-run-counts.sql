@@ -1,5 +1,5 @@
--- Adds at most `most` differences to the counts of the listings' runs and to the creators' counts by hour and day. Gives
--- their number. A completed run shows that its listing works. One at a time: `fold_deltas` has the lock.
+-- Adds at most `most` differences to the counts of the listings' runs and to the creators' counts by hour and day and
+-- the renters' by day. Gives their number. A completed run shows that its listing works. One at a time: `fold_deltas` has the lock.
 create or replace function fold_run_counts(most integer) returns integer language plpgsql
 set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
 declare
@@ -12,7 +12,8 @@ begin
   with folded as (
     delete from listing_run_deltas where seq in (
       select seq from listing_run_deltas where seq > bound.folded order by seq limit most)
-    returning seq, listing_id, run_count, completed_count, measure, detail, amount, duration_ms, noted_at
+    returning seq, listing_id, run_count, completed_count, measure, detail, amount, duration_ms, noted_at, wallet, api_key_id,
+      cost_lamports
   ), counted as (
     update listings
     set run_count = listings.run_count + sums.run_count, completed_count = listings.completed_count + sums.completed_count,
@@ -33,6 +34,17 @@ begin
     cross join (values ('hour'), ('day')) as grains (grain)
     group by 1, 2, 3, 4, 5
     on conflict (listing_id, grain, started_at, measure, detail) do update set amount = kept.amount + excluded.amount
+  ), rented as (
+    insert into renter_stats as kept (owner, started_at, listing_id, completed, failed, undelivered, spent_lamports)
+    select owner, date_trunc('day', folded.noted_at, 'UTC'), folded.listing_id,
+      count(*) filter (where measure = 'completed'), count(*) filter (where measure = 'failed'),
+      count(*) filter (where measure = 'undelivered'), coalesce(sum(folded.cost_lamports), 0)
+    from folded cross join lateral (values (folded.wallet), (folded.api_key_id::text)) as owners (owner)
+    where owner is not null
+    group by 1, 2, 3
+    on conflict (owner, started_at, listing_id) do update set completed = kept.completed + excluded.completed,
+      failed = kept.failed + excluded.failed, undelivered = kept.undelivered + excluded.undelivered,
+      spent_lamports = kept.spent_lamports + excluded.spent_lamports
   )
   select max(seq), count(*), array_agg(distinct listing_id) filter (where completed_count > 0)
     into last_seq, folded_count, working from folded;

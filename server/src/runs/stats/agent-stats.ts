@@ -9,7 +9,7 @@ import { CompiledQuery, type Selectable } from 'kysely';
 import type { Db } from '../../database/connection.js';
 import { prepare } from '../../database/prepared-statements.js';
 import type { Database } from '../../database/schema.js';
-import { requireOwnListing } from './own-listing.js';
+import { requireOwnListing } from '../history/own-listing.js';
 
 /** How runs of a listing went, for its creator, at the same cost however many there were. */
 export interface AgentStats {

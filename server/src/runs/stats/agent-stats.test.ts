@@ -6,8 +6,8 @@ import { ApiError } from '../../errors/api-error.js';
 import { deriveKeys } from '../../platform/keys.js';
 import { insertListing, insertRun, newWallet, openTestDatabase, rowsRead } from '../../testing/index.js';
 import { createAgentStats, removeOldStats } from './agent-stats.js';
-import { createRefusals } from './refusals.js';
-import { createRunRepository, type FinishedRun } from './repository.js';
+import { createRefusals } from '../history/refusals.js';
+import { createRunRepository, type FinishedRun } from '../history/repository.js';
 
 const database = await openTestDatabase();
 afterAll(() => database.close());
