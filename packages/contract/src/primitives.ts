@@ -117,9 +117,10 @@ export function solFromLamports(amount: bigint): number {
 
 /** An amount for people and models to read: `0.002 SOL`, exact. @param amount in lamports */
 export function formatSol(amount: number | bigint): string {
-  const lamports = BigInt(amount);
+  const given = BigInt(amount);
+  const lamports = given < 0n ? -given : given;
   const fraction = (lamports % LAMPORTS_PER_SOL).toString().padStart(9, '0').replace(/0+$/, '');
-  return `${lamports / LAMPORTS_PER_SOL}${fraction === '' ? '' : `.${fraction}`} SOL`;
+  return `${given < 0n ? '-' : ''}${lamports / LAMPORTS_PER_SOL}${fraction === '' ? '' : `.${fraction}`} SOL`;
 }
 
 /** Reads SOL as lamports, rounded to the nearest lamport. For search bounds, never for money. */

@@ -126,58 +126,6 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
     expect(withoutNonce(await html(earner)).replaceAll(earner, other)).toBe(withoutNonce(await html(other)));
   });
 
-  test('sees the API’s numbers in charts and tables [SVC-30]', async () => {
-    await visiting(pageOf(earner), async (page) => {
-      await logIn(page);
-      for (const window of ['24h', '7d', '30d'] as const) {
-        await page.getByLabel('Over the last').selectOption(window);
-        const { series = [], runs } = await creator.client.getAgentStats(earner, { window });
-        expect(runs.completed).toBe(RUNS);
-        const rowsOf = (title: string) =>
-          page
-            .getByRole('region', { name: title, exact: true, includeHidden: true })
-            .locator('tbody tr')
-            .evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
-        await expect.poll(async () => (await rowsOf('Runs')).length).toBe(series.length);
-        const labels = series.map(({ started_at: at }) =>
-          window === '24h' ? at.slice(0, 16).replace('T', ' ') : at.slice(0, 10),
-        );
-        expect(await rowsOf('Runs')).toEqual(
-          series.map(({ completed, failed, undelivered }, index) =>
-            [labels[index], completed, failed, undelivered].map(String),
-          ),
-        );
-        expect(await rowsOf('Success rate')).toEqual(
-          series.map(({ completed }, index) => [labels[index], completed > 0 ? '100 %' : 'none']),
-        );
-        const seconds = (ms: number | null) => (ms === null ? 'none' : `${(ms / 1000).toFixed(2)} s`);
-        expect(await rowsOf('Duration')).toEqual(
-          series.map(({ duration_ms: { p50, p95 } }, index) => [labels[index], seconds(p50), seconds(p95)]),
-        );
-        const sol = (lamports: number) => `${Number((lamports / 1e9).toFixed(9))} SOL`;
-        expect(await rowsOf('Earned')).toEqual(
-          series.map(({ earned_lamports: lamports }, index) => [labels[index], sol(lamports)]),
-        );
-        const earnedOf = series.reduce((sum, { earned_lamports: lamports }) => sum + lamports, 0);
-        expect(earnedOf).toBe((RUNS * PRICE * 975) / 1000);
-        // Of one period with runs there is one bar, and it is full.
-        const bars = page.getByRole('img', { name: /^Runs/ }).locator('rect');
-        const withRuns = series.filter(({ completed }) => completed > 0);
-        expect(await bars.count()).toBe(withRuns.length);
-        const heights = await bars.evaluateAll((rects) =>
-          rects.map((rect) => Number(rect.getAttribute('height'))),
-        );
-        expect(Math.max(...heights)).toBe(100);
-      }
-      expect(await page.locator('#stats-facts').textContent()).toContain('Nightly runThere was none yet.');
-      const { earnings } = await creator.client.getEarnings();
-      const earned = page.getByRole('region', { name: 'Earnings in all', includeHidden: true });
-      expect(await earned.locator('tbody tr').first().textContent()).toContain(
-        `${(earnings[0]?.earned_lamports ?? 0) / 1e9} SOL`,
-      );
-    });
-  });
-
   test('updates an agent, sees the differences of two versions, and goes back [SVC-30]', async () => {
     const { owner, id, manifest } = await listed({ description: `Line one.\n${SCRIPT}\nLine \u202ethree.` });
     const next = {

@@ -5,12 +5,12 @@ import './no-eval.js';
 import { answerApproval } from './approvals/one-approval.js';
 import { listApprovals } from './approvals/open-approvals.js';
 import { askConsent } from './consent/consent.js';
+import { showHome } from './home/home.js';
 import { showOwnAgent } from './own-agents/own-agent.js';
 import { showOwnAgents } from './own-agents/own-agents.js';
 import { publishAgent } from './publishing/publish-agent.js';
 import { manageKeys } from './keys.js';
 import { offerPayment } from './pay.js';
-import { showRentals } from './renter/rentals.js';
 import { showRun } from './renter/run.js';
 import { showRuns } from './renter/runs.js';
 import { offerTry } from './renter/try-agent.js';
@@ -24,7 +24,7 @@ const PARTS: Readonly<Record<string, (root: HTMLElement) => void>> = {
   approvals: listApprovals,
   approval: answerApproval,
   consent: askConsent,
-  home: showRentals,
+  home: showHome,
   runs: showRuns,
   run: showRun,
   try: offerTry,

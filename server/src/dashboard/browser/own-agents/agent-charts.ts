@@ -1,78 +1,46 @@
-import { formatSol } from '@agent-rental/contract';
-import type { AgentStats, AgentStatsPeriod, ListingEarnings } from '@agent-rental/contract';
-import { chartFigure } from './chart.js';
+import type { AgentsStats, AgentStats, AgentStatsPeriod } from '@agent-rental/contract';
+import { earnedFigure, runsFigure, successFigure, type Ends } from '../chart/run-figures.js';
+import { chartFigure } from '../chart/figure.js';
+import { labelsOf } from '../chart/periods.js';
 
-/** Characters of a time that say its day, and its hour where the window has hours. */
-const TIME_CHARACTERS = { '24h': 16, '7d': 10, '30d': 10 } as const;
-
-/**
- * Shows the statistics of an agent over time: runs, successes, durations and earnings. Also shows the balance to
- * withdraw.
- */
-export function showCharts(
-  place: HTMLElement,
-  { window, series = [] }: AgentStats,
-  earned: ListingEarnings | undefined,
-): void {
-  const labelOf = ({ started_at: at }: AgentStatsPeriod) =>
-    at.slice(0, TIME_CHARACTERS[window]).replace('T', ' ');
-  const over = (valuesOf: (period: AgentStatsPeriod) => (number | null)[]) =>
-    series.map((period) => ({ label: labelOf(period), values: valuesOf(period) }));
+/** Shows the statistics of an agent over time: runs by their end, success rate, durations and earnings. */
+export function showCharts(place: HTMLElement, { window, series = [] }: AgentStats): void {
+  const periods = series.map((period) => ({
+    ...period,
+    ...labelsOf(period.started_at, window === '24h' ? 'hour' : 'day'),
+  }));
   place.replaceChildren(
-    chartFigure({
-      title: 'Runs',
-      series: [
-        { name: 'completed', look: 'ok' },
-        { name: 'failed', look: 'bad' },
-        { name: 'could not be served', look: 'dim' },
-      ],
-      periods: over(({ completed, failed, undelivered }) => [completed, failed, undelivered]),
-      isStacked: true,
-      words: String,
-    }),
-    chartFigure({
-      title: 'Success rate',
-      series: [{ name: 'of runs with a result', look: 'ok' }],
-      periods: over(({ completed, failed }) => {
-        const ended = completed + failed;
-        return [ended === 0 ? null : completed / ended];
-      }),
-      isStacked: true,
-      words: (share) => `${Math.round(share * 100)} %`,
-      most: 1,
-    }),
-    chartFigure({
-      title: 'Duration',
-      series: [
-        { name: 'half of the runs', look: 'ok' },
-        { name: '95% of the runs', look: 'dim' },
-      ],
-      periods: over(({ duration_ms: { p50, p95 } }) => [p50, p95]),
-      isStacked: false,
-      words: (ms) => `${(ms / 1000).toFixed(2)} s`,
-    }),
-    chartFigure({
-      title: 'Earned',
-      series: [{ name: 'after the fee', look: 'ok' }],
-      periods: over(({ earned_lamports: lamports }) => [lamports]),
-      isStacked: true,
-      words: formatSol,
-    }),
-    ...(earned === undefined ? [] : [earningsFigure(earned)]),
+    runsFigure('Runs', periods),
+    successFigure('Success rate', periods),
+    durationFigure(periods),
+    earnedFigure('Earned', periods),
   );
 }
 
-function earningsFigure(earned: ListingEarnings): HTMLElement {
-  const { earned_lamports: all, withdrawable_lamports: left, pending_lamports: pending } = earned;
+/** Shows the earnings and runs of all agents of a creator by day. */
+export function showAgentsCharts(place: HTMLElement, { series }: AgentsStats): void {
+  const periods = series.map((period) => ({ ...period, ...labelsOf(period.started_at, 'day') }));
+  place.replaceChildren(
+    earnedFigure('Earned in the last 30 days', periods),
+    runsFigure('Runs in the last 30 days', periods),
+  );
+}
+
+function durationFigure(periods: readonly (Ends & Pick<AgentStatsPeriod, 'duration_ms'>)[]): HTMLElement {
   return chartFigure({
-    title: 'Earnings in all',
-    series: [{ name: 'SOL', look: 'ok' }],
-    periods: [
-      { label: 'ever earned', values: [all] },
-      { label: 'to withdraw', values: [left] },
-      { label: 'pending', values: [pending] },
+    title: 'Duration',
+    form: 'lines',
+    unit: { name: 'seconds', size: 1_000 },
+    series: [
+      { name: 'half of the runs', look: 'ok' },
+      { name: '95% of the runs', look: 'dim' },
     ],
-    isStacked: true,
-    words: formatSol,
+    periods: periods.map(({ label, short, duration_ms: { p50, p95 } }) => ({
+      label,
+      short,
+      values: [p50, p95],
+    })),
+    words: (ms) => `${(ms / 1000).toFixed(2)} s`,
+    none: 'There was no run with a result in this time.',
   });
 }

@@ -1,5 +1,6 @@
 import { formatSol } from '@agent-rental/contract';
-import type { OwnAgent, RentalModel } from '@agent-rental/contract';
+import type { AgentsStats, Earnings, OwnAgent, RentalModel } from '@agent-rental/contract';
+import { percentWords } from '../chart/units.js';
 import { visible } from '../markup.js';
 
 const PROBLEM_CHARACTERS = 1_000;
@@ -33,6 +34,32 @@ export function agentProblems(agent: OwnAgent): string[] {
     ...since('It fails at night, and renters are told so,', failing),
     ...since('Search leaves it out', hidden),
   ];
+}
+
+/** The amounts of earnings, for a list of facts. */
+export function amountsOf({
+  earned_lamports: earned,
+  withdrawable_lamports: withdrawable,
+  pending_lamports: pending,
+}: Earnings['sum']): [string, string][] {
+  return [
+    ['Ever earned', formatSol(earned)],
+    ['To withdraw', formatSol(withdrawable)],
+    ['Pending', formatSol(pending)],
+  ];
+}
+
+/** Runs, success and earnings of an agent in words; undefined counts are of an agent without runs. */
+export function weekWords(counts: AgentsStats['agents'][number] | undefined): string {
+  if (counts === undefined) return 'no runs.';
+  const { completed, failed, undelivered, earned_lamports: earned } = counts;
+  const runs = completed + failed + undelivered;
+  const ended = completed + failed;
+  return [
+    runs === 1 ? '1 run' : `${runs.toLocaleString('en')} runs`,
+    ...(ended === 0 ? [] : [`${percentWords(completed / ended)} succeeded`]),
+    `earned ${formatSol(earned)}.`,
+  ].join(', ');
 }
 
 const dayOf = (timestamp: string): string => timestamp.slice(0, 10);

@@ -7,7 +7,7 @@ import { showCharts } from './agent-charts.js';
 import { offerSale } from './agent-sale.js';
 import { offerUpdate } from './agent-update.js';
 import { offerVersions } from './agent-versions.js';
-import { agentProblems, priceWords } from './agent-words.js';
+import { agentProblems, amountsOf, priceWords } from './agent-words.js';
 import { element, facts, words } from '../markup.js';
 import { respondTo } from '../events.js';
 import { findSelect } from '../fields.js';
@@ -115,8 +115,9 @@ async function showStatistics({ root, session, agent }: ShownAgent): Promise<voi
   const show = async () => {
     const window = STATS_WINDOWS.find((one) => one === select.value) ?? STATS_WINDOWS[0];
     const stats = await session.client.getAgentStats(id, { window });
-    find(root, '#stats-facts').replaceChildren(...facts(statsFacts(stats)));
-    showCharts(find(root, '#charts'), stats, earned);
+    const sums = earned === undefined ? [] : amountsOf(earned);
+    find(root, '#stats-facts').replaceChildren(...facts([...sums, ...statsFacts(stats)]));
+    showCharts(find(root, '#charts'), stats);
   };
   respondTo(select, 'change', () => work(root, 'The statistics could not be read.', show));
   await show();

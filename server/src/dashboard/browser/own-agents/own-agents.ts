@@ -1,15 +1,17 @@
 import { formatSol } from '@agent-rental/contract';
-import type { Earnings, ListingEarnings, OwnAgent } from '@agent-rental/contract';
+import type { AgentsStats, ListingEarnings, OwnAgent } from '@agent-rental/contract';
 import { withdraw } from '@agent-rental/sdk/solana';
 import { logIn } from '../session/log-in.js';
 import { find, say, work, type Session } from '../wallets.js';
-import { agentProblems, priceWords } from './agent-words.js';
+import { showAgentsCharts } from './agent-charts.js';
+import { agentProblems, amountsOf, priceWords, weekWords } from './agent-words.js';
 import { buttonOf, element, facts, words } from '../markup.js';
 import { respondTo } from '../events.js';
 import { announced } from '../signing.js';
 import type { ElementSelector } from '../../element-ids.js';
 
-const PAGE = 50;
+/** The most that one request lists: agents with a problem are first among so many. */
+const PAGE = 100;
 const TITLE_CHARACTERS = 120;
 
 /** Shows the agents of a wallet of this browser with their earnings, and withdraws these. */
@@ -19,33 +21,54 @@ export function showOwnAgents(root: HTMLElement): void {
     onSession: async (session) => {
       find(root, '#logged-in').hidden = true;
       find(root, '#agents').replaceChildren();
-      await showAgents(root, session);
-      await showEarnings(root, session);
+      const [lastWeek] = await Promise.all([
+        session.client.getAgentsStats({ window: '7d' }),
+        session.client
+          .getAgentsStats({ window: '30d' })
+          .then((month) => showAgentsCharts(find(root, '#charts'), month)),
+        showEarnings(root, session),
+      ]);
+      await showAgents(root, session, lastWeek);
       find(root, '#logged-in').hidden = false;
       say(root, `Logged in as ${session.signer.address}.`);
     },
   });
 }
 
-async function showAgents(root: HTMLElement, session: Session, cursor?: string): Promise<void> {
+/** Adds a page of agents to the list, those with a problem first. */
+async function showAgents(
+  root: HTMLElement,
+  session: Session,
+  lastWeek: AgentsStats,
+  cursor?: string,
+): Promise<void> {
   const page = await session.client.listAgents({ limit: PAGE, ...(cursor && { cursor }) });
-  find(root, '#agents').append(...page.agents.map(agentCard));
+  const agents = page.agents
+    .map((agent) => ({ agent, problems: agentProblems(agent) }))
+    .toSorted((one, other) => Number(other.problems.length > 0) - Number(one.problems.length > 0));
+  find(root, '#agents').append(...agents.map(({ agent, problems }) => agentCard(agent, problems, lastWeek)));
   find(root, '#no-agents').hidden = page.total > 0;
-  offerMore(root, '#more-agents', page.next_cursor, (next) => showAgents(root, session, next));
+  offerMore(root, '#more-agents', page.next_cursor, (next) => showAgents(root, session, lastWeek, next));
 }
 
-function agentCard(agent: OwnAgent): HTMLElement {
+function agentCard(agent: OwnAgent, problems: readonly string[], { agents }: AgentsStats): HTMLElement {
   const { listing_id: id, title, status, version } = agent;
   const link = element('a', { href: `/dashboard/creator/agents/${id}` }, words(title, TITLE_CHARACTERS));
   const price = priceWords(agent);
+  const isDraft = status === 'draft';
+  const counts = agents.find(({ listing_id: of }) => of === id);
+  const shown = element('a', { href: `/dashboard/listings/${id}`, 'aria-label': `As renters see it: ${id}` });
+  shown.append('As renters see it');
   return element(
     'li',
     { class: 'card' },
     element('h3', {}, link),
-    element('p', {}, element('code', {}, id)),
-    element('p', {}, `${status === 'draft' ? 'not published' : status}, version ${version}`),
+    ...problems.map((problem) => element('p', { class: 'note' }, problem)),
+    ...(isDraft ? [] : [element('p', {}, `Last 7 days: ${weekWords(counts)}`)]),
+    element('p', {}, `${isDraft ? 'not published' : status}, version ${version}`),
     ...(price === undefined ? [] : [element('p', {}, price)]),
-    ...agentProblems(agent).map((problem) => element('p', { class: 'note' }, problem)),
+    element('p', { class: 'soft' }, element('code', {}, id)),
+    ...(isDraft ? [] : [element('p', { class: 'links' }, shown)]),
   );
 }
 
@@ -80,18 +103,6 @@ function earningsCard(root: HTMLElement, session: Session, earned: ListingEarnin
     element('dl', { class: 'facts' }, ...facts(amountsOf(earned))),
     ...(lamports > 0 ? [take] : []),
   );
-}
-
-function amountsOf({
-  earned_lamports: earned,
-  withdrawable_lamports: withdrawable,
-  pending_lamports: pending,
-}: Earnings['sum']): [string, string][] {
-  return [
-    ['Ever earned', formatSol(earned)],
-    ['To withdraw', formatSol(withdrawable)],
-    ['Pending', formatSol(pending)],
-  ];
 }
 
 function offerMore(

@@ -56,7 +56,7 @@ async function showMore(
     cursor = page.next_cursor;
     if (cursor === undefined) break;
   }
-  const cards = found.map(cardOf);
+  const cards = found.map(runCard);
   find(root, '#list').append(...cards);
   if (from !== undefined) cards[0]?.querySelector('a')?.focus();
   find(root, '#more').hidden = cursor === undefined;
@@ -65,7 +65,8 @@ async function showMore(
   return cursor;
 }
 
-function cardOf(run: RunSummary): HTMLElement {
+/** A run in a list. */
+export function runCard(run: RunSummary): HTMLElement {
   const { run_id: id, agent_id: agent, status, cost_lamports: cost, duration_ms: took } = run;
   const facts = [
     RUN_STATUS_WORDS[status],

@@ -23,7 +23,11 @@ export function creatorPage(context: WalletPageContext): string {
     },
     context,
     <>
+      <h2>Earnings</h2>
+      <dl class="facts" id={elementId('earned')} />
+      <div id={elementId('charts')} class="charts" />
       <h2>Agents</h2>
+      <p class="soft">Agents that do not work are first, with the reason.</p>
       <p id={elementId('no-agents')} hidden>
         You have no agents.
       </p>
@@ -33,12 +37,11 @@ export function creatorPage(context: WalletPageContext): string {
           Show more agents
         </button>
       </p>
-      <h2>Earnings</h2>
+      <h2>Withdraw earnings</h2>
       <p>
         Payments of renters, less the protocol’s fee, stay on-chain for each agent until you withdraw them.
         Pending earnings are the prices of runs whose charge is not confirmed yet.
       </p>
-      <dl class="facts" id={elementId('earned')} />
       <ul class="cards" id={elementId('earnings')} />
       <p>
         <button type="button" id={elementId('more-earnings')} hidden>

@@ -59,7 +59,7 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
           </label>
         </p>
         <dl class="facts" id={elementId('stats-facts')} />
-        <div id={elementId('charts')} />
+        <div id={elementId('charts')} class="charts" />
       </div>
       <div id={elementId('versions')} hidden>
         <h2>Versions</h2>

@@ -1,3 +1,4 @@
+import { SPENDING_WINDOWS } from '@agent-rental/contract';
 import { renderPage } from '../page.js';
 import { PAGE_SCRIPT_URL } from '../page-script.js';
 import { elementId } from '../../element-ids.js';
@@ -11,11 +12,14 @@ export interface WalletPageContent {
   readonly nonce: string;
 }
 
-/** The first page of a wallet: its rentals. The script fills it once the wallet is logged in. */
+/**
+ * The first page of a wallet that rents: what waits for an answer, budgets, rentals, the last runs and spending. The
+ * script fills it once the wallet is logged in.
+ */
 export function homePage({ baseUrl, chain, nonce }: WalletPageContent): string {
   const head = {
     title: 'Dashboard',
-    description: 'The rentals of your wallet, and links to its other pages.',
+    description: 'The rentals, budgets, runs and spending of your wallet, and what waits for your answer.',
     url: `${baseUrl}/dashboard`,
     script: { source: PAGE_SCRIPT_URL, nonce },
     isDashboard: true,
@@ -30,6 +34,20 @@ export function homePage({ baseUrl, chain, nonce }: WalletPageContent): string {
         <p class="wallets" />
         <p role="status" />
         <div id={elementId('home-in')} hidden>
+          <h2>Needs your attention</h2>
+          <p id={elementId('nothing-waits')} class="soft" hidden>
+            No key asks for a payment, and no rental is too low or near its end.
+          </p>
+          <ul class="lines" id={elementId('waiting')} />
+          <h2>Budgets</h2>
+          <p>
+            What your keys and apps may still spend now. Runs have one count in 24 hours, rentals and deposits
+            another. <a href="/dashboard/keys">Keys and apps</a>
+          </p>
+          <p id={elementId('no-budgets')} class="soft" hidden>
+            You have no key and no app.
+          </p>
+          <div id={elementId('budgets')} />
           <h2>Your rentals</h2>
           <p id={elementId('none')} class="empty" hidden>
             You have rented nothing yet. <a href="/">Browse the agents.</a>
@@ -40,6 +58,29 @@ export function homePage({ baseUrl, chain, nonce }: WalletPageContent): string {
               More rentals
             </button>
           </p>
+          <h2>Last runs</h2>
+          <p id={elementId('no-runs')} class="soft" hidden>
+            There is no run yet.
+          </p>
+          <ul class="cards" id={elementId('last-runs')} />
+          <p>
+            <a href="/dashboard/runs">All runs</a>
+          </p>
+          <h2>Spending</h2>
+          <p>The cost of your runs, by days in UTC. Purchases and deposits are not in it.</p>
+          <p class="row">
+            <label>
+              Over the last
+              <select id={elementId('window')}>
+                {SPENDING_WINDOWS.map((window) => (
+                  <option key={window} value={window} selected={window === '30d'}>
+                    {window}
+                  </option>
+                ))}
+              </select>
+            </label>
+          </p>
+          <div id={elementId('charts')} class="charts" />
         </div>
       </section>
     </>,

@@ -1,32 +1,27 @@
-import { formatSol, RENTAL_TERMS, type CredentialPage } from '@agent-rental/contract';
+import { formatSol, RENTAL_TERMS, type CredentialPage, type Spending } from '@agent-rental/contract';
 import { titleLine } from '../../words.js';
 import { element, momentOf } from '../elements.js';
-import { logIn } from '../session/log-in.js';
+import { respondTo } from '../events.js';
 import { find, say, work, type Session } from '../wallets.js';
+import { forecastWords } from './forecast.js';
 
-type Rental = CredentialPage['credentials'][number];
+/** A rental as the list of them has it. */
+export type Rental = CredentialPage['credentials'][number];
 
 const PAGE_SIZE = 24;
 
-/** Shows the rentals of a wallet, page by page, with links to the next steps. */
-export function showRentals(root: HTMLElement): void {
-  let showNext: (() => Promise<void>) | undefined;
-  logIn(root, {
-    failed: 'Your rentals cannot be shown.',
-    onSession: async (session) => {
-      let cursor: string | undefined;
-      showNext = async () => {
-        cursor = await showPage(root, session, cursor);
-      };
-      find(root, '#list').replaceChildren();
-      await showNext();
-      find(root, '#none').hidden = find(root, '#list').childElementCount > 0;
-      find(root, '#home-in').hidden = false;
-    },
-  });
-  find(root, '#more').addEventListener('click', () => {
-    if (showNext) work(root, 'There are more rentals, which cannot be shown.', showNext);
-  });
+/** Shows a wallet's rentals page by page, with their forecast and links to the next steps. */
+export async function showRentals(root: HTMLElement, session: Session, lastWeek: Spending): Promise<void> {
+  let cursor: string | undefined;
+  const showNext = async () => {
+    cursor = await showPage(root, session, cursor, lastWeek);
+  };
+  find(root, '#list').replaceChildren();
+  await showNext();
+  find(root, '#none').hidden = find(root, '#list').childElementCount > 0;
+  respondTo(find(root, '#more'), 'click', () =>
+    work(root, 'There are more rentals, which cannot be shown.', showNext),
+  );
 }
 
 /** Adds a page to the list, and gives the cursor of the next one; undefined where there is none. */
@@ -34,6 +29,7 @@ async function showPage(
   root: HTMLElement,
   session: Session,
   cursor: string | undefined,
+  lastWeek: Spending,
 ): Promise<string | undefined> {
   const query = {
     include: 'listing',
@@ -41,7 +37,7 @@ async function showPage(
     ...(cursor === undefined ? {} : { cursor }),
   } as const;
   const { credentials, total, next_cursor: next } = await session.client.listCredentials(query);
-  const cards = credentials.map(cardOf);
+  const cards = credentials.map((rental) => cardOf(rental, lastWeek));
   find(root, '#list').append(...cards);
   find(root, '#more').hidden = next === undefined;
   if (cursor !== undefined) cards[0]?.querySelector('a')?.focus();
@@ -49,9 +45,10 @@ async function showPage(
   return next;
 }
 
-function cardOf(rental: Rental): HTMLElement {
+function cardOf(rental: Rental, lastWeek: Spending): HTMLElement {
   const { listing_id: id, listing_title: title, rental_model: model, listing, update } = rental;
   const name = element('bdi', { text: titleLine(title) });
+  const forecast = forecastWords(rental, lastWeek, new Date());
   const links = [
     element('a', { href: `/dashboard/listings/${id}#try`, text: 'Run' }),
     ...(RENTAL_TERMS[model].isPrepaid
@@ -66,6 +63,7 @@ function cardOf(rental: Rental): HTMLElement {
     { class: 'card' },
     element('h3', {}, element('a', { href: `/dashboard/listings/${id}` }, name)),
     element('p', { text: stateOf(rental) }),
+    ...(forecast === undefined ? [] : [element('p', { text: forecast })]),
     ...(listing?.failing_since === undefined
       ? []
       : [
@@ -92,7 +90,7 @@ function cardOf(rental: Rental): HTMLElement {
 }
 
 /** The state of a rental, its end, and its balance. */
-function stateOf({
+export function stateOf({
   status,
   rental_model: model,
   expires_at: end,
