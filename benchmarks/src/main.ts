@@ -1,7 +1,18 @@
 import { readCommandLine } from '@agent-rental/test/support/command-line/options';
 import { report, reportText, type Suite } from './report.js';
 
-const SUITES = ['adapters', 'charges', 'growth', 'http', 'overload', 'replicas', 'runs', 'search', 'startup'];
+const SUITES = [
+  'adapters',
+  'charges',
+  'charts',
+  'growth',
+  'http',
+  'overload',
+  'replicas',
+  'runs',
+  'search',
+  'startup',
+];
 
 async function main(): Promise<number> {
   const { values, positionals } = readCommandLine({
