@@ -1,5 +1,5 @@
 import { findRunningPostgres } from '@agent-rental/server/testing';
-import { createClient } from '@agent-rental/sdk';
+import { createClient, type RentalClient } from '@agent-rental/sdk';
 import { createApiKey, rent } from '@agent-rental/sdk/solana';
 import { Pool } from 'pg';
 import type { Browser, Page } from 'playwright-core';
@@ -21,6 +21,8 @@ describe.runIf(browserPath !== undefined)('the first page of a wallet', () => {
   let renter: Participant;
   let creator: Participant;
   let agents: { used: string; low: string };
+  /** By an API key with a daily limit, which began two of the runs. */
+  let limited: RentalClient;
   /** The page where a key's question is answered. */
   let question: string;
   beforeAll(async () => {
@@ -45,7 +47,7 @@ describe.runIf(browserPath !== undefined)('the first page of a wallet', () => {
       const { key } = await createApiKey(renter.client, renter.signer, label, { policy });
       return createClient({ baseUrl: marketplace.dev.base_url, apiKey: key, retries: 0 });
     };
-    const limited = await clientOf('nightly', { max_day_lamports: DAY_LIMIT });
+    limited = await clientOf('nightly', { max_day_lamports: DAY_LIMIT });
     const asking = await clientOf('asking', { ask_above_lamports: PRICE - 1 });
     for (let run = 0; run < RUNS; run += 1) {
       const { client } = run < 2 ? { client: limited } : renter;
@@ -124,6 +126,20 @@ describe.runIf(browserPath !== undefined)('the first page of a wallet', () => {
     });
   });
 
+  test('is told of all runs of the wallet, and its API key of the runs that the key began [SVC-31]', async () => {
+    const { sum } = await renter.client.getSpending();
+    expect(sum).toEqual({
+      completed: RUNS + 1,
+      failed: 0,
+      undelivered: 0,
+      spent_lamports: (RUNS + 1) * PRICE,
+    });
+    const { sum: own, agents: ofKey } = await limited.getSpending({ window: '30d' });
+    expect(own).toEqual({ completed: 2, failed: 0, undelivered: 0, spent_lamports: 2 * PRICE });
+    expect(ofKey.map(({ listing_id: id }) => id)).toEqual([agents.used]);
+    await expect(limited.getAgentsStats()).rejects.toMatchObject({ status: 403 });
+  });
+
   test('says of a new wallet that there is nothing [SVC-31]', async () => {
     await visiting(await newParticipant(marketplace), async (page) => {
       for (const text of [
@@ -139,7 +155,7 @@ describe.runIf(browserPath !== undefined)('the first page of a wallet', () => {
     });
   });
 
-  test('shows what a service says as text, in lists, budgets and charts [SVC-17]', async () => {
+  test('shows foreign words as text, in lists, budgets and charts [SVC-17]', async () => {
     await visiting(renter, async (page) => {
       const swap = (path: string, from: string) =>
         page.route(path, async (route) => {

@@ -113,7 +113,7 @@ describe('the numbers of runs that a renter sees', () => {
     }
   });
 
-  it('forgets days before the window, and removes those that no window shows [SVC-31]', async () => {
+  it('forgets days before the window, and removes days that no window shows [SVC-31]', async () => {
     const { wallet, listings } = await history();
     const past = (days: number) =>
       sql`insert into renter_stats values (${wallet}, date_trunc('day', now(), 'UTC') - make_interval(days => ${days}),
@@ -146,7 +146,7 @@ describe('the numbers of runs that a renter sees', () => {
 });
 
 describe('the numbers of all agents of a creator', () => {
-  it('equal those of each agent, and are told to their creator alone [REG-140]', async () => {
+  it('are the sums of each agent, and are told to their creator alone [REG-140]', async () => {
     const { creator, listings, end } = await history();
     await end(0, 'completed');
     await end(0, 'failed');

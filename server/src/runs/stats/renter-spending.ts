@@ -11,7 +11,7 @@ import { daysOf, DAYS_BEFORE } from './stats-days.js';
 
 /** Ended runs of a renter and their cost, at the same cost however many there were. */
 export interface RenterSpending {
-  /** Counts the runs of a window: all of a wallet for its login, for an API key those that it began. */
+  /** Counts the runs of a window: all runs of a wallet for its login, the runs that it began for an API key. */
   read(owner: Owner, window: SpendingStatsWindow): Promise<SpendingAnswer>;
 }
 

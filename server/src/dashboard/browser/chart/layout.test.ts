@@ -49,7 +49,7 @@ describe('the layout of a chart', () => {
     expect(share.map(({ text }) => text)).toEqual(['0', '20', '40', '60', '80', '100']);
   });
 
-  it('draws what a fork took back below the zero', () => {
+  it('draws a negative value, as a fork may leave it, below the zero', () => {
     const { slots, grid } = layoutOf(chart([[-10], [20]], { unit: LAMPORTS }), 600);
     const zero = grid.find(({ text }) => text === '0')?.at ?? Number.NaN;
     expect(boxOf(slots[0]?.marks[0]).y).toBeCloseTo(zero);
@@ -70,7 +70,7 @@ describe('the layout of a chart', () => {
     expect(textsOf(30)).toEqual(['29']);
   });
 
-  it('ranks what has a value, each with a bar across and a label that fits', () => {
+  it('ranks the things with a value, each with a bar across and a label that fits', () => {
     const given = chart([[100], [0], [50]], { form: 'ranked' });
     const long = { label: 'x'.repeat(200), short: 'x'.repeat(200), values: [100] };
     const { slots, labels, inner } = layoutOf({ ...given, periods: [...given.periods, long] }, 300);

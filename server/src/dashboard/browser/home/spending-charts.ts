@@ -5,10 +5,10 @@ import { labelsOf } from '../chart/periods.js';
 import { runsFigure, successFigure } from '../chart/run-figures.js';
 import { LAMPORTS } from '../chart/units.js';
 
-/** Agents with a bar of their own. */
+/** The most agents with a bar. */
 const MOST_AGENTS = 8;
 
-/** Shows what a wallet's runs cost by day and by agent, and how the runs ended. */
+/** Shows the cost of a wallet's runs by day and by agent, and how the runs ended. */
 export function showSpending(place: HTMLElement, { series, agents }: Spending): void {
   const periods = series.map((period) => ({ ...period, ...labelsOf(period.started_at, 'day') }));
   const isCut = agents.length > MOST_AGENTS;

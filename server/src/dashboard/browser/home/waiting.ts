@@ -5,7 +5,7 @@ import { find, type Session } from '../wallets.js';
 import { stateOf, type Rental } from './rentals.js';
 
 const DAY_MS = 86_400_000;
-/** Rentals that end so soon are told, and those that ended so recently. */
+/** A rental is shown so long before its end, and so long after it. */
 const ENDS_WITHIN_MS = 7 * DAY_MS;
 const ENDED_WITHIN_MS = 30 * DAY_MS;
 /** Rentals that are looked at, of each kind: the newest. */
@@ -20,7 +20,7 @@ export async function showWaiting(root: HTMLElement, { client }: Session): Promi
     client.listCredentials({ status: 'expired', limit: MOST_ENDED }),
   ]);
   const now = Date.now();
-  // Those that ended a moment ago are in both lists.
+  // A rental that ended a moment ago is in both lists.
   const rentals = new Map([...current, ...ended].map((rental) => [rental.pda_address, rental]));
   const items = [
     ...approvals.map(questionItem),

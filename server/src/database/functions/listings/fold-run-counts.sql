@@ -1,5 +1,6 @@
--- Adds at most `most` differences to the counts of the listings' runs and to the creators' counts by hour and day and
--- the renters' by day. Gives their number. A completed run shows that its listing works. One at a time: `fold_deltas` has the lock.
+-- Adds at most `most` differences to the counts of the listings' runs. Adds them to the creators' counts by hour and day, and
+-- to the renters' by day. Gives their number. A completed run shows that its listing works. One at a time: `fold_deltas` has the
+-- lock.
 create or replace function fold_run_counts(most integer) returns integer language plpgsql
 set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
 declare
