@@ -18,7 +18,7 @@ export interface Layout {
   readonly inner: Box;
 }
 
-export interface Box {
+interface Box {
   readonly x: number;
   readonly y: number;
   readonly width: number;
