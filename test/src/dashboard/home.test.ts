@@ -94,7 +94,7 @@ describe.runIf(browserPath !== undefined)('the first page of a wallet', () => {
       const waiting = page.locator('#waiting li');
       const texts = await waiting.allTextContents();
       expect(texts).toHaveLength(3);
-      expect(texts[0]).toMatch(/^Answer: Up to 0\.00025 SOL\. One run of .*"asking" asks until /);
+      expect(texts[0]).toMatch(/^Answer: up to 0\.00025 SOL\. One run of .*, until /);
       expect(await waiting.first().getByRole('link').getAttribute('href')).toBe(question);
       const ofLow = waiting.filter({ hasText: 'too low, top it up.' });
       expect(await ofLow.getByRole('link', { name: /^Top up / }).getAttribute('href')).toBe(
