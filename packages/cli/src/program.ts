@@ -10,6 +10,7 @@ import { logsCommand } from './commands/logs.js';
 import { modelCommand } from './commands/model.js';
 import { checkCommand, publishCommand, updateCommand } from './commands/publish.js';
 import { rentCommand } from './commands/rent.js';
+import { answerCommand, reviewsCommand } from './commands/reviews.js';
 import { rollbackCommand } from './commands/rollback.js';
 import { rotateSecretCommand } from './commands/rotate-secret.js';
 import { runCommand } from './commands/run.js';
@@ -109,6 +110,20 @@ function addCreatorCommands(program: Command, environment: CliEnvironment): void
     .argument('[listing]', 'its id; default: the one of this folder')
     .option('--window <time>', '24h, 7d or 30d', '24h')
     .action((listing: string | undefined, options: object) => statsCommand(listing, options, environment));
+  withMarketplace(program.command('reviews'))
+    .description('show the reviews of a listing, and their answers')
+    .argument('[listing]', 'its id; default: the one of this folder')
+    .option('--limit <number>', 'number of the latest reviews', '20')
+    .action((listing: string | undefined, options: object) => reviewsCommand(listing, options, environment));
+  withMarketplace(program.command('answer'))
+    .description('answer a review of your listing, where everyone sees it')
+    .argument('<listing>', 'its id')
+    .argument('<reviewer>', 'the wallet that wrote the review')
+    .argument('[text]', 'the answer, in place of an earlier one')
+    .option('--remove', 'remove the answer')
+    .action((listing: string, reviewer: string, text: string | undefined, options: object) =>
+      answerCommand({ listing, reviewer, text }, options, environment),
+    );
   const states = {
     pause: 'take a listing off sale, until it is resumed',
     resume: 'put a paused listing back on sale',

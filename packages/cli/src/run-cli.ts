@@ -35,6 +35,7 @@ const CREATOR_COMMANDS: readonly string[] = [
   'rotate-secret',
   'logs',
   'stats',
+  'answer',
   'pause',
   'resume',
   'close',

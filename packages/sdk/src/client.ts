@@ -21,6 +21,7 @@ import {
   type Operation,
   type PinnedVersion,
   type Review,
+  type ReviewPage,
   type Run,
   type RunEvent,
   type RunningRun,
@@ -122,11 +123,11 @@ export interface RentalClient {
   getListing(id: string, options?: CallOptions & { version?: number | undefined }): Promise<Listing>;
   /** Reviews a listing that the caller has run; a second review replaces the first. */
   createReview(listingId: string, body: Body<'createReview'>, options?: CallOptions): Promise<Review>;
-  listReviews(
-    listingId: string,
-    query?: Query<'listReviews'>,
-    options?: CallOptions,
-  ): Promise<{ reviews: Review[]; total: number; limit: number; offset: number }>;
+  listReviews(listingId: string, query?: Query<'listReviews'>, options?: CallOptions): Promise<ReviewPage>;
+  /** Answers a review of an own listing, in place of an earlier answer. The reviewer is a wallet. */
+  answerReview(listingId: string, reviewer: string, text: string, options?: CallOptions): Promise<Review>;
+  /** Removes the answer to a review of an own listing; without an answer it changes nothing. */
+  deleteReviewAnswer(listingId: string, reviewer: string, options?: CallOptions): Promise<Review>;
   /** Sets the caller's name as a creator; null restores the shortened wallet address. */
   updateCreator(body: Body<'updateCreator'>, options?: CallOptions): Promise<Creator>;
   /** A page of the caller's rentals. Pass `next_cursor` of a page as `cursor` to get the next page. */
@@ -350,6 +351,10 @@ export function createClient(options: ClientOptions): RentalClient {
       call(operations.createReview, { params: { id }, body, repeatable: true, ...given }),
     listReviews: (id, query = {}, given = {}) =>
       call(operations.listReviews, { params: { id }, query: plain(query), ...given }),
+    answerReview: (id, reviewer, text, given = {}) =>
+      call(operations.answerReview, { params: { id, reviewer }, body: { text }, repeatable: true, ...given }),
+    deleteReviewAnswer: (id, reviewer, given = {}) =>
+      call(operations.deleteReviewAnswer, { params: { id, reviewer }, repeatable: true, ...given }),
     updateCreator: (body, given = {}) => call(operations.updateCreator, { body, repeatable: true, ...given }),
     listCredentials: (query = {}, given = {}) =>
       call(operations.listCredentials, { query: plain(query), ...given }),

@@ -113,13 +113,13 @@ function addPages(
   );
   app.get<{ Params: { listing_id: string } }>(LISTING_PAGE_PATH, { config }, async ({ params }, reply) => {
     const listing = await listings.detail(params.listing_id);
-    const { reviews: shown } = await reviews.list(listing.id, { limit: REVIEWS_SHOWN, offset: 0 });
+    const newest = await reviews.list(listing.id, { limit: REVIEWS_SHOWN, offset: 0 });
     const costs = await rentalCosts(listing.rental_model).catch(() => undefined);
     const sampleInput = await sampleInputOf(listing.input_schema).catch(() => undefined);
     return sendScriptedPage(reply, (nonce) =>
       listingPage({
         listing,
-        reviews: shown,
+        reviews: newest,
         costs,
         sampleInput,
         offersGuest,

@@ -142,6 +142,8 @@ export interface Database {
     completed_count: Generated<number>;
     rating_sum: Generated<number>;
     review_count: Generated<number>;
+    /** Reviews by rating, from one star to five. */
+    rating_counts: Generated<number[]>;
     /** The same of the reviews that rank. */
     ranked_rating_sum: Generated<number>;
     ranked_review_count: Generated<number>;
@@ -241,6 +243,9 @@ export interface Database {
     updated_at: Generated<Date>;
     /** Counts for the order by rating: its wallet has rented an agent of another creator, too. */
     ranks: Generated<boolean>;
+    /** Of the listing's creator. */
+    answer: Generated<string | null>;
+    answered_at: Generated<Date | null>;
   };
   agent_versions: {
     id: string;

@@ -28,6 +28,9 @@ async function differences(): Promise<unknown[]> {
       (select count(*) from reviews where listing_id = listings.id) from listings
     union all select 'rating_sum', id, rating_sum,
       (select coalesce(sum(rating), 0) from reviews where listing_id = listings.id) from listings
+    union all select 'rating_counts of ' || stars, id, rating_counts[stars],
+      (select count(*) from reviews where listing_id = listings.id and rating = stars)
+      from listings, generate_series(1, 5) as stars
     union all select 'ranked_review_count', id, ranked_review_count,
       (select count(*) from reviews where listing_id = id and ${rentedElsewhere(sql`reviewer`, sql`listings.creator`)}) from listings
     union all select 'ranked_rating_sum', id, ranked_rating_sum,

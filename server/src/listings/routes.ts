@@ -29,6 +29,12 @@ export function listingRoutes(
     reviews.put(params.id, principal.wallet, body),
   );
   addOperation(app, operations.listReviews, async ({ params, query }) => reviews.list(params.id, query));
+  addOperation(app, operations.answerReview, async ({ principal, params, body }) =>
+    reviews.answer(principal.wallet, params.id, params.reviewer, body.text),
+  );
+  addOperation(app, operations.deleteReviewAnswer, async ({ principal, params }) =>
+    reviews.answer(principal.wallet, params.id, params.reviewer, null),
+  );
   addOperation(app, operations.updateCreator, async ({ principal, body }) =>
     creators.update(principal.wallet, body),
   );

@@ -251,6 +251,25 @@ describe('a creator with the command line alone', () => {
       );
       await ok('update');
 
+      const reviewer = (await readKeypair(join(agent, 'renter.json'))).publicKey.toBase58();
+      await fetch(`${marketplace.dev.base_url}/v1/listings/${id}/reviews`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${await loginWith(join(agent, 'renter.json'))}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify({ rating: 2, comment: 'Slow.\nAnd plain.' }),
+      });
+      await ok('answer', id, reviewer, 'Faster now.');
+      expect(await ok('reviews')).toMatch(
+        /^1 reviews, 5 stars: 0, .*2 stars: 1, .*\n2 of 5, [-\d]+, \w+\n {2}Slow\.\n {2}And plain\.\n {2}Answer, [-\d]+:\n {4}Faster now\.\n$/,
+      );
+      await ok('answer', id, reviewer, '--remove');
+      expect(await ok('reviews')).not.toContain('Answer');
+      expect(await cli(agent, 'answer', id, reviewer)).toMatchObject({ code: 2 });
+      const others = await cli(agent, 'answer', id, reviewer, 'Mine.', '--wallet', 'renter.json');
+      expect(others).toMatchObject({ code: 1, stderr: expect.stringContaining('You have no such listing') });
+
       await ok('pause');
       expect(await run()).toMatchObject({
         code: 1,

@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { publishProgram, rentAgent } from '../support/agents/agents.js';
 import { accessibilityViolations, browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
-import { says, withWallet } from '../support/browser/wallet-page.js';
+import { logIn, says, withWallet } from '../support/browser/wallet-page.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 
@@ -57,6 +57,45 @@ describe.runIf(browserPath !== undefined)('on the page of a listing, a wallet of
     const { reviews } = await renter.client.listReviews(agent);
     expect(reviews).toMatchObject([{ rating: 4, reviewer: renter.signer.address }]);
     expect(await renter.client.getListing(agent)).toMatchObject({ rating: 4, review_count: 1 });
+  });
+
+  test('that created the agent answers its review, changes and removes the answer [LST-45] [SVC-30]', async () => {
+    const [creator, renter] = [await newParticipant(marketplace), await newParticipant(marketplace)];
+    const id = await publishProgram(marketplace, creator, 'return { n: 1 };');
+    await rentAgent(renter, id);
+    await renter.client.execute({ agent_id: id, task: 'Go.', input: {} });
+    await renter.client.createReview(id, { rating: 2, comment: HOSTILE });
+    const answers = async () =>
+      (await renter.client.listReviews(id)).reviews.map(({ answer }) => answer?.text);
+    const path = `/dashboard/creator/agents/${id}`;
+    await withWallet(browser, { marketplace, owner: creator, path }, async (page) => {
+      await logIn(page);
+      const review = page.locator('#review-list article');
+      expect(await review.innerText()).toContain("<script>document.title='taken'</script> It costs");
+      await review.getByLabel('Your answer to wallet').fill(`It is ${HOSTILE.slice(0, 100)}`);
+      await review.getByRole('button', { name: 'Answer', exact: true }).click();
+      await says(page, 'Your answer is published');
+      expect(await answers()).toEqual([expect.stringContaining("It is <script>document.title='taken'")]);
+      const shown = await page.context().newPage();
+      await shown.goto(new URL(`/dashboard/listings/${id}`, marketplace.dev.base_url).href);
+      await shown.getByText(/^Answer of the creator, [-\d]+$/).waitFor();
+      expect(await shown.locator('.answer').innerText()).toContain("It is <script>document.title='taken'");
+      expect(await shown.locator('.bars li').allInnerTexts()).toEqual(
+        ['5 stars', '4 stars', '3 stars', '2 stars', '1 star'].map((stars, index) =>
+          expect.stringMatching(new RegExp(`^${stars}\\s+${index === 3 ? 1 : 0}$`)),
+        ),
+      );
+      await review.getByLabel('Your answer to wallet').fill('Faster now.');
+      await review.getByRole('button', { name: 'Change the answer' }).click();
+      await expect.poll(answers).toEqual(['Faster now.']);
+      await review.getByRole('button', { name: 'Remove the answer' }).click();
+      await says(page, 'The answer was removed.');
+      await review.getByLabel('Your answer to wallet').fill(' ');
+      await review.getByRole('button', { name: 'Answer', exact: true }).click();
+      await says(page, 'The answer was not published. text: it has nothing to read.');
+      expect(await page.title()).not.toBe('taken');
+    });
+    expect(await answers()).toEqual([undefined]);
   });
 
   test.each(['light', 'dark', 'phone'] as const)(

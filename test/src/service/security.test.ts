@@ -141,6 +141,7 @@ beforeAll(async () => {
     file_id: String(file.body['file_id']),
     id: listing,
     listing_id: listing,
+    reviewer: owner.wallet.publicKey.toBase58(),
   };
   bearers = await badBearers(owner, revoked.key);
 });

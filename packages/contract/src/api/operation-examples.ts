@@ -29,6 +29,10 @@ const review = {
   created_at: '2026-01-05T10:00:00.000Z',
   updated_at: '2026-01-05T10:00:00.000Z',
 };
+const answered = {
+  ...review,
+  answer: { text: 'Thank you. It also reads scans now.', answered_at: '2026-01-06T08:00:00.000Z' },
+};
 const credential = {
   listing_id: listingId,
   rental_model: 'per_query',
@@ -203,8 +207,20 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
   listReviews: {
     params: { id: listingId },
     query: { limit: 10 },
-    response: { reviews: [review], total: 1, limit: 10, offset: 0 },
+    response: {
+      reviews: [answered],
+      total: 1,
+      rating_counts: { 1: 0, 2: 0, 3: 0, 4: 0, 5: 1 },
+      limit: 10,
+      offset: 0,
+    },
   },
+  answerReview: {
+    params: { id: listingId, reviewer: wallet },
+    body: { text: answered.answer.text },
+    response: answered,
+  },
+  deleteReviewAnswer: { params: { id: listingId, reviewer: wallet }, response: review },
   updateCreator: {
     body: { display_name: 'Ledger Works' },
     response: { ...creator, display_name: 'Ledger Works' },

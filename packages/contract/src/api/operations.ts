@@ -50,10 +50,16 @@ import {
   searchListingsResponse,
   updateCreatorBody,
 } from '../listings/listing.js';
-import { givenListingId } from '../primitives.js';
+import { givenListingId, walletAddress } from '../primitives.js';
 import { receiptQuery, signedReceipt } from '../runs/receipt.js';
 import { spending, spendingQuery } from '../runs/spending.js';
-import { createReviewBody, listReviewsQuery, listReviewsResponse, review } from '../listings/review.js';
+import {
+  answerReviewBody,
+  createReviewBody,
+  listReviewsQuery,
+  listReviewsResponse,
+  review,
+} from '../listings/review.js';
 import {
   deletedAgent,
   job,
@@ -274,6 +280,29 @@ export const operations = {
     query: listReviewsQuery,
     status: 200,
     response: listReviewsResponse,
+  }),
+  answerReview: define({
+    id: 'answerReview',
+    method: 'PUT',
+    path: '/v1/listings/:id/reviews/:reviewer/answer',
+    summary: 'Answer a review of an own listing, in place of an earlier answer',
+    auth: 'bearer',
+    scope: ['publish'],
+    params: z.object({ id: givenListingId, reviewer: walletAddress }),
+    body: answerReviewBody,
+    status: 200,
+    response: review,
+  }),
+  deleteReviewAnswer: define({
+    id: 'deleteReviewAnswer',
+    method: 'DELETE',
+    path: '/v1/listings/:id/reviews/:reviewer/answer',
+    summary: 'Remove the answer to a review of an own listing',
+    auth: 'bearer',
+    scope: ['publish'],
+    params: z.object({ id: givenListingId, reviewer: walletAddress }),
+    status: 200,
+    response: review,
   }),
   updateCreator: define({
     id: 'updateCreator',

@@ -24,6 +24,7 @@ create table listings (
   completed_count integer not null default 0,
   rating_sum integer not null default 0,
   review_count integer not null default 0,
+  rating_counts integer[] not null default '{0,0,0,0,0}',
   ranked_rating_sum integer not null default 0,
   ranked_review_count integer not null default 0,
   published_at timestamptz,
@@ -179,6 +180,9 @@ create table reviews (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   ranks boolean not null default false,
+  answer text,
+  answered_at timestamptz,
+  check ((answer is null) = (answered_at is null)),
   primary key (listing_id, reviewer)
 );
 create index reviews_newest on reviews (listing_id, updated_at desc, reviewer);

@@ -71,7 +71,8 @@ describe('a review', () => {
     expect(written).toMatchObject({ reviewer: wallet, rating: 4, comment: 'Found two of three.' });
     expect(await listings.detail(id)).toMatchObject({ rating: 4, review_count: 1 });
     const page = await reviews.list(id, { limit: 20, offset: 0 });
-    expect(page).toEqual({ reviews: [written], total: 1, limit: 20, offset: 0 });
+    const counts = { 1: 0, 2: 0, 3: 0, 4: 1, 5: 0 };
+    expect(page).toEqual({ reviews: [written], total: 1, rating_counts: counts, limit: 20, offset: 0 });
   });
 
   it('replaces the one that the wallet wrote before', async () => {
@@ -80,7 +81,9 @@ describe('a review', () => {
     const second = await reviews.put(id, wallet, { rating: 5 });
     expect(second).toMatchObject({ rating: 5, comment: null, created_at: first.created_at });
     expect(await listings.detail(id)).toMatchObject({ rating: 5, review_count: 1 });
-    expect((await reviews.list(id, { limit: 20, offset: 0 })).reviews).toEqual([second]);
+    const page = await reviews.list(id, { limit: 20, offset: 0 });
+    expect(page.reviews).toEqual([second]);
+    expect(page.rating_counts).toEqual({ 1: 0, 2: 0, 3: 0, 4: 0, 5: 1 });
   });
 
   it('needs more than a free first run [EXE-100]', async () => {
@@ -215,6 +218,55 @@ describe('a review', () => {
       seen.push(...page.reviews.map(({ reviewer }) => reviewer));
     }
     expect(seen).toEqual(wallets.toReversed());
+  });
+});
+
+describe('the answer to a review', () => {
+  const answerOf = async (id: string) =>
+    (await reviews.list(id, { limit: 20, offset: 0 })).reviews.map(({ answer }) => answer?.text);
+
+  it('is written, replaced and removed by the creator of the listing [LST-45]', async () => {
+    const { id, wallet, creator } = await reviewable();
+    await reviews.put(id, wallet, { rating: 2, comment: 'Slow.' });
+    const answered = await reviews.answer(creator, id, wallet, ' Faster\u202e now.\0\r\n ');
+    expect(answered).toMatchObject({ rating: 2, comment: 'Slow.', answer: { text: 'Faster now.' } });
+    await reviews.answer(creator, id, wallet, 'Twice as fast now.');
+    expect(await answerOf(id)).toEqual(['Twice as fast now.']);
+    expect(await reviews.answer(creator, id, wallet, null)).not.toHaveProperty('answer');
+    await reviews.answer(creator, id, wallet, null);
+    expect(await answerOf(id)).toEqual([undefined]);
+  });
+
+  it('is refused to all others, and of a wallet without a review [LST-45]', async () => {
+    const { id, wallet, creator } = await reviewable();
+    await reviews.put(id, wallet, { rating: 2 });
+    await reviews.answer(creator, id, wallet, 'Thank you.');
+    for (const other of [wallet, (await reviewable()).creator, newWallet()]) {
+      const refused = { code: 'listing_not_found' };
+      await expect(reviews.answer(other, id, wallet, 'Mine.')).rejects.toMatchObject(refused);
+      await expect(reviews.answer(other, id, wallet, null)).rejects.toMatchObject(refused);
+    }
+    expect(await answerOf(id)).toEqual(['Thank you.']);
+    await expect(reviews.answer(creator, id, newWallet(), 'To whom?')).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+
+  it.each([' ', '\u200b\n', '\0'])('of nothing to read is refused: %j', async (text) => {
+    const { id, wallet, creator } = await reviewable();
+    await reviews.put(id, wallet, { rating: 2 });
+    await expect(reviews.answer(creator, id, wallet, text)).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+    expect(await answerOf(id)).toEqual([undefined]);
+  });
+
+  it('ends with its review: a review in its place has none [LST-45]', async () => {
+    const { id, wallet, creator } = await reviewable();
+    await reviews.put(id, wallet, { rating: 2, comment: 'Slow.' });
+    await reviews.answer(creator, id, wallet, 'Faster now.');
+    expect(await reviews.put(id, wallet, { rating: 5, comment: 'Slow.' })).not.toHaveProperty('answer');
+    expect(await answerOf(id)).toEqual([undefined]);
   });
 });
 

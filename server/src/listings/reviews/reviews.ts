@@ -3,6 +3,7 @@ import {
   type createReviewBody,
   type listReviewsQuery,
   type Review,
+  type ReviewPage,
 } from '@agent-rental/contract';
 import { sql, type Selectable } from 'kysely';
 import type { z } from 'zod';
@@ -23,10 +24,14 @@ export interface Reviews {
    */
   put(listingId: string, reviewer: string, review: z.output<typeof createReviewBody>): Promise<Review>;
   /** @throws ApiError `invalid_listing_id` or `listing_not_found`. */
-  list(
-    listingId: string,
-    page: z.output<typeof listReviewsQuery>,
-  ): Promise<{ reviews: Review[]; total: number; limit: number; offset: number }>;
+  list(listingId: string, page: z.output<typeof listReviewsQuery>): Promise<ReviewPage>;
+  /**
+   * Writes the creator's answer to the review of a wallet, in place of an earlier one. Null removes it.
+   *
+   * @throws ApiError `invalid_listing_id`; `listing_not_found` for another creator's; `not_found` without such a
+   * review; `invalid_request` for a text with nothing to read.
+   */
+  answer(creator: string, listingId: string, reviewer: string, text: string | null): Promise<Review>;
 }
 
 export function createReviews(
@@ -72,9 +77,9 @@ export function createReviews(
       }
       const written = await db.transaction().execute(async (tx) => {
         // Reviews of one listing one after the other: the sum must see the rating that it replaces.
-        await tx
+        const { rating_counts: counts } = await tx
           .selectFrom('listings')
-          .select('id')
+          .select('rating_counts')
           .where('id', '=', listing.id)
           .forNoKeyUpdate()
           .executeTakeFirstOrThrow();
@@ -89,16 +94,21 @@ export function createReviews(
           .insertInto('reviews')
           .values({ listing_id: listing.id, reviewer, ...said })
           .onConflict((conflict) =>
-            conflict.columns(['listing_id', 'reviewer']).doUpdateSet({ ...said, updated_at: sql`now()` }),
+            // The answer was to the words before.
+            conflict
+              .columns(['listing_id', 'reviewer'])
+              .doUpdateSet({ ...said, updated_at: sql`now()`, answer: null, answered_at: null }),
           )
           .execute();
         const change = rating - (earlier?.rating ?? 0);
+        const byOne = (stars: number) => Number(stars === rating) - Number(stars === earlier?.rating);
         await tx
           .updateTable('listings')
           .set({
             rating_sum: sql`rating_sum + ${change}`,
             ranked_rating_sum: sql`ranked_rating_sum + ${earlier?.ranks === true ? change : 0}`,
             review_count: sql`review_count + ${earlier ? 0 : 1}`,
+            rating_counts: counts.map((count, index) => count + byOne(index + 1)),
           })
           .where('id', '=', listing.id)
           .execute();
@@ -110,9 +120,9 @@ export function createReviews(
 
     async list(listingId, { limit, offset }) {
       const { id } = await listings.find(listingId);
-      const { review_count } = await db
+      const { review_count, rating_counts } = await db
         .selectFrom('listings')
-        .select('review_count')
+        .select(['review_count', 'rating_counts'])
         .where('id', '=', id)
         .executeTakeFirstOrThrow();
       const rows = await reviewsOf(db, id)
@@ -121,7 +131,30 @@ export function createReviews(
         .limit(limit)
         .offset(offset)
         .execute();
-      return { reviews: rows.map(toReview), total: review_count, limit, offset };
+      const [one = 0, two = 0, three = 0, four = 0, five = 0] = rating_counts;
+      return {
+        reviews: rows.map(toReview),
+        total: review_count,
+        rating_counts: { 1: one, 2: two, 3: three, 4: four, 5: five },
+        limit,
+        offset,
+      };
+    },
+
+    async answer(creator, listingId, reviewer, text) {
+      const listing = await listings.find(listingId);
+      if (listing.creator !== creator) throw new ApiError('listing_not_found', 'You have no such listing.');
+      const answer = text === null ? null : cleanText(text);
+      if (answer === '') throw new ApiError('invalid_request', 'text: it has nothing to read.');
+      await db
+        .updateTable('reviews')
+        .set({ answer, answered_at: answer === null ? null : sql`now()` })
+        .where('listing_id', '=', listing.id)
+        .where('reviewer', '=', reviewer)
+        .execute();
+      const answered = await reviewsOf(db, listing.id).where('reviewer', '=', reviewer).executeTakeFirst();
+      if (!answered) throw new ApiError('not_found', 'That wallet has no review of this listing.');
+      return toReview(answered);
     },
   };
 }
@@ -143,5 +176,8 @@ function toReview(row: Selectable<Database['reviews']> & { paid_runs: number }):
     paid_runs: row.paid_runs,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
+    ...(row.answer === null || row.answered_at === null
+      ? {}
+      : { answer: { text: row.answer, answered_at: row.answered_at.toISOString() } }),
   };
 }

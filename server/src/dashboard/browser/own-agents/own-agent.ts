@@ -15,6 +15,7 @@ import { manifestInput, type ManifestInput } from '../publishing/manifest-input.
 import { offerPublication, showSecret } from '../publishing/publication.js';
 import type { ShownAgent } from './shown-agent.js';
 import { statsFacts } from './stats-facts.js';
+import { offerAnswers } from '../reviews/answers.js';
 
 const PAGE = 100;
 const TITLE_CHARACTERS = 120;
@@ -57,6 +58,8 @@ async function showAgent(root: HTMLElement, session: Session, manifest: Manifest
   offerVersions(shown);
   offerUpdate(shown);
   offerSale(shown);
+  find(root, '#reviews').hidden = isDraft;
+  if (!isDraft) await offerAnswers(root, session, id);
   respondTo(find(root, '#rotate'), 'click', () =>
     work(root, 'The secret was not replaced.', async () => {
       say(root, `${session.name} asks you to sign that the webhook secret is replaced. It pays nothing.`);

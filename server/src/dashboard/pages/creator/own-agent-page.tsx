@@ -10,6 +10,7 @@ const SECTIONS = [
   ['versions', 'Versions'],
   ['update', 'Update'],
   ['sale', 'Price and sale'],
+  ['reviews', 'Reviews'],
   ['secret', 'Webhook secret'],
 ] as const;
 
@@ -94,6 +95,19 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
         <div id={elementId('update-changes')} />
       </div>
       <SaleSection />
+      <div id={elementId('reviews')} hidden>
+        <h2>Reviews</h2>
+        <p>
+          Everyone sees your answer below the review. A renter who reviews again removes the answer with the
+          review.
+        </p>
+        <div id={elementId('review-list')} />
+        <p>
+          <button type="button" id={elementId('more-reviews')} hidden>
+            More reviews
+          </button>
+        </p>
+      </div>
       <h2 id="secret">Webhook secret</h2>
       <p>Of an agent at an endpoint. The old secret goes on signing, beside the new one, for 24 hours.</p>
       <p>

@@ -36,7 +36,13 @@ const REVIEW: Review = {
 const page = (listing: Partial<Listing>, review: Partial<Review> = {}) =>
   listingPage({
     listing: { ...LISTING, ...listing },
-    reviews: [{ ...REVIEW, ...review }],
+    reviews: {
+      reviews: [{ ...REVIEW, ...review }],
+      total: 7,
+      rating_counts: { 1: 0, 2: 0, 3: 1, 4: 2, 5: 4 },
+      limit: 1,
+      offset: 0,
+    },
     costs: undefined,
     sampleInput: undefined,
     offersGuest: true,
@@ -59,4 +65,21 @@ it.each([
 ] as const)('says whose first run is free: %s', (free_trial, words) => {
   expect(page({ free_trial })).toContain(words);
   expect(page({})).not.toContain('First run free');
+});
+
+it('shows how many reviews have each rating, and the answer as text', () => {
+  const html = page(
+    {},
+    { answer: { text: '<b>Thanks</b>\u202e!', answered_at: '2026-02-01T00:00:00.000Z' } },
+  );
+  const [, list = ''] = /<ul class="bars"[^>]*>(.*?)<\/ul>/.exec(html) ?? [];
+  expect(
+    list
+      .replaceAll(/<[^>]+>/g, ' ')
+      .replaceAll(/ +/g, ' ')
+      .trim(),
+  ).toBe('5 stars 4 4 stars 2 3 stars 1 2 stars 0 1 star 0');
+  expect(html).toContain('Answer of the creator, 2026-02-01');
+  expect(html).toContain('&lt;b>Thanks&lt;/b>!');
+  expect(page({})).not.toContain('Answer of the creator');
 });

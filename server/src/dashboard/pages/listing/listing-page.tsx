@@ -1,4 +1,4 @@
-import { formatSol, type Json, type Listing, type Review } from '@agent-rental/contract';
+import { formatSol, type Json, type Listing, type ReviewPage } from '@agent-rental/contract';
 import { runsOf } from '../../components/agent-card.js';
 import { AgentIcon } from '../../components/agent-icon.js';
 import { Rating } from '../../components/rating.js';
@@ -20,7 +20,8 @@ const DESCRIPTION_CHARACTERS = 4_000;
 /** The content of a listing's page. */
 export interface ListingPageContent {
   readonly listing: Listing;
-  readonly reviews: readonly Review[];
+  /** The newest ones. */
+  readonly reviews: ReviewPage;
   /** The costs of a rental beside its price; undefined while the chain cannot be asked. */
   readonly costs: RentalCosts | undefined;
   /** An input that the agent takes; undefined where none was found. */
@@ -88,7 +89,7 @@ export function listingPage(content: ListingPageContent): string {
         <h2 id="use">Use it</h2>
         <UseSection id={id} baseUrl={baseUrl} sampleInput={content.sampleInput} />
         <h2 id="reviews">Reviews</h2>
-        <Reviews reviews={reviews} count={listing.review_count} />
+        <Reviews page={reviews} />
         {status === 'closed' ? null : <ReviewSection listingId={id} chain={chain} />}
         <h2 id="details">Details</h2>
         <Details listing={listing} />
