@@ -77,6 +77,7 @@ function addCreatorCommands(program: Command, environment: CliEnvironment): void
     .action((options: object) => devCommand(options, environment));
   withMarketplace(program.command('publish'))
     .description('register the agent of this folder, and publish it on-chain')
+    .addHelpText('after', '\nreadme_file in agent.json names a Markdown file for the listing.')
     .option('--unverified', 'publish also if it could not be reached; renters see this')
     .action((options: object) => publishCommand(options, environment));
   withMarketplace(program.command('update'))

@@ -80,3 +80,6 @@ export const AGENT_CONTACT_MINUTES = 10;
 
 /** The most of a wallet's rentals, runs or own agents that a list counts. The `total` of a shorter list is exact. */
 export const COUNTED_FOR_TOTAL = { rentals: 150, runs: 1_000, agents: 200 } as const;
+
+/** The most bytes of a listing's README, in UTF-8. */
+export const README_MAX_BYTES = 20 * 1024;

@@ -22,7 +22,13 @@ import {
   type Authorization,
 } from '../identity/index.js';
 import { ownerOf } from '../access/owner.js';
-import { createCreators, createListingAddresses, createReviews, listingRoutes } from '../listings/index.js';
+import {
+  createCreators,
+  createListingAddresses,
+  createReadmes,
+  createReviews,
+  listingRoutes,
+} from '../listings/index.js';
 import { registrationRoutes, sampleInputOf } from '../registration/index.js';
 import { executionRoutes } from '../runs/index.js';
 import {
@@ -85,6 +91,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     listings: listingsAndFiles.listings,
     addresses: createListingAddresses(db),
     reviews,
+    readmes: createReadmes(db),
     baseUrl,
     network: config.network,
     programId: chain.programId.toBase58(),

@@ -19,7 +19,13 @@ import type { Chain, TestFunds } from '../chain/index.js';
 import { ApiError } from '../errors/api-error.js';
 import type { ServedPackages } from '../http/routes/packages.js';
 import { AuthorizationError, type Authorization } from '../identity/index.js';
-import type { createReviews, ListingAddresses, ListingService, PublishedListing } from '../listings/index.js';
+import type {
+  createReviews,
+  ListingAddresses,
+  ListingService,
+  PublishedListing,
+  Readmes,
+} from '../listings/index.js';
 import { approvalPage, approvalsPage } from './pages/approvals/approvals-page.js';
 import type { RentalCosts } from '../transactions/index.js';
 import { browsePage, usualSort, type BrowseQuery } from './pages/browse-page.js';
@@ -50,6 +56,7 @@ export interface DashboardDeps {
   listings: Pick<ListingService, 'find' | 'search' | 'detail' | 'ofCreator' | 'countCategories'>;
   addresses: ListingAddresses;
   reviews: Pick<ReturnType<typeof createReviews>, 'list'>;
+  readmes: Readmes;
   authorization: Pick<Authorization, 'read'>;
   baseUrl: () => string;
   network: 'localnet' | 'devnet' | 'mainnet';
@@ -88,6 +95,7 @@ function addPages(
   {
     listings,
     reviews,
+    readmes,
     rentalCosts,
     authorization,
     baseUrl,
@@ -116,9 +124,11 @@ function addPages(
     const newest = await reviews.list(listing.id, { limit: REVIEWS_SHOWN, offset: 0 });
     const costs = await rentalCosts(listing.rental_model).catch(() => undefined);
     const sampleInput = await sampleInputOf(listing.input_schema).catch(() => undefined);
+    const readmeHtml = listing.readme && (await readmes.htmlOf(listing.id, listing.readme));
     return sendScriptedPage(reply, (nonce) =>
       listingPage({
         listing,
+        readmeHtml,
         reviews: newest,
         costs,
         sampleInput,

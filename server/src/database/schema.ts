@@ -156,6 +156,8 @@ export interface Database {
     health_checks: Generated<boolean>;
     /** Whose first run is free: the creator's offer. */
     free_trial: Generated<'anyone' | 'renters' | null>;
+    /** Markdown of the creator. */
+    readme: Generated<string | null>;
     /** When it failed first, once it has failed for some days; null while it works. */
     failing_since: Generated<Date | null>;
     /** Since when search leaves it out, because it fails. */
@@ -247,6 +249,8 @@ export interface Database {
     answer: Generated<string | null>;
     answered_at: Generated<Date | null>;
   };
+  /** READMEs as HTML. */
+  listing_readmes: { listing_id: string; sha256: Buffer; html: string };
   agent_versions: {
     id: string;
     listing_id: string;

@@ -214,6 +214,7 @@ export function createListingService(repository: ListingRepository): ListingServ
         min_deposit_lamports: Number(row.min_deposit_lamports),
         input_schema: version.input_schema as Listing['input_schema'],
         output_schema: version.output_schema as Listing['output_schema'],
+        ...(row.readme === null ? {} : { readme: row.readme }),
         // A run that has succeeded verifies it.
         ...(row.unverified_at !== null && row.completed_count === 0
           ? { unverified_since: row.unverified_at.toISOString() }

@@ -6,12 +6,15 @@ const NEEDED = new Set(['\n', '\u200c', '\u200d']);
 
 /** Text that a user wrote for others to read: without characters that hide or reorder text, and trimmed. */
 export function cleanText(text: string): string {
-  return text
-    .replace(/\r\n?/g, '\n')
-    .replaceAll('\t', ' ')
-    .replace(HIDDEN, (character) => (NEEDED.has(character) ? character : ''))
-    .trim();
+  return text.replace(/\r\n?/g, '\n').replaceAll('\t', ' ').replace(HIDDEN, withoutUnneeded).trim();
 }
+
+/** Text without characters that hide or reorder text, otherwise as it is. */
+export function withoutHidden(text: string): string {
+  return text.replace(HIDDEN, withoutUnneeded);
+}
+
+const withoutUnneeded = (character: string) => (NEEDED.has(character) ? character : '');
 
 /** The same on one line. */
 export function cleanLine(text: string): string {

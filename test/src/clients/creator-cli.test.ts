@@ -206,12 +206,19 @@ describe('a creator with the command line alone', () => {
       expect(await ok('update')).toContain('Nothing has changed');
       await edit('"Kept agent"', '"Songs"');
       await edit('You are paid after we have received it.', 'La la.');
+      await writeFile(join(agent, 'README.md'), '# Songs\n');
+      await edit('"system_prompt_file"', '"readme_file": "README.md", "system_prompt_file"');
       expect(await ok('update')).toContain(`Updated ${id}: terms.`);
       expect(await ok('update')).toContain('Nothing has changed');
       const page = await fetch(`${marketplace.dev.base_url}/v1/listings/${id}`, {
         headers: { authorization: `Bearer ${await loginWith(join(agent, 'renter.json'))}` },
       });
-      expect(await page.json()).toMatchObject({ title: 'Songs', sample_output: ['La la.'], version: 2 });
+      expect(await page.json()).toMatchObject({
+        title: 'Songs',
+        sample_output: ['La la.'],
+        readme: '# Songs',
+        version: 2,
+      });
       const changed = JSON.parse((await run()).stdout) as { output: string; cost_lamports: number };
       expect(changed).toMatchObject({
         cost_lamports: 500_000,

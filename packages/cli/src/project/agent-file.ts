@@ -14,19 +14,22 @@ export interface AgentProject {
 }
 
 /**
- * Reads `agent.json`: the manifest's fields, the terms in `listing`, and `system_prompt_file` with the name of the prompt's
- * file.
+ * Reads `agent.json`: the manifest's fields, the terms in `listing`, and the names of the prompt's and
+ * the README's file in `system_prompt_file` and `readme_file`.
  *
  * @throws CommandError with the wrong file and its fault.
  */
 export function readAgentProject(folder: string): AgentProject {
   const given = parseObject(read(folder, AGENT_FILE), AGENT_FILE);
-  const { system_prompt_file: file, $schema: _, ...rest } = given;
+  const { system_prompt_file: promptFile, readme_file: readmeFile, $schema: _, ...rest } = given;
   let body: Record<string, unknown> = rest;
-  if (file !== undefined) {
-    if (typeof file !== 'string')
-      throw new CommandError(`system_prompt_file in ${AGENT_FILE} names no file.`);
-    body = { ...rest, system_prompt: read(folder, file).trim() };
+  if (promptFile !== undefined) {
+    body = { ...body, system_prompt: readNamed(folder, promptFile, 'system_prompt_file') };
+  }
+  if (readmeFile !== undefined) {
+    const readme = readNamed(folder, readmeFile, 'readme_file');
+    if (body['listing'] === undefined) throw new CommandError('readme_file needs the terms in "listing".');
+    body = { ...body, listing: { ...Object(body['listing']), readme } };
   }
   const { body: whole, isFilled } = completeConnected(body);
   return {
@@ -35,6 +38,12 @@ export function readAgentProject(folder: string): AgentProject {
       ? ['model: set to self_hosted at entrypoint_url; the marketplace does not use it for a connected agent']
       : [],
   };
+}
+
+/** The text of a file that a field of `agent.json` names. */
+function readNamed(folder: string, file: unknown, field: string): string {
+  if (typeof file !== 'string') throw new CommandError(`${field} in ${AGENT_FILE} names no file.`);
+  return read(folder, file).trim();
 }
 
 function read(folder: string, file: string): string {

@@ -27,7 +27,7 @@ export function digestOf({ body }: AgentProject): string {
 
 /**
  * The folder's `listing` without the price, in the form of an update; empty without a `listing`. Without a rate the
- * marketplace's default applies.
+ * marketplace's default applies, and without a README the listing has none.
  */
 export function saidOfListing({ body }: AgentProject): Record<string, unknown> {
   if (body['listing'] === undefined) return {};
@@ -37,7 +37,7 @@ export function saidOfListing({ body }: AgentProject): Record<string, unknown> {
     min_deposit_lamports: ___,
     ...said
   } = Object(body['listing']) as Record<string, unknown>;
-  return { runs_per_minute: null, ...said };
+  return { runs_per_minute: null, readme: null, ...said };
 }
 
 /** Digest of {@link saidOfListing}. It differs if the listing differs from the last sent one. */

@@ -67,6 +67,8 @@ export const listing = listingSummary
     min_deposit_lamports: lamports,
     input_schema: jsonObject,
     output_schema: jsonObject,
+    /** Markdown that the creator wrote for people. Absent without one. */
+    readme: z.string().optional(),
     /** Number of the shown version, from 1. Absent from servers that do not number versions. */
     version: z.int().min(1).optional(),
     /**

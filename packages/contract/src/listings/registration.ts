@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { README_MAX_BYTES } from '../limits.js';
 import {
   freeTrial,
   jsonObject,
@@ -11,6 +12,14 @@ import {
 
 /** Price limits that the on-chain program enforces, in lamports. */
 export const PRICE_LAMPORTS = { min: 1_000, max: 1_000_000_000_000_000 } as const;
+
+/** The README of a listing: Markdown, which the listing's page shows as safe HTML without images. */
+const readme = z
+  .string()
+  .max(README_MAX_BYTES, { abort: true })
+  .refine((text) => new TextEncoder().encode(text).length <= README_MAX_BYTES, {
+    error: `has more than ${README_MAX_BYTES} bytes`,
+  });
 
 /** Terms of the listing, which the creator gives beside the manifest. */
 export const listingTerms = z
@@ -26,16 +35,22 @@ export const listingTerms = z
     health_checks: z.boolean().optional(),
     /** True: the first run of each wallet is free and needs no rental. `renters`: of wallets that rent from another creator. */
     free_trial: freeTrial.optional(),
+    /** Markdown for the listing's page, at most 20 KB. It is no part of a version and is not on-chain. */
+    readme: readme.optional(),
   })
   .meta({ id: 'ListingTerms' });
 export type ListingTerms = z.infer<typeof listingTerms>;
 
 /**
- * Changes of a listing's terms. Absent terms stay. A null `runs_per_minute` restores the service's default.
+ * Changes of a listing's terms. Absent terms stay. A null `runs_per_minute` restores the service's default, and
+ * a null `readme` removes it.
  */
 export const listingChanges = listingTerms
   .partial()
-  .extend({ runs_per_minute: listingTerms.shape.runs_per_minute.nullable() })
+  .extend({
+    runs_per_minute: listingTerms.shape.runs_per_minute.nullable(),
+    readme: listingTerms.shape.readme.nullable(),
+  })
   .meta({ id: 'ListingChanges' });
 export type ListingChanges = z.infer<typeof listingChanges>;
 

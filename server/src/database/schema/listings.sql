@@ -42,6 +42,7 @@ create table listings (
   failing_since timestamptz,
   hidden_since timestamptz,
   free_trial text check (free_trial in ('anyone', 'renters')),
+  readme text,
   check (status = 'draft'
     or rental_model is not null and price_lamports is not null and min_deposit_lamports is not null
     and published_at is not null)
@@ -50,6 +51,13 @@ create index listings_creator_list on listings (creator, published_at, id) where
 create index listings_drafts on listings (updated_at) where status = 'draft';
 create index listings_of_creator on listings (creator, created_at, id);
 create index listings_review_pending on listings (created_at) where review_state = 'pending';
+
+-- The HTML of a listing's README, made once of the text with this digest.
+create table listing_readmes (
+  listing_id text primary key references listings (id) on delete cascade,
+  sha256 bytea not null,
+  html text not null
+);
 
 create table agent_versions (
   id uuid primary key,

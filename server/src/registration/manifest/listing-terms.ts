@@ -23,6 +23,7 @@ export type ListingColumns = Partial<
     | 'sample_problem'
     | 'health_checks'
     | 'free_trial'
+    | 'readme'
   >
 >;
 
@@ -77,6 +78,7 @@ export function listingColumns(changes: ListingChanges, present?: DraftRow): Lis
     ...(output === undefined ? {} : { sample_output: JSON.stringify(output), sample_problem: null }),
     ...(changes.health_checks === undefined ? {} : { health_checks: changes.health_checks }),
     ...(changes.free_trial === undefined ? {} : { free_trial: storedTrial(changes.free_trial) }),
+    ...(changes.readme === undefined ? {} : { readme: changes.readme?.trim() || null }),
     ...(terms ? termColumns(terms) : {}),
   };
 }

@@ -21,6 +21,7 @@ const FIELDS = {
   'listing.sample_input': '{"text": "An invoice."}',
   'listing.sample_output': 'EUR 12',
   'listing.free_trial': '',
+  'listing.readme': '',
 };
 
 const typed = (over: Partial<Record<keyof typeof FIELDS, string>> = {}, rest: Partial<TypedAgent> = {}) =>
@@ -66,9 +67,9 @@ describe('the form of an agent', () => {
   });
 
   it('offers a free first run to renters alone [SVC-30]', () => {
-    const { body, faults } = typed({ 'listing.free_trial': 'renters' });
+    const { body, faults } = typed({ 'listing.free_trial': 'renters', 'listing.readme': '# Clerk' });
     expect(faults).toEqual([]);
-    expect(body).toMatchObject({ listing: { free_trial: 'renters' } });
+    expect(body).toMatchObject({ listing: { free_trial: 'renters', readme: '# Clerk' } });
   });
 
   it('says everything that is wrong, each once, by its path [SVC-30]', () => {
@@ -101,8 +102,9 @@ describe('a manifest file', () => {
     expect(faults).toEqual([]);
     expect(body).toEqual({ ...manifest, listing, model_key: 'other-key' });
     const { system_prompt: _, ...without } = manifest;
-    const told = documentOf(JSON.stringify({ ...without, system_prompt_file: 'prompt.md' }), '').faults;
-    expect(told.map(({ path }) => path)).toEqual(['system_prompt_file', 'system_prompt']);
+    const files = { system_prompt_file: 'prompt.md', readme_file: 'README.md' };
+    const told = documentOf(JSON.stringify({ ...without, ...files }), '').faults;
+    expect(told.map(({ path }) => path)).toEqual(['system_prompt_file', 'readme_file', 'system_prompt']);
   });
 });
 

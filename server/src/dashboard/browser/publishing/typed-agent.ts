@@ -60,16 +60,15 @@ export function documentOf(text: string, key: string): Draft {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return { body: {}, faults: [{ path: '', message: 'It is not a JSON object, as a manifest is.' }] };
   }
-  const { system_prompt_file: file, ...fields } = body as Record<string, unknown>;
-  const faults =
+  const { system_prompt_file: prompt, readme_file: readme, ...fields } = body as Record<string, unknown>;
+  const faults = [
+    { path: 'system_prompt_file', file: prompt, member: 'system_prompt' },
+    { path: 'readme_file', file: readme, member: 'listing.readme' },
+  ].flatMap(({ path, file, member }) =>
     file === undefined
       ? []
-      : [
-          {
-            path: 'system_prompt_file',
-            message: 'is read by the command line alone: put the text into system_prompt',
-          },
-        ];
+      : [{ path, message: `is read by the command line alone: put the text into ${member}` }],
+  );
   return withFaults({ ...fields, ...(key === '' ? {} : { model_key: key }) }, faults);
 }
 

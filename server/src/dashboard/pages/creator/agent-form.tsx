@@ -1,4 +1,10 @@
-import { CATEGORIES, MODEL_PROVIDERS, TIMEOUT_SECONDS, TOOL_SCOPES } from '@agent-rental/contract';
+import {
+  CATEGORIES,
+  MODEL_PROVIDERS,
+  README_MAX_BYTES,
+  TIMEOUT_SECONDS,
+  TOOL_SCOPES,
+} from '@agent-rental/contract';
 import { TermsFields } from './terms-fields.js';
 import { elementId } from '../../element-ids.js';
 
@@ -32,6 +38,10 @@ export function AgentForm() {
         <label>
           Description: its task, its input and its result
           <textarea data-path="description" rows={4} maxLength={4000} />
+        </label>
+        <label>
+          README in Markdown, for people who read the listing’s page; it may be empty
+          <textarea data-path="listing.readme" rows={6} maxLength={README_MAX_BYTES} />
         </label>
       </fieldset>
       <fieldset>

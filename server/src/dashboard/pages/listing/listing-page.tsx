@@ -20,6 +20,8 @@ const DESCRIPTION_CHARACTERS = 4_000;
 /** The content of a listing's page. */
 export interface ListingPageContent {
   readonly listing: Listing;
+  /** Safe HTML of its README. */
+  readonly readmeHtml?: string | undefined;
   /** The newest ones. */
   readonly reviews: ReviewPage;
   /** The costs of a rental beside its price; undefined while the chain cannot be asked. */
@@ -74,6 +76,9 @@ export function listingPage(content: ListingPageContent): string {
         <p>
           <Words text={description} characters={DESCRIPTION_CHARACTERS} />
         </p>
+        {content.readmeHtml === undefined ? null : (
+          <div class="readme" dir="auto" dangerouslySetInnerHTML={{ __html: content.readmeHtml }} />
+        )}
         <h3>{listing.sample_output.length > 1 ? 'Sample outputs' : 'Sample output'}</h3>
         {listing.sample_output.map((sample, index) => (
           <Sample key={index} text={sample} number={index + 1} />
