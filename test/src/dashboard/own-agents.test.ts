@@ -62,6 +62,9 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
     await publish(owner.client, owner.signer, id, { unverified: true });
     return { owner, id, manifest };
   };
+  /** Opens a tab of the page of one agent. */
+  const openTab = (page: Page, name: string) =>
+    page.getByRole('navigation', { name: 'This agent' }).getByRole('link', { name, exact: true }).click();
   const fact = (page: Page, term: string) =>
     page
       .locator('#agent-facts dt', { hasText: term })
@@ -138,6 +141,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
       pageOf(id),
       async (page, wallet) => {
         await logIn(page);
+        await openTab(page, 'Update');
         await page.getByLabel('Manifest', { exact: true }).fill(JSON.stringify({ ...next, description: 7 }));
         await page.getByRole('button', { name: 'Send this version' }).click();
         await says(page, 'It was not updated. See the faults of the manifest');
@@ -151,6 +155,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
         expect(await fact(page, 'Version')).toBe('2');
         expect(await fact(page, 'Price')).toBe('0.0005 SOL per task');
         expect(await fact(page, 'Title')).toBe('Renamed');
+        await openTab(page, 'Versions');
         await page.getByRole('button', { name: 'Compare' }).click();
         await says(page, 'See below how version 2 differs from version 1');
         const changes = page.locator('#version-changes');
@@ -175,6 +180,90 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
     expect(listing.output_schema).toEqual(manifest.output_schema);
   });
 
+  test('edits today’s values, sees the changes, and then sends them [SVC-30]', async () => {
+    const { owner, id, manifest } = await listed({ description: `Line one.\n${SCRIPT}` });
+    await visiting(
+      `${pageOf(id)}?tab=update`,
+      async (page) => {
+        await logIn(page);
+        const form = page.locator('#edit-form');
+        const description = form.getByLabel('Description');
+        expect(await description.inputValue()).toBe(`Line one.\n${SCRIPT}`);
+        expect(await form.getByLabel('Sample output 1').inputValue()).toBe('An answer.');
+        const send = page.getByRole('button', { name: 'Send these changes' });
+        const show = page.getByRole('button', { name: 'Show the changes' });
+        await show.click();
+        await says(page, 'Nothing is changed.');
+        expect(await send.isHidden()).toBe(true);
+        await form.getByLabel('JSON Schema of the output').fill('{');
+        await show.click();
+        await says(page, 'Something is wrong: see beside the field.');
+        await form.getByLabel('JSON Schema of the output').fill('{ "type": "string" }');
+        await description.fill('Another line.');
+        await form.getByLabel('README in Markdown').fill('# Read *me*');
+        await show.click();
+        await says(page, 'See the changes below the form');
+        const changes = page.locator('#edit-changes');
+        expect(await changes.locator('h3').allTextContents()).toEqual(['description', 'listing.readme']);
+        expect(await changes.locator('del').allTextContents()).toEqual(['- Line one.', `- ${SCRIPT}`, '- ']);
+        expect(await changes.locator('ins').allTextContents()).toEqual(['+ Another line.', '+ # Read *me*']);
+        expect((await owner.client.getListing(id)).description).not.toBe('Another line.');
+        // A further change is to be seen before it is sent.
+        await form.getByLabel('Title', { exact: true }).fill('Renamed');
+        expect(await send.isHidden()).toBe(true);
+        await show.click();
+        await send.click();
+        await says(page, 'Updated: the next run runs the new version.');
+        expect(await fact(page, 'Title')).toBe('Renamed');
+        expect(await page.title()).not.toBe('taken');
+      },
+      { owner },
+    );
+    expect(await owner.client.getListing(id)).toMatchObject({
+      version: 2,
+      title: 'Renamed',
+      description: 'Another line.',
+      readme: '# Read *me*',
+      output_schema: manifest.output_schema,
+      sample_output: ['An answer.'],
+    });
+  });
+
+  test('moves between tabs without losing a text; the address, the browser’s back and a reload keep the tab [SVC-30]', async () => {
+    const { owner, id } = versioned;
+    await visiting(
+      pageOf(id),
+      async (page) => {
+        await logIn(page);
+        const shown = () =>
+          page
+            .locator('[data-panel]')
+            .evaluateAll((all) =>
+              all.filter((one) => !(one as HTMLElement).hidden).map((one) => one.getAttribute('data-panel')),
+            );
+        const current = () => page.locator('#tabs [aria-current=page]').allTextContents();
+        expect([await shown(), await current()]).toEqual([['statistics'], ['Statistics']]);
+        await openTab(page, 'Update');
+        await page.getByLabel('Manifest', { exact: true }).fill('A text that is not sent.');
+        await openTab(page, 'Reviews');
+        expect([await shown(), await current()]).toEqual([['reviews'], ['Reviews']]);
+        await page.goBack();
+        expect([await shown(), await current()]).toEqual([['update'], ['Update']]);
+        expect(await page.getByLabel('Manifest', { exact: true }).inputValue()).toBe(
+          'A text that is not sent.',
+        );
+        await page.reload();
+        await logIn(page);
+        await expect.poll(shown).toEqual(['update']);
+        expect(new URL(page.url()).search).toBe('?tab=update');
+        await page.goto(new URL(`${pageOf(id)}?tab=%3Cscript%3E`, marketplace.dev.base_url).href);
+        await logIn(page);
+        await expect.poll(shown).toEqual(['statistics']);
+      },
+      { owner },
+    );
+  });
+
   test('changes a price, pauses, resumes and closes for ever [SVC-30]', async () => {
     const { owner, id } = await listed();
     const statusOf = async () => (await owner.client.getListing(id)).status;
@@ -182,6 +271,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
       pageOf(id),
       async (page, wallet) => {
         await logIn(page);
+        await openTab(page, 'Price and sale');
         const price = page.locator('#price-form').getByLabel('Price in SOL');
         await price.fill('nothing');
         await page.getByRole('button', { name: 'Change the price' }).click();
@@ -278,9 +368,14 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
           await says(page, 'It was not registered.');
         }
         if (name === 'one agent') {
+          await openTab(page, 'Versions');
           await page.getByRole('button', { name: 'Compare' }).click();
           await says(page, 'See below how version 2 differs');
+          expect(await accessibilityViolations(page)).toEqual([]);
+          await openTab(page, 'Update');
           await page.getByLabel('Manifest', { exact: true }).fill('{}');
+          await page.getByLabel('Title', { exact: true }).fill('A new title');
+          await page.getByRole('button', { name: 'Show the changes' }).click();
         }
         await page.locator('details').evaluateAll((all) => all.map((one) => one.setAttribute('open', '')));
         const folder = process.env['SCREENSHOTS'];
@@ -308,6 +403,8 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
         };
         await press('Log in with Test wallet');
         await says(page, 'Logged in as');
+        await page.getByRole('link', { name: 'Price and sale' }).focus();
+        await page.keyboard.press('Enter');
         await press('Pause');
         await says(page, 'It is paused');
         await press('Resume');

@@ -67,7 +67,7 @@ describe.runIf(browserPath !== undefined)('on the page of a listing, a wallet of
     await renter.client.createReview(id, { rating: 2, comment: HOSTILE });
     const answers = async () =>
       (await renter.client.listReviews(id)).reviews.map(({ answer }) => answer?.text);
-    const path = `/dashboard/creator/agents/${id}`;
+    const path = `/dashboard/creator/agents/${id}?tab=reviews`;
     await withWallet(browser, { marketplace, owner: creator, path }, async (page) => {
       await logIn(page);
       const review = page.locator('#review-list article');

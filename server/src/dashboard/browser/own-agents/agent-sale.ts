@@ -12,7 +12,6 @@ const typedSol = (lamports: number) => formatSol(lamports).replace(' SOL', '');
 /** Changes the price of a published agent, pauses, resumes and closes it: each is a transaction that the wallet signs. */
 export function offerSale({ root, session, agent, listing, refresh }: ShownAgent): void {
   const { listing_id: id, status } = agent;
-  find(root, '#sale').hidden = listing === undefined || status === 'closed';
   if (listing === undefined) return;
   const { client, signer } = session;
   const isPrepaid = RENTAL_TERMS[listing.rental_model].isPrepaid;

@@ -22,8 +22,7 @@ type OnChain = Parameters<typeof update>[3];
 
 /** Takes the next version of an agent as a manifest, shows its changes, and sends it with the wallet's signature. */
 export function offerUpdate(shown: ShownAgent): void {
-  const { root, agent, manifest } = shown;
-  find(root, '#update').hidden = agent.status === 'closed';
+  const { root, manifest } = shown;
   const form = findForm(root, '#update-form');
   manifest.whenChanged(() => compare(shown, manifest.read()));
   respondTo(form, 'submit', () =>
@@ -52,15 +51,28 @@ function compare({ root, listing }: ShownAgent, { body }: Draft): void {
 
 /** Sends a version and its listing members. @returns the violations that the marketplace found */
 async function send(shown: ShownAgent, { body }: Draft): Promise<readonly Violation[]> {
-  const { root, session, agent } = shown;
   const { listing: terms, ...fields } = body;
-  const said = agent.status === 'draft' ? terms : saidOf(terms);
+  const said = shown.agent.status === 'draft' ? terms : saidOf(terms);
   const removed = OPTIONAL_MANIFEST_FIELDS.filter((name) => fields[name] === undefined);
   const changes = {
     ...Object.fromEntries(removed.map((name) => [name, null])),
     ...fields,
     ...(said === undefined ? {} : { listing: said }),
   };
+  return sendChanges(shown, changes, priceChange(shown, terms));
+}
+
+/**
+ * Sends changes of an agent, follows their job, and makes the on-chain changes.
+ *
+ * @returns the violations that the marketplace found
+ */
+export async function sendChanges(
+  shown: ShownAgent,
+  changes: Readonly<Record<string, unknown>>,
+  onChain: OnChain,
+): Promise<readonly Violation[]> {
+  const { root, session, agent } = shown;
   say(root, `${session.name} asks you to sign the new version. It pays nothing.`);
   const answer = await updateAgent(session.client, session.signer, agent.listing_id, changes as never);
   showSecret(root, answer.webhook_secret);
@@ -71,7 +83,7 @@ async function send(shown: ShownAgent, { body }: Draft): Promise<readonly Violat
       element('p', { class: 'note' }, `Renters who call it as it was may be refused: ${reasons}`),
     );
   }
-  return settleUpdate(shown, answer.job_id, priceChange(shown, terms));
+  return settleUpdate(shown, answer.job_id, onChain);
 }
 
 /**

@@ -15,7 +15,6 @@ const MOST_VERSIONS = 200;
 export function offerVersions(shown: ShownAgent): void {
   const { root, session, agent, listing, refresh } = shown;
   const latest = listing?.version ?? 1;
-  find(root, '#versions').hidden = listing === undefined || latest < 2;
   if (listing === undefined) return;
   const id = agent.listing_id;
   const { client } = session;

@@ -8,6 +8,8 @@ import { offerSale } from './agent-sale.js';
 import { offerUpdate } from './agent-update.js';
 import { offerVersions } from './agent-versions.js';
 import { agentProblems, amountsOf, priceWords } from './agent-words.js';
+import { offerEdit } from './edit-agent.js';
+import { offerTabs } from './tabs.js';
 import { element, facts, words } from '../markup.js';
 import { respondTo } from '../events.js';
 import { findSelect } from '../fields.js';
@@ -57,8 +59,9 @@ async function showAgent(root: HTMLElement, session: Session, manifest: Manifest
   await showStatistics(shown);
   offerVersions(shown);
   offerUpdate(shown);
+  offerEdit(shown);
   offerSale(shown);
-  find(root, '#reviews').hidden = isDraft;
+  offerTabs(root, (tab) => isOffered(tab, shown));
   if (!isDraft) await offerAnswers(root, session, id);
   respondTo(find(root, '#rotate'), 'click', () =>
     work(root, 'The secret was not replaced.', async () => {
@@ -68,6 +71,23 @@ async function showAgent(root: HTMLElement, session: Session, manifest: Manifest
       say(root, 'The secret was replaced. Copy the new one now: it is not shown again.');
     }),
   );
+}
+
+/** Whether a tab has anything to show of an agent in its state. */
+function isOffered(tab: string, { agent: { status }, listing }: ShownAgent): boolean {
+  const isDraft = status === 'draft';
+  switch (tab) {
+    case 'versions':
+      return !isDraft && (listing?.version ?? 1) > 1;
+    case 'update':
+      return status !== 'closed';
+    case 'sale':
+      return !isDraft && status !== 'closed';
+    case 'reviews':
+      return !isDraft;
+    default:
+      return true;
+  }
 }
 
 /** An own agent, by its id: the list of them alone has drafts, too. @throws Error where there is none. */

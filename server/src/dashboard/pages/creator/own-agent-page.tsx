@@ -1,11 +1,12 @@
 import { OWN_AGENT_PAGE_PATH, STATS_WINDOWS } from '@agent-rental/contract';
+import { EditForm } from './edit-form.js';
 import { ManifestFields } from './manifest-fields.js';
 import { PublicationSection, SecretSection } from './publication-section.js';
 import { renderWalletPage, type WalletPageContext } from './wallet-page.js';
 import { elementId } from '../../element-ids.js';
 
-/** The parts of the page, in their order. */
-const SECTIONS = [
+/** The tabs of the page, in their order. The script shows one at a time, by `?tab=` of the address. */
+const TABS = [
   ['statistics', 'Statistics'],
   ['versions', 'Versions'],
   ['update', 'Update'],
@@ -30,13 +31,6 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
     },
     context,
     <>
-      <nav class="sections" aria-label="On this page">
-        {SECTIONS.map(([section, name]) => (
-          <a key={section} href={`#${section}`}>
-            {name}
-          </a>
-        ))}
-      </nav>
       <dl class="facts" id={elementId('agent-facts')} />
       <SecretSection />
       <PublicationSection />
@@ -45,7 +39,14 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
           Delete this draft
         </button>
       </p>
-      <div id="statistics">
+      <nav class="sections" aria-label="This agent" id={elementId('tabs')}>
+        {TABS.map(([tab, name]) => (
+          <a key={tab} href={`?tab=${tab}`} data-tab={tab}>
+            {name}
+          </a>
+        ))}
+      </nav>
+      <div data-panel="statistics">
         <h2>Statistics</h2>
         <p class="row">
           <label>
@@ -62,7 +63,7 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
         <dl class="facts" id={elementId('stats-facts')} />
         <div id={elementId('charts')} class="charts" />
       </div>
-      <div id={elementId('versions')} hidden>
+      <div data-panel="versions">
         <h2>Versions</h2>
         <form id={elementId('compare')}>
           <label>
@@ -80,8 +81,10 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
         </form>
         <div id={elementId('version-changes')} />
       </div>
-      <div id={elementId('update')} hidden>
+      <div data-panel="update">
         <h2>Update it</h2>
+        <EditForm />
+        <h3>By a manifest</h3>
         <p>
           The whole manifest, as it is to be from now on. Its fields apply to every renter’s next run, and
           price and terms of a <code>listing</code> in it, too.
@@ -95,7 +98,7 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
         <div id={elementId('update-changes')} />
       </div>
       <SaleSection />
-      <div id={elementId('reviews')} hidden>
+      <div data-panel="reviews">
         <h2>Reviews</h2>
         <p>
           Everyone sees your answer below the review. A renter who reviews again removes the answer with the
@@ -108,13 +111,15 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
           </button>
         </p>
       </div>
-      <h2 id="secret">Webhook secret</h2>
-      <p>Of an agent at an endpoint. The old secret goes on signing, beside the new one, for 24 hours.</p>
-      <p>
-        <button type="button" id={elementId('rotate')}>
-          Replace the webhook secret
-        </button>
-      </p>
+      <div data-panel="secret">
+        <h2>Webhook secret</h2>
+        <p>Of an agent at an endpoint. The old secret goes on signing, beside the new one, for 24 hours.</p>
+        <p>
+          <button type="button" id={elementId('rotate')}>
+            Replace the webhook secret
+          </button>
+        </p>
+      </div>
     </>,
   );
 }
@@ -122,7 +127,7 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
 /** The part for on-chain changes. */
 function SaleSection() {
   return (
-    <div id={elementId('sale')} hidden>
+    <div data-panel="sale">
       <h2>Price</h2>
       <form id={elementId('price-form')} noValidate>
         <label>
