@@ -25,6 +25,7 @@ import { ownerOf } from '../access/owner.js';
 import {
   createCreators,
   createListingAddresses,
+  createPublicVersions,
   createReadmes,
   createReviews,
   listingRoutes,
@@ -92,6 +93,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     addresses: createListingAddresses(db),
     reviews,
     readmes: createReadmes(db),
+    versionsOf: createPublicVersions(db),
     baseUrl,
     network: config.network,
     programId: chain.programId.toBase58(),

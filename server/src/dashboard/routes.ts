@@ -23,6 +23,7 @@ import type {
   createReviews,
   ListingAddresses,
   ListingService,
+  PublicVersion,
   PublishedListing,
   Readmes,
 } from '../listings/index.js';
@@ -57,6 +58,7 @@ export interface DashboardDeps {
   addresses: ListingAddresses;
   reviews: Pick<ReturnType<typeof createReviews>, 'list'>;
   readmes: Readmes;
+  versionsOf: (listingId: string) => Promise<PublicVersion[]>;
   authorization: Pick<Authorization, 'read'>;
   baseUrl: () => string;
   network: 'localnet' | 'devnet' | 'mainnet';
@@ -96,6 +98,7 @@ function addPages(
     listings,
     reviews,
     readmes,
+    versionsOf,
     rentalCosts,
     authorization,
     baseUrl,
@@ -122,12 +125,14 @@ function addPages(
   app.get<{ Params: { listing_id: string } }>(LISTING_PAGE_PATH, { config }, async ({ params }, reply) => {
     const listing = await listings.detail(params.listing_id);
     const newest = await reviews.list(listing.id, { limit: REVIEWS_SHOWN, offset: 0 });
+    const versions = await versionsOf(listing.id);
     const costs = await rentalCosts(listing.rental_model).catch(() => undefined);
     const sampleInput = await sampleInputOf(listing.input_schema).catch(() => undefined);
     const readmeHtml = listing.readme && (await readmes.htmlOf(listing.id, listing.readme));
     return sendScriptedPage(reply, (nonce) =>
       listingPage({
         listing,
+        versions,
         readmeHtml,
         reviews: newest,
         costs,

@@ -270,6 +270,8 @@ export interface Database {
     category: Generated<string[] | null>;
     /** The change for renters of the version before; null for a first one. */
     change_kind: Generated<VersionChange['kind'] | null>;
+    /** Of a breaking change, each with its place in the schemas. */
+    change_reasons: Generated<string[] | null>;
     created_at: Generated<Date>;
   };
   /** The version that a wallet, or one of its API keys, runs. An empty key is the wallet. */

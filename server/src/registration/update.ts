@@ -65,6 +65,7 @@ export async function validateUpdate(deps: RegistrationDeps, update: AgentUpdate
     const versionId = randomUUID();
     const part = carryOver(base, privatePartOf(manifest, { manifest: whole, ...secretsOf(base, update) }));
     const metadataUri = await deps.store.putJson(publicPart(manifest, whole, part.salt));
+    const change = versionChange(own.version, manifest);
     const ended = await repository.completeUpdate(update.jobId, {
       wallet: update.wallet,
       listingId: update.listingId,
@@ -74,7 +75,8 @@ export async function validateUpdate(deps: RegistrationDeps, update: AgentUpdate
         listing_id: update.listingId,
         ...versionColumns(manifest),
         metadata_uri: metadataUri,
-        change_kind: versionChange(own.version, manifest).kind,
+        change_kind: change.kind,
+        change_reasons: change.reasons,
         private_part: sealPrivatePart(keys, versionId, part),
       },
       present: own.listing,

@@ -129,7 +129,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
     expect(withoutNonce(await html(earner)).replaceAll(earner, other)).toBe(withoutNonce(await html(other)));
   });
 
-  test('updates an agent, sees the differences of two versions, and goes back [SVC-30]', async () => {
+  test('updates an agent, sees the differences of two versions, and goes back [SVC-30] [LST-47]', async () => {
     const { owner, id, manifest } = await listed({ description: `Line one.\n${SCRIPT}\nLine \u202ethree.` });
     const next = {
       ...manifest,
@@ -174,6 +174,15 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
         expect(await page.title()).not.toBe('taken');
       },
       { owner },
+    );
+    const answer = await fetch(new URL(`/dashboard/listings/${id}`, marketplace.dev.base_url));
+    const [, versions = ''] = /<h2 id="versions">(.*?)<\/table>/s.exec(await answer.text()) ?? [];
+    const day = '\\d{4}-\\d\\d-\\d\\d';
+    // Version 2 is a narrower output, and version 3 goes back: longer outputs than those of version 2 may come.
+    expect(versions.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')).toMatch(
+      new RegExp(
+        `3 ${day} Breaking for some .* output_schema.maxLength has changed 2 ${day} Compatible: .* 1 ${day} First version`,
+      ),
     );
     const listing = await owner.client.getListing(id);
     expect(listing).toMatchObject({ version: 3, title: 'Renamed', price_lamports: 2 * PRICE });

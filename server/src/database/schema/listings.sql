@@ -72,7 +72,8 @@ create table agent_versions (
   category text[],
   number integer,
   replaced_at timestamptz,
-  change_kind text
+  change_kind text,
+  change_reasons text[]
 );
 create index agent_versions_listing on agent_versions (listing_id, created_at);
 create unique index agent_versions_number on agent_versions (listing_id, number);

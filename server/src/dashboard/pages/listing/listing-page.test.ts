@@ -1,5 +1,6 @@
 import type { Listing, Review } from '@agent-rental/contract';
 import { expect, it } from 'vitest';
+import type { PublicVersion } from '../../../listings/index.js';
 import { listingPage } from './listing-page.js';
 
 const WALLET = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
@@ -33,6 +34,15 @@ const REVIEW: Review = {
   created_at: LISTING.published_at,
   updated_at: LISTING.published_at,
 };
+const VERSIONS: readonly PublicVersion[] = [
+  {
+    number: 3,
+    createdAt: new Date('2026-03-01'),
+    change: { kind: 'breaking', reasons: ['<b>input_schema</b>.required: \u202ex'] },
+  },
+  { number: 2, createdAt: new Date('2026-02-01'), change: { kind: 'compatible', reasons: [] } },
+  { number: 1, createdAt: new Date('2026-01-05'), change: null },
+];
 const page = (listing: Partial<Listing>, review: Partial<Review> = {}) =>
   listingPage({
     listing: { ...LISTING, ...listing },
@@ -43,6 +53,7 @@ const page = (listing: Partial<Listing>, review: Partial<Review> = {}) =>
       limit: 1,
       offset: 0,
     },
+    versions: VERSIONS,
     costs: undefined,
     sampleInput: undefined,
     offersGuest: true,
@@ -82,4 +93,19 @@ it('shows how many reviews have each rating, and the answer as text', () => {
   expect(html).toContain('Answer of the creator, 2026-02-01');
   expect(html).toContain('&lt;b>Thanks&lt;/b>!');
   expect(page({})).not.toContain('Answer of the creator');
+});
+
+it('says of each version its day, and what it changed, as text [LST-47]', () => {
+  const [, rows = ''] = /id="versions">.*?<tbody>(.*?)<\/tbody>/s.exec(page({})) ?? [];
+  const cells = rows.split('</tr>').map((row) =>
+    row
+      .replaceAll(/<[^>]+>/g, ' ')
+      .replaceAll(/ +/g, ' ')
+      .trim(),
+  );
+  expect(cells.slice(0, 3)).toEqual([
+    '3 2026-03-01 Breaking for some who call it as it was &lt;b>input_schema&lt;/b>.required: x',
+    '2 2026-02-01 Compatible: it takes and gives what the one before did',
+    '1 2026-01-05 First version',
+  ]);
 });

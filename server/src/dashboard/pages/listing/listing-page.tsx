@@ -2,6 +2,7 @@ import { formatSol, type Json, type Listing, type ReviewPage } from '@agent-rent
 import { runsOf } from '../../components/agent-card.js';
 import { AgentIcon } from '../../components/agent-icon.js';
 import { Rating } from '../../components/rating.js';
+import type { PublicVersion } from '../../../listings/index.js';
 import type { RentalCosts } from '../../../transactions/index.js';
 import { titleLine, Words } from '../creator-words.js';
 import { renderPage } from '../page.js';
@@ -13,6 +14,7 @@ import { Offer } from './offer.js';
 import { ReviewSection } from './review-section.js';
 import { Reviews } from './reviews.js';
 import { Sample } from './sample.js';
+import { Versions } from './versions.js';
 import { UseSection } from './use-section.js';
 
 const DESCRIPTION_CHARACTERS = 4_000;
@@ -20,6 +22,8 @@ const DESCRIPTION_CHARACTERS = 4_000;
 /** The content of a listing's page. */
 export interface ListingPageContent {
   readonly listing: Listing;
+  /** The latest ones. */
+  readonly versions: readonly PublicVersion[];
   /** Safe HTML of its README. */
   readonly readmeHtml?: string | undefined;
   /** The newest ones. */
@@ -43,6 +47,7 @@ const SECTIONS = [
   ['input', 'Input'],
   ['use', 'Use it'],
   ['reviews', 'Reviews'],
+  ['versions', 'Versions'],
   ['details', 'Details'],
 ] as const;
 
@@ -96,6 +101,8 @@ export function listingPage(content: ListingPageContent): string {
         <h2 id="reviews">Reviews</h2>
         <Reviews page={reviews} />
         {status === 'closed' ? null : <ReviewSection listingId={id} chain={chain} />}
+        <h2 id="versions">Versions</h2>
+        <Versions versions={content.versions} />
         <h2 id="details">Details</h2>
         <Details listing={listing} />
       </div>

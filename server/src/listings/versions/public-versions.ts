@@ -1,0 +1,38 @@
+import type { VersionChange } from '@agent-rental/contract';
+import type { Db } from '../../database/connection.js';
+
+/** A version of a listing that runs or has run on sale. */
+export interface PublicVersion {
+  readonly number: number;
+  /** When it was made. */
+  readonly createdAt: Date;
+  /** What it changed for renters of the version before; null for the first one. */
+  readonly change: VersionChange | null;
+}
+
+/** Versions that are shown at most: the latest ones. */
+const MOST_VERSIONS = 10;
+
+/** Gives the latest versions of a published listing, the newest first. */
+export function createPublicVersions(db: Db): (listingId: string) => Promise<PublicVersion[]> {
+  return async (listingId) => {
+    const rows = await db
+      .selectFrom('agent_versions')
+      .innerJoin('listings', 'listings.id', 'agent_versions.listing_id')
+      .select(['number', 'agent_versions.created_at', 'change_kind', 'change_reasons'])
+      .where('agent_versions.listing_id', '=', listingId)
+      .where('number', 'is not', null)
+      // As everywhere: a version that neither runs nor was ever replaced was never approved.
+      .where(({ eb, or, ref }) =>
+        or([eb('agent_versions.id', '=', ref('listings.version_id')), eb('replaced_at', 'is not', null)]),
+      )
+      .orderBy('number', 'desc')
+      .limit(MOST_VERSIONS)
+      .execute();
+    return rows.map(({ number, created_at, change_kind: kind, change_reasons: reasons }) => ({
+      number: number ?? 1,
+      createdAt: created_at,
+      change: kind === null ? null : { kind, reasons: reasons ?? [] },
+    }));
+  };
+}
