@@ -7,26 +7,28 @@ const REASON_CHARACTERS = 300;
 /** The latest versions of an agent, and what each one changed for its renters. */
 export function Versions({ versions }: { versions: readonly PublicVersion[] }) {
   return (
-    <table class="wide">
-      <thead>
-        <tr>
-          <th scope="col">Version</th>
-          <th scope="col">Day</th>
-          <th scope="col">Change</th>
-        </tr>
-      </thead>
-      <tbody>
-        {versions.map((version) => (
-          <tr key={version.number}>
-            <td>{version.number}</td>
-            <td>{version.createdAt.toISOString().slice(0, 10)}</td>
-            <td>
-              <Change version={version} />
-            </td>
+    <div class="scroll versions" tabIndex={0} role="region" aria-label="Versions">
+      <table class="wide">
+        <thead>
+          <tr>
+            <th scope="col">Version</th>
+            <th scope="col">Day</th>
+            <th scope="col">Change</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {versions.map((version) => (
+            <tr key={version.number}>
+              <td>{version.number}</td>
+              <td>{version.createdAt.toISOString().slice(0, 10)}</td>
+              <td>
+                <Change version={version} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
