@@ -33,6 +33,7 @@ export const ELEMENT_IDS = [
   'earned',
   'earnings',
   'edit-changes',
+  'edit-fields',
   'edit-form',
   'edit-send',
   'edit-wrong',

@@ -5,7 +5,6 @@ type Token = ReturnType<MarkdownIt['parse']>[number];
 
 /** Longest HTML of a text: an empty table of many columns is far longer than its Markdown. */
 const MOST_CHARACTERS = 200_000;
-const LONGEST_NUMBER = 9;
 
 /** The elements without attributes, by the tag of their token. Headings go below the page's own. */
 const ELEMENTS: Readonly<Record<string, string>> = {
@@ -115,10 +114,9 @@ function linkTo(address: string | null): string | undefined {
 
 /** The number of the first item of a list, where it is another than 1. */
 function startOf(token: Token): string {
-  const start = String(token.attrGet('start') ?? '');
-  return token.tag === 'ol' && /^\d+$/.test(start) && start.length <= LONGEST_NUMBER
-    ? ` start="${start}"`
-    : '';
+  // Typed as a text, and a number at run time.
+  const start: unknown = token.attrGet('start');
+  return token.tag === 'ol' && /^\d{1,9}$/.test(String(start)) ? ` start="${String(start)}"` : '';
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

@@ -74,7 +74,7 @@ export async function sendChanges(
 ): Promise<readonly Violation[]> {
   const { root, session, agent } = shown;
   say(root, `${session.name} asks you to sign the new version. It pays nothing.`);
-  const answer = await updateAgent(session.client, session.signer, agent.listing_id, changes as never);
+  const answer = await updateAgent(session.client, session.signer, agent.listing_id, changes);
   showSecret(root, answer.webhook_secret);
   const { change } = answer;
   if (change?.kind === 'breaking') {

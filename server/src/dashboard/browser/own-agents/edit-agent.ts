@@ -28,7 +28,7 @@ export function offerEdit(shown: ShownAgent): void {
   };
   forget();
   // What was shown is what is sent: another change is to be seen first.
-  form.oninput = forget;
+  respondTo(find(root, '#edit-fields'), 'input', forget);
   respondTo(form, 'submit', () => {
     forget();
     const edited = editedAgent(today, typedFields(form));

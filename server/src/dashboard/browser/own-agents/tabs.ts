@@ -1,5 +1,8 @@
 import { find } from '../wallets.js';
 
+/** Ends the listeners of an earlier call. */
+let listening = new AbortController();
+
 /**
  * Shows one panel of the page at a time: the one that `?tab=` of the address names, else the first. The links of the
  * other panels change the address without loading the page, so that typed text stays.
@@ -21,15 +24,19 @@ export function offerTabs(root: HTMLElement, isOffered: (tab: string) => boolean
       if (panel) panel.hidden = link !== chosen;
     }
   };
+  listening.abort();
+  listening = new AbortController();
+  const { signal } = listening;
   for (const link of tabs) {
-    link.onclick = (event) => {
+    const onClick = (event: MouseEvent) => {
       // With a key held, the browser opens another tab or window of its own.
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       history.pushState(null, '', `?tab=${nameOf(link)}`);
       show();
     };
+    link.addEventListener('click', onClick, { signal });
   }
-  window.onpopstate = show;
+  window.addEventListener('popstate', show, { signal });
   show();
 }
