@@ -38,8 +38,8 @@ export function createReadmes(db: Db, renderer: MarkdownRenderer = createMarkdow
         .executeTakeFirst();
       if (kept) return kept.html;
       const key = `${listingId} ${sha256.toString('hex')}`;
-      const begun = rendering.get(key);
-      if (begun) return begun;
+      const present = rendering.get(key);
+      if (present) return present;
       if (renderer.waiting >= MOST_WAITING) return undefined;
       const rendered = renderAndKeep(listingId, sha256, markdown).finally(() => rendering.delete(key));
       rendering.set(key, rendered);

@@ -53,7 +53,7 @@ test('a README is on the listing and its page, as safe HTML; it is changed and r
 });
 
 test('the public part of an agent, and so its address, is the same with a README [LST-46]', async () => {
-  const { job_id: jobId } = await owner.client.registerAgent(agentWith('A text of its own kind.'));
+  const { job_id: jobId } = await owner.client.registerAgent(agentWith('A text for people.'));
   const id = (await jobEnd(owner.client, jobId)).result?.listing_id ?? '';
   await publish(owner.client, owner.signer, id, { unverified: true });
   const { metadata_uri: uri } = await owner.client.getListing(id);
@@ -61,7 +61,7 @@ test('the public part of an agent, and so its address, is the same with a README
   expect(answer.status).toBe(200);
   const text = await answer.text();
   expect(text).toContain('Answers in text.');
-  expect(text).not.toContain('A text of its own kind.');
+  expect(text).not.toContain('A text for people.');
 });
 
 test.each([

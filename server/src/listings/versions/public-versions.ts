@@ -6,7 +6,7 @@ export interface PublicVersion {
   readonly number: number;
   /** When it was made. */
   readonly createdAt: Date;
-  /** What it changed for renters of the version before; null for the first one. */
+  /** The change for renters of the version before; null for the first one. */
   readonly change: VersionChange | null;
 }
 

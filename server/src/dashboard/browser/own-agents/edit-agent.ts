@@ -27,7 +27,7 @@ export function offerEdit(shown: ShownAgent): void {
     place.replaceChildren();
   };
   forget();
-  // What was shown is what is sent: another change is to be seen first.
+  // The shown changes are sent: a further change is to be seen first.
   respondTo(find(root, '#edit-fields'), 'input', forget);
   respondTo(form, 'submit', () => {
     forget();

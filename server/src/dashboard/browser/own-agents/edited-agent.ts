@@ -5,7 +5,7 @@ import { changesBetween, type FieldChange } from './public-changes.js';
 /** The fields of the form that have a value today, by the path of the request's member. */
 type Texts = ReadonlyMap<string, string>;
 
-/** What a creator changed in the form. */
+/** The changes of a creator in the form. */
 export interface Edited {
   /** The body of the update, with the changed members alone. */
   readonly body: Readonly<Record<string, unknown>>;

@@ -29,7 +29,7 @@ export function offerTabs(root: HTMLElement, isOffered: (tab: string) => boolean
   const { signal } = listening;
   for (const link of tabs) {
     const onClick = (event: MouseEvent) => {
-      // With a key held, the browser opens another tab or window of its own.
+      // With a key held, the browser opens another tab or window.
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       history.pushState(null, '', `?tab=${nameOf(link)}`);

@@ -95,7 +95,7 @@ it('shows how many reviews have each rating, and the answer as text', () => {
   expect(page({})).not.toContain('Answer of the creator');
 });
 
-it('says of each version its day, and what it changed, as text [LST-47]', () => {
+it('says of each version its day and its change, as text [LST-47]', () => {
   const [, rows = ''] = /id="versions">.*?<tbody>(.*?)<\/tbody>/s.exec(page({})) ?? [];
   const cells = rows.split('</tr>').map((row) =>
     row
@@ -105,7 +105,7 @@ it('says of each version its day, and what it changed, as text [LST-47]', () => 
   );
   expect(cells.slice(0, 3)).toEqual([
     '3 2026-03-01 Breaking for some who call it as it was &lt;b>input_schema&lt;/b>.required: x',
-    '2 2026-02-01 Compatible: it takes and gives what the one before did',
+    '2 2026-02-01 Compatible with the version before',
     '1 2026-01-05 First version',
   ]);
 });

@@ -34,7 +34,7 @@ export function Versions({ versions }: { versions: readonly PublicVersion[] }) {
 
 function Change({ version: { number, change } }: { version: PublicVersion }) {
   if (change === null) return <>{number === 1 ? 'First version' : 'Not compared'}</>;
-  if (change.kind === 'compatible') return <>Compatible: it takes and gives what the one before did</>;
+  if (change.kind === 'compatible') return <>Compatible with the version before</>;
   const left = change.reasons.length - MOST_REASONS;
   return (
     <>
