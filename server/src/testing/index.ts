@@ -44,6 +44,7 @@ export {
   newWallet,
 } from './rows.js';
 export { rowsRead } from './rows-read.js';
+export { SAMPLE_LISTING, SAMPLE_REVIEW, samplePages } from './sample-pages.js';
 export { startSigningService, type SigningService } from './signing-service.js';
 export { schemaViolations } from '../platform/json-schema/compile.js';
 export { publishedListing } from './tasks.js';

@@ -123,6 +123,7 @@ describe.runIf(browserPath !== undefined)('on the page for publishing, a wallet 
       // A lost secret is replaced on the agent's page.
       await page.getByRole('link', { name: 'Manage it' }).click();
       await logIn(page);
+      await page.getByRole('link', { name: 'Webhook secret' }).click();
       await page.getByRole('button', { name: 'Replace the webhook secret' }).click();
       await says(page, 'The secret was replaced.');
       const replaced = (await page.getByLabel('The webhook secret').textContent()) ?? '';

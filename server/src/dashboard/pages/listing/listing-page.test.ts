@@ -1,39 +1,9 @@
 import type { Listing, Review } from '@agent-rental/contract';
 import { expect, it } from 'vitest';
 import type { PublicVersion } from '../../../listings/index.js';
+import { SAMPLE_LISTING, SAMPLE_REVIEW } from '../../../testing/sample-pages.js';
 import { listingPage } from './listing-page.js';
 
-const WALLET = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
-const LISTING: Listing = {
-  id: 'clerk-aaaaaa',
-  title: 'Clerk',
-  description: 'Files papers.',
-  category: ['legal'],
-  rental_model: 'per_query',
-  price_sol: 0.001,
-  price_lamports: 1_000_000,
-  min_deposit_lamports: 1_000_000,
-  run_count: 3,
-  success_rate: 1,
-  creator: { id: WALLET, display_name: 'Ledger Works', listing_count: 1 },
-  rating: 5,
-  review_count: 1,
-  last_updated: '2026-01-05T10:00:00.000Z',
-  published_at: '2026-01-05T10:00:00.000Z',
-  sample_output: ['Filed.'],
-  status: 'active',
-  on_chain_address: WALLET,
-  metadata_uri: 'ipfs://test',
-  input_schema: {},
-  output_schema: {},
-};
-const REVIEW: Review = {
-  reviewer: WALLET,
-  rating: 5,
-  comment: null,
-  created_at: LISTING.published_at,
-  updated_at: LISTING.published_at,
-};
 const VERSIONS: readonly PublicVersion[] = [
   {
     number: 3,
@@ -45,9 +15,9 @@ const VERSIONS: readonly PublicVersion[] = [
 ];
 const page = (listing: Partial<Listing>, review: Partial<Review> = {}) =>
   listingPage({
-    listing: { ...LISTING, ...listing },
+    listing: { ...SAMPLE_LISTING, ...listing },
     reviews: {
-      reviews: [{ ...REVIEW, ...review }],
+      reviews: [{ ...SAMPLE_REVIEW, ...review }],
       total: 7,
       rating_counts: { 1: 0, 2: 0, 3: 1, 4: 2, 5: 4 },
       limit: 1,

@@ -1,0 +1,53 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import pixelmatch from 'pixelmatch';
+import { PNG } from 'pngjs';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { browserPath, openBrowser } from '../support/browser/browser.js';
+import { takePictures } from '../support/browser/pictures.js';
+
+/** `LOOKS=write` writes the pictures anew. */
+const FOLDER = fileURLToPath(new URL('../../looks/', import.meta.url));
+const MUST_WRITE = process.env['LOOKS'] === 'write';
+/** A word that moved by a line is more than this; an edge that is drawn a little differently is less. */
+const MOST_DIFFERENT = 0.002;
+
+describe.runIf(browserPath !== undefined)('the pages', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  test(
+    'look as their pictures in test/looks, in light, dark and on a phone [SVC-17]',
+    { timeout: 180_000 },
+    async (context) => {
+      const different: string[] = [];
+      if (MUST_WRITE) await mkdir(FOLDER, { recursive: true });
+      for await (const { name, png } of takePictures(browser)) {
+        const file = `${FOLDER}${name}.png`;
+        if (MUST_WRITE) {
+          await writeFile(file, png);
+          continue;
+        }
+        const share = differenceOf(await readFile(file), png);
+        // Another browser or other fonts draw each letter differently: there is nothing to compare.
+        context.skip(name.startsWith('probe-') && share > 0, 'This machine draws text differently.');
+        if (share <= MOST_DIFFERENT) continue;
+        await writeFile(`${FOLDER}${name}.new.png`, png);
+        different.push(`${name}: ${(share * 100).toFixed(2)} %, see test/looks/${name}.new.png`);
+      }
+      expect(different, 'where the change is meant, LOOKS=write takes the pictures anew').toEqual([]);
+    },
+  );
+});
+
+/** The share of pixels that differ; 1 for another size. */
+function differenceOf(before: Buffer, after: Buffer): number {
+  const [old, now] = [PNG.sync.read(before), PNG.sync.read(after)];
+  const { width, height } = old;
+  if (width !== now.width || height !== now.height) return 1;
+  return pixelmatch(old.data, now.data, undefined, width, height) / (width * height);
+}

@@ -1,0 +1,38 @@
+import { samplePages } from '@agent-rental/server/testing';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+
+/** The screens and colour schemes of the pictures. Less than half of the usual size keeps the files small. */
+const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
+  light: { viewport: { width: 1280, height: 900 }, colorScheme: 'light', deviceScaleFactor: 0.4 },
+  dark: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark', deviceScaleFactor: 0.4 },
+  phone: { viewport: { width: 390, height: 844 }, colorScheme: 'light', deviceScaleFactor: 0.4 },
+};
+const LONGEST_PX = 3_000;
+const PROBE =
+  '<!doctype html><meta charset="utf-8"><p>Hamburgefonstiv 0123 <b>قارئ</b> <code>code</code></p>';
+
+/** A picture of a page, as PNG. */
+export interface Picture {
+  readonly name: string;
+  readonly png: Buffer;
+}
+
+/** Takes the pictures of all sample pages, with their hidden parts shown. The first, `probe`, shows only text: it tells machines apart. */
+export async function* takePictures(browser: Browser): AsyncGenerator<Picture> {
+  const pages = Object.entries(samplePages());
+  for (const [look, options] of Object.entries(LOOKS)) {
+    const context = await browser.newContext({ ...options, javaScriptEnabled: false });
+    const page = await context.newPage();
+    const shown: [string, string][] = [['probe', PROBE], ...pages];
+    for (const [name, html] of shown) {
+      await page.setContent(
+        html.replaceAll(/<(section|div|p|button|label|li|h2)([^>]*) hidden(?=[ >])/g, '<$1$2'),
+      );
+      const { width = 0 } = page.viewportSize() ?? {};
+      const whole = await page.locator('html').boundingBox();
+      const clip = { x: 0, y: 0, width, height: Math.min(LONGEST_PX, Math.ceil(whole?.height ?? 0)) };
+      yield { name: `${name}-${look}`, png: await page.screenshot({ fullPage: true, clip }) };
+    }
+    await context.close();
+  }
+}
