@@ -17,7 +17,7 @@ it.each([
   [Keypair.generate().publicKey.toBase58(), 200, /^0$/],
   ['not-a-wallet', 404, /This is not the address of a wallet\./],
 ])('the balance of %s is answered with %s and %s [SVC-23]', async (wallet, status, body) => {
-  const answer = await app.inject(`/dashboard/balances/${wallet}`);
+  const answer = await app.inject(`/balances/${wallet}`);
   expect(answer.statusCode).toBe(status);
   expect(answer.body).toMatch(body);
 });

@@ -41,6 +41,7 @@ import { PAGE_SCRIPT } from './pages/page-script.js';
 import { balanceRoute } from './balance-route.js';
 import { addCreatorPages } from './creator-routes.js';
 import { addRenterPages } from './renter-routes.js';
+import { previewPictureRoute } from './preview-picture.js';
 import { sitemapRoutes } from './sitemap-routes.js';
 import { sendPage, sendScriptedPage, takesGzip } from './send-page.js';
 import { testFundsRoute } from './test-funds-route.js';
@@ -79,6 +80,7 @@ export interface DashboardDeps {
 export function dashboardRoutes(app: FastifyInstance, deps: DashboardDeps): void {
   addPages(app, deps);
   balanceRoute(app, deps.chain);
+  previewPictureRoute(app);
   sitemapRoutes(app, { addresses: deps.addresses, origin: () => deps.baseUrl().replace(/\/+$/, '') });
   if (deps.testFunds && deps.network === 'localnet') testFundsRoute(app, deps.testFunds);
 }

@@ -9,7 +9,7 @@ const wallet = Keypair.generate().publicKey.toBase58();
 async function ask(deps: Pick<DashboardDeps, 'network' | 'testFunds'>, body: object) {
   const app = fastify();
   // None of the rest is asked for here.
-  dashboardRoutes(app, deps as DashboardDeps);
+  dashboardRoutes(app, { chain: {}, ...deps } as DashboardDeps);
   const { statusCode } = await app.inject({ method: 'POST', url: '/dashboard/test-funds', body });
   await app.close();
   return statusCode;

@@ -118,6 +118,9 @@ describe('the public pages', () => {
     expect(html).toContain(`<meta property="og:title" content="Rent ${hostile}"/>`);
     expect(html).toContain('<meta property="og:description" content="It costs 0.00025 SOL, per task');
     expect(html).toContain(`<meta property="og:url" content="${addressOf(`/dashboard/rent/${hostile}`)}"/>`);
+    const picture = addressOf(`/previews/${hostile}.png`);
+    expect(html).toContain(`<meta property="og:image" content="${picture}"/>`);
+    expect((await fetch(picture)).headers.get('content-type')).toBe('image/png');
   });
 });
 

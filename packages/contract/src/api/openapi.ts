@@ -29,6 +29,7 @@ import {
   RUNS_PAGE_PATH,
   serviceEndpoints,
   BALANCE_PATH,
+  PREVIEW_PICTURE_PATH,
   SITEMAP_PART_PATH,
   SITEMAP_PATH,
   TEST_FUNDS_PATH,
@@ -316,6 +317,12 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
       'a part of the site map, with agents and creators',
       [{ name: 'part', in: 'path', required: true, schema: { type: 'string' }, example: '1' }],
       'application/xml',
+    ),
+    [pathOf(PREVIEW_PICTURE_PATH)]: page(
+      'getPreviewPicture',
+      'the picture of a listing beside links to it',
+      [LISTING_OF_PAGE],
+      'image/png',
     ),
     [pathOf(BALANCE_PATH)]: page(
       'getWalletBalance',

@@ -307,6 +307,9 @@ export const SITEMAP_PATH = '/sitemap.xml';
 /** A part of the site map, from 1: the addresses of agents on sale and of their creators. */
 export const SITEMAP_PART_PATH = '/sitemaps/:part.xml';
 
+/** The picture of a listing beside links to it, as PNG. */
+export const PREVIEW_PICTURE_PATH = '/previews/:listing_id.png';
+
 /** The page of a listing. */
 export const LISTING_PAGE_PATH = '/dashboard/listings/:listing_id';
 
@@ -326,7 +329,7 @@ export const RUNS_PAGE_PATH = '/dashboard/runs';
 export const RUN_PAGE_PATH = '/dashboard/runs/:run_id';
 
 /** The SOL of a wallet as the chain has it, in lamports and as text: the head of a wallet's pages shows it. */
-export const BALANCE_PATH = '/dashboard/balances/:wallet';
+export const BALANCE_PATH = '/balances/:wallet';
 
 /** Gives the development wallet test money; only on the embedded default. */
 export const TEST_FUNDS_PATH = '/dashboard/test-funds';

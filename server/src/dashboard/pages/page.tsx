@@ -12,6 +12,8 @@ export interface PageHead {
   description: string;
   /** Absolute; absent where a page has no lasting address. */
   url?: string;
+  /** The absolute address of a picture for link previews. */
+  picture?: string;
   /** A module that the page runs; the page's policy names the nonce. */
   script?: { source: string; nonce: string };
   /** Whether it is one of a wallet's own pages, which lead to each other. */
@@ -46,6 +48,7 @@ export function renderPage(head: PageHead, children: ComponentChildren): string 
         <meta property="og:title" content={head.title} />
         <meta property="og:description" content={head.description} />
         <meta property="og:type" content="website" />
+        {head.picture === undefined ? null : <meta property="og:image" content={head.picture} />}
         {head.url === undefined ? null : <meta property="og:url" content={head.url} />}
         <link rel="icon" href={FAVICON} />
         {head.script === undefined ? null : (

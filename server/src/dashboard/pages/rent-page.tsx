@@ -1,4 +1,4 @@
-import { formatSol, RENTAL_TERMS } from '@agent-rental/contract';
+import { formatSol, PREVIEW_PICTURE_PATH, RENTAL_TERMS } from '@agent-rental/contract';
 import type { PublishedListing } from '../../listings/index.js';
 import type { RentalCosts } from '../../transactions/index.js';
 import { titleLine } from './creator-words.js';
@@ -46,7 +46,13 @@ export function rentPage({
   const { id, title, rentalModel, priceLamports, minDepositLamports } = listing;
   const price = `It costs ${formatSol(priceLamports)}, ${MODEL_WORDS[rentalModel]}.`;
   const url = `${baseUrl}/dashboard/rent/${id}`;
-  const head = { title: `Rent ${id}`, description: price, url, script: { source: PAGE_SCRIPT_URL, nonce } };
+  const head = {
+    title: `Rent ${id}`,
+    description: price,
+    url,
+    picture: baseUrl + PREVIEW_PICTURE_PATH.replace(':listing_id', id),
+    script: { source: PAGE_SCRIPT_URL, nonce },
+  };
   return renderPage(
     head,
     <>

@@ -1,4 +1,10 @@
-import { formatSol, type Json, type Listing, type ReviewPage } from '@agent-rental/contract';
+import {
+  formatSol,
+  PREVIEW_PICTURE_PATH,
+  type Json,
+  type Listing,
+  type ReviewPage,
+} from '@agent-rental/contract';
 import { runsOf } from '../../components/agent-card.js';
 import { AgentIcon } from '../../components/agent-icon.js';
 import { Rating } from '../../components/rating.js';
@@ -59,6 +65,7 @@ export function listingPage(content: ListingPageContent): string {
     title: `${titleLine(title)} – Agent Rental Marketplace`,
     description: `Rent ${id} for ${formatSol(listing.price_lamports)}, ${MODEL_WORDS[listing.rental_model]}.`,
     url: `${baseUrl}/dashboard/listings/${id}`,
+    picture: baseUrl + PREVIEW_PICTURE_PATH.replace(':listing_id', id),
     script: { source: PAGE_SCRIPT_URL, nonce },
   };
   return renderPage(
