@@ -85,6 +85,8 @@ const WAITING = [
   ['rotate-secret', 'an-agent-aaaaaa'],
   ['logs', 'an-agent-aaaaaa', '--follow'],
   ['stats', 'an-agent-aaaaaa'],
+  ['reviews', 'an-agent-aaaaaa'],
+  ['answer', 'an-agent-aaaaaa', '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin', 'Thank you.'],
   ['pause', 'an-agent-aaaaaa'],
   ['resume', 'an-agent-aaaaaa'],
   ['close', 'an-agent-aaaaaa', '--yes'],

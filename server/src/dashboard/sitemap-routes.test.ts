@@ -27,7 +27,7 @@ it('the site map names listings on sale and their creators, and no others [SVC-1
   const get = appOf(createListingAddresses(database.db));
   const index = await get('/sitemap.xml');
   expect(index.urls).toEqual(['https://market.example/sitemaps/1.xml']);
-  expect(index.type).toBe('application/xml; charset=utf-8');
+  expect(index.type).toBe('text/xml; charset=utf-8');
   expect((await get('/sitemaps/1.xml')).urls).toEqual([
     'https://market.example/',
     `https://market.example/dashboard/listings/${one.id}`,

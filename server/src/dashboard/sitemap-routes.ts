@@ -42,7 +42,7 @@ export function sitemapRoutes(
     return text;
   };
   const send = (reply: FastifyReply, text: string) =>
-    reply.header('cache-control', 'public, max-age=3600').type('application/xml; charset=utf-8').send(text);
+    reply.header('cache-control', 'public, max-age=3600').type('text/xml; charset=utf-8').send(text);
   const parts = async () => partsOf(await addresses.count());
 
   app.get(SITEMAP_PATH, { config }, async (_, reply) => {

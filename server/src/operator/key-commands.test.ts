@@ -8,6 +8,7 @@ const NOT_SEALED = {
   hashes: [
     'api_keys.digest',
     'key_checks.value',
+    'listing_readmes.sha256',
     'oauth_codes.client_digest',
     'oauth_codes.digest',
     'oauth_tokens.client_digest',

@@ -150,8 +150,12 @@ describe('a client generated from the OpenAPI document compiles, and goes from l
     const warnings = (stdout + stderr)
       .split('\n')
       .filter((line) => /warning p|unable|removal|^un/i.test(line));
-    // It sends files as `application/octet-stream`, and knows no media type range.
-    expect(warnings).toEqual(['WARNING parsing POST /v1/files within runs.', 'Unsupported content type */*']);
+    // It reads no pictures, sends files as `application/octet-stream`, and knows no media type range.
+    expect(warnings).toEqual([
+      'WARNING parsing GET /previews/{listing_id}.png within service.',
+      'WARNING parsing POST /v1/files within runs.',
+      'Unsupported content type */*',
+    ]);
 
     const program = join(target, 'renter.py');
     await copyFile(join(PROGRAMS, 'renter.py'), program);

@@ -311,12 +311,12 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
       LISTING_OF_PAGE,
     ]),
     [pathOf(PROFILE_PAGE_PATH)]: page('getProfilePage', 'a creator and its agents', [WALLET_OF_PAGE]),
-    [SITEMAP_PATH]: page('getSitemap', 'the site map for search engines', [], 'application/xml'),
+    [SITEMAP_PATH]: page('getSitemap', 'the site map for search engines', [], 'text/xml'),
     [pathOf(SITEMAP_PART_PATH)]: page(
       'getSitemapPart',
       'a part of the site map, with agents and creators',
       [{ name: 'part', in: 'path', required: true, schema: { type: 'string' }, example: '1' }],
-      'application/xml',
+      'text/xml',
     ),
     [pathOf(PREVIEW_PICTURE_PATH)]: page(
       'getPreviewPicture',
