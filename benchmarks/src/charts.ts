@@ -36,7 +36,7 @@ export async function measureCharts(
     sheet.add({ what: 'the same numbers by SQL over the runs', ...timesOf(plain) });
     const asked = [
       ['GET /v1/spending', '/v1/spending?window=30d', renter.token],
-      ['GET /v1/agents/stats', '/v1/agents/stats?window=30d', creator.token],
+      ['GET /v1/earnings/stats', '/v1/earnings/stats?window=30d', creator.token],
       ['GET /v1/agents/:listing_id/stats', `/v1/agents/${listingIds[0]}/stats?window=30d`, creator.token],
     ] as const;
     for (const [what, path, token] of asked) {

@@ -13,7 +13,7 @@ test.runIf(isPlayed('charts') && browserPath !== undefined)(
     expect(rows.map(({ what }) => what)).toEqual([
       'the same numbers by SQL over the runs',
       'GET /v1/spending',
-      'GET /v1/agents/stats',
+      'GET /v1/earnings/stats',
       'GET /v1/agents/:listing_id/stats',
       "a renter's charts, asked for and drawn",
       "an agent's charts, asked for and drawn",

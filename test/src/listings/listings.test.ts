@@ -79,7 +79,9 @@ describe('a listing', () => {
       for (const time of ['last_updated', 'published_at']) expect(detail[time]).toMatch(ISO_8601);
       expect((detail['sample_output'] as string[]).length).toBeGreaterThanOrEqual(1);
       expect((detail['sample_output'] as string[]).length).toBeLessThanOrEqual(3);
-      const { body } = await call(marketplace, 'GET', `/v1/listings?rental_model=${model}`, {
+      // By its title: other tests publish listings of the same model.
+      const query = new URLSearchParams({ rental_model: model, q: String(detail['title']), limit: '100' });
+      const { body } = await call(marketplace, 'GET', `/v1/listings?${query.toString()}`, {
         token: marketplace.apiKey,
       });
       const found = (body['listings'] as Fields[]).find(({ id }) => id === detail['id']);

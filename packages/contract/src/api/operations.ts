@@ -435,7 +435,7 @@ export const operations = {
   getAgentsStats: define({
     id: 'getAgentsStats',
     method: 'GET',
-    path: '/v1/agents/stats',
+    path: '/v1/earnings/stats',
     summary: 'Runs and earnings of all own listings: by day, and of each listing',
     auth: 'bearer',
     scope: ['publish'],

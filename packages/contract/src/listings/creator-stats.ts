@@ -91,10 +91,10 @@ export const agentStats = z
   .meta({ id: 'AgentStats' });
 export type AgentStats = z.infer<typeof agentStats>;
 
-/** Agents in one answer of `GET /v1/agents/stats` at most. */
+/** Agents in one answer of `GET /v1/earnings/stats` at most. */
 export const AGENTS_WITH_STATS = 1_000;
 
-/** Query of `GET /v1/agents/stats`. */
+/** Query of `GET /v1/earnings/stats`. */
 export const agentsStatsQuery = z.strictObject({ window: z.enum(['7d', '30d']).default('7d') });
 
 const ends = {

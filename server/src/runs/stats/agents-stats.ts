@@ -33,9 +33,12 @@ const READ = prepare(`with since as materialized (
     select id from listings where creator = $1 and ($3::text[] is null or id = any($3))
   ), counted as materialized (
     select stats.started_at, stats.listing_id, stats.measure, stats.amount
-      from own join listing_stats as stats on stats.listing_id = own.id
-      where stats.grain = 'day' and stats.started_at >= (select since from since)
-        and stats.measure in ('completed', 'failed', 'undelivered', 'earned')
+      from own cross join lateral (
+        select * from listing_stats
+        where listing_id = own.id and grain = 'day' and started_at >= (select since from since)
+          and measure in ('completed', 'failed', 'undelivered', 'earned')
+        offset 0 -- or the whole table is read for a creator of many listings
+      ) as stats
     union all
     select date_trunc('day', delta.noted_at, 'UTC'), delta.listing_id, stats.measure, stats.amount
       from own join listing_run_deltas as delta on delta.listing_id = own.id

@@ -134,6 +134,12 @@ export function historySteps(
           `${key('wallet', 'i')}, date_trunc('day', now() - interval '1 day' * (i % 30), 'UTC'), ${listingId('i')}, 1 + i % 40, i % 3, 0, i`,
         ),
         insert('probe_requests', 'wallet, created_at', listings, `${key('creator', 'i / 10')}, now()`),
+        insert(
+          'listing_readmes',
+          'listing_id, sha256, html',
+          listings,
+          `${listingId('i')}, '\\x00', '<p>A text.</p>'`,
+        ),
         insert('agent_probes', 'listing_id, reached_at', listings, `${listingId('i')}, now()`),
         `select rebuild_listing_search()`,
       ],
