@@ -9,7 +9,7 @@ export function cleanText(text: string): string {
   return text.replace(/\r\n?/g, '\n').replaceAll('\t', ' ').replace(HIDDEN, withoutUnneeded).trim();
 }
 
-/** Text without characters that hide or reorder text, otherwise as it is. */
+/** Removes the characters that hide or reorder text, and changes no other. */
 export function withoutHidden(text: string): string {
   return text.replace(HIDDEN, withoutUnneeded);
 }

@@ -24,7 +24,7 @@ const HOSTILE = {
   },
 };
 
-/** Keeps what the policy of a page forbids: a violation that the script catches is not on the console. */
+/** Records violations of the policy: the console misses those that the script catches. */
 const KEEP_VIOLATIONS = `globalThis.violations = [];
   addEventListener('securitypolicyviolation', (event) => violations.push(event.violatedDirective));`;
 

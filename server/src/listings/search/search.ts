@@ -108,7 +108,7 @@ export function createListingSearch(
   return { find };
 }
 
-/** Whether the search has one word, as it is typed. */
+/** Whether the typed search is one word. */
 const isOneTyped = ({ q = '' }: Search): boolean => !/\s/.test(q.trim());
 
 /** Whether one word is all that is asked for. */

@@ -37,7 +37,7 @@ export function markdownHtml(markdown: string): string {
   return html;
 }
 
-/** The same text where it cannot be rendered: as it is typed. */
+/** Shows the Markdown source as text, where it cannot be rendered. */
 export function plainHtml(markdown: string): string {
   return `<p class="words">${escaped(cleanText(markdown))}</p>`;
 }

@@ -9,7 +9,7 @@ const DEADLINE_MS = 2_000;
 
 /** Renders strangers' Markdown outside the event loop and within a time. */
 export interface MarkdownRenderer {
-  /** Safe HTML. A text that takes too long, or becomes too long, is shown as it is typed. */
+  /** Safe HTML. Where rendering takes too long, or the HTML is too long: the Markdown source as text. */
   render(markdown: string): Promise<string>;
   /** Texts that wait for the thread. */
   readonly waiting: number;

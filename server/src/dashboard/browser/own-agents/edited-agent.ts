@@ -62,7 +62,7 @@ export function editedAgent(today: Texts, typed: Texts): Edited {
 const samplesIn = (texts: Texts) =>
   SAMPLES.map((path) => texts.get(path) ?? '').filter((text) => text !== '');
 
-/** A text as it is compared. Fields of a page have line feeds alone, and the order of a schema's members means nothing. */
+/** The text for comparison: line feeds alone, as in fields of a page, and schemas without regard to the order of members. */
 function comparable(path: string, text: string): string {
   if (SCHEMAS.includes(path)) return inLines(JSON.parse(text));
   return text.replaceAll(/\r\n?/g, '\n').trim();
