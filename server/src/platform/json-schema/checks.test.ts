@@ -34,6 +34,7 @@ describe('schema checks', () => {
   it('of a schema that says nothing need no thread', async () => {
     const late = createSchemaChecks({ schema: 0, value: 0, backtracking: 0 });
     expect(await late.violations({}, { a: [1] })).toEqual([]);
+    await late.checkSchema({});
     expect(await late.violations(HOSTILE, VICTIM)).not.toEqual([]);
     await late.close();
   });
@@ -61,6 +62,21 @@ describe('schema checks', () => {
       /is too intricate/,
     );
     expect(await strict.violations({ type: 'string' }, 'x')).toEqual([]);
+  });
+
+  it('of a small schema wait for no large one', async () => {
+    // Its thread has to start first.
+    await checks.checkSchema({ type: 'string' });
+    const ended: string[] = [];
+    const check = (name: string, schema: object) =>
+      checks.checkSchema(schema).then(() => void ended.push(name));
+    const large = { anyOf: Array.from({ length: 3_000 }, (_, at) => ({ const: at })) };
+    const all = [
+      ...Array.from({ length: 10 }, () => check('large', large)),
+      check('small', { type: 'string' }),
+    ];
+    await Promise.all(all);
+    expect(ended.slice(-5)).not.toContain('small');
   });
 
   it('of patterns that go back end in time, and hold up no other schema', async () => {

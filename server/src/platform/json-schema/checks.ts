@@ -14,8 +14,10 @@ const DEADLINES_MS = { schema: 5_000, value: 5_000, backtracking: 1_000 };
 /** How long a schema whose check did not end is not tried again: it would keep the others waiting. */
 const PENALTY_MS = 60_000;
 const MAX_PENALTIES = 1_000;
-/** How many values are checked at once. Registered schemas have a separate thread, and so have patterns that go back. */
+/** How many values are checked at once. Registered schemas have separate threads, and so have patterns that go back. */
 const VALUE_THREADS = 2;
+/** A larger schema waits in a separate line: its check may take 50 times as long. */
+const MOST_SMALL_CHARACTERS = 4_096;
 
 /** Checks of schemas and values by strangers, outside the event loop and within a time. */
 export interface SchemaChecks {
@@ -41,7 +43,8 @@ export interface SchemaChecks {
 export function createSchemaChecks(deadlinesMs = DEADLINES_MS): SchemaChecks {
   const pool = (most: number, deadlineMs: number, engine: Engine) =>
     new WorkerPool<SchemaQuestion, SchemaAnswer>(WORKER, { most, deadlineMs, settings: { engine } });
-  const schemas = pool(1, deadlinesMs.schema, 'linear');
+  const smallSchemas = pool(1, deadlinesMs.schema, 'linear');
+  const largeSchemas = pool(1, deadlinesMs.schema, 'linear');
   const values = pool(VALUE_THREADS, deadlinesMs.value, 'linear');
   /** For schemas with a pattern that RE2 lacks: it waits for no other schema, and no other waits for it. */
   const backtracking = pool(1, deadlinesMs.backtracking, 'any');
@@ -71,14 +74,15 @@ export function createSchemaChecks(deadlinesMs = DEADLINES_MS): SchemaChecks {
 
   return {
     async checkSchema(schema) {
-      const answer = await askBy(schemas, { check: 'schema', schema });
+      if (saysNothing(schema)) return;
+      const isSmall = JSON.stringify(schema).length <= MOST_SMALL_CHARACTERS;
+      const answer = await askBy(isSmall ? smallSchemas : largeSchemas, { check: 'schema', schema });
       if (answer === 'late')
         throw new InvalidSchemaError('is too intricate: it takes too long to be understood');
       requireAnswer(answer);
     },
     async violations(schema, value) {
-      // A schema that says nothing takes any value: no thread is woken for that.
-      if (Object.keys(schema).length === 0) return [];
+      if (saysNothing(schema)) return [];
       const answer = await askOfValue({ check: 'value', schema, value });
       return answer === 'late' ? tooIntricate : violationsIn(answer);
     },
@@ -89,9 +93,14 @@ export function createSchemaChecks(deadlinesMs = DEADLINES_MS): SchemaChecks {
       return 'value' in read ? read.value : undefined;
     },
     close: async () => {
-      await Promise.all([schemas, values, backtracking].map((each) => each.close()));
+      await Promise.all([smallSchemas, largeSchemas, values, backtracking].map((each) => each.close()));
     },
   };
+}
+
+/** Whether a schema takes any value: no thread is woken for that. */
+function saysNothing(schema: object): boolean {
+  return Object.keys(schema).length === 0;
 }
 
 type Read = Exclude<
