@@ -31,6 +31,7 @@ export * from './runs/receipt.js';
 export * from './listings/registration.js';
 export * from './listings/review.js';
 export * from './listings/secrets.js';
+export * from './listings/violations.js';
 export * from './api/scopes.js';
 export * from './api/discovery.js';
 export * from './api/service-endpoints.js';

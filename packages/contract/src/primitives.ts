@@ -123,6 +123,16 @@ export function formatSol(amount: number | bigint): string {
   return `${given < 0n ? '-' : ''}${lamports / LAMPORTS_PER_SOL}${fraction === '' ? '' : `.${fraction}`} SOL`;
 }
 
+/** A text of the API for people: its amounts in SOL. */
+export function inSol(text: string): string {
+  return text.replaceAll(/(\d+) lamports/g, (_, amount: string) => formatSol(BigInt(amount)));
+}
+
+/** The creator's part of a payment, after the protocol's fee in hundredths of a percent. It rounds like the program. */
+export function netLamports(priceLamports: number, feeBps: number): number {
+  return priceLamports - Number((BigInt(priceLamports) * BigInt(feeBps)) / 10_000n);
+}
+
 /** Reads SOL as lamports, rounded to the nearest lamport. For search bounds, never for money. */
 export function lamportsFromSol(sol: number): bigint {
   return BigInt(Math.round(sol * 1e9));

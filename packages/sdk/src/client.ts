@@ -121,6 +121,8 @@ export interface RentalClient {
   searchListings(query?: Query<'searchListings'>, options?: CallOptions): Promise<ListingPage>;
   /** A listing in its latest version, or in an earlier one. */
   getListing(id: string, options?: CallOptions & { version?: number | undefined }): Promise<Listing>;
+  /** The latest versions of a listing, the newest first. */
+  listVersions(listingId: string, options?: CallOptions): Promise<Answer<'listVersions'>>;
   /** Reviews a listing that the caller has run; a second review replaces the first. */
   createReview(listingId: string, body: Body<'createReview'>, options?: CallOptions): Promise<Review>;
   listReviews(listingId: string, query?: Query<'listReviews'>, options?: CallOptions): Promise<ReviewPage>;
@@ -347,6 +349,7 @@ export function createClient(options: ClientOptions): RentalClient {
         await call(operations.getListing, { params: { id }, query: { version }, ...given }),
         ({ id: told }) => told,
       ),
+    listVersions: (id, given = {}) => call(operations.listVersions, { params: { id }, ...given }),
     createReview: (id, body, given = {}) =>
       call(operations.createReview, { params: { id }, body, repeatable: true, ...given }),
     listReviews: (id, query = {}, given = {}) =>

@@ -1,6 +1,13 @@
 export { isUntrustedChallenge, UntrustedChallengeError } from './challenge.js';
 export { createClient } from './client.js';
 export type { CallOptions, ClientOptions, ConfirmedOptions, ExecuteOptions, RentalClient } from './client.js';
-export { createDeadline, formatAdded, formatSol, type Deadline } from '@agent-rental/contract';
+export {
+  createDeadline,
+  formatAdded,
+  formatSol,
+  inSol,
+  netLamports,
+  type Deadline,
+} from '@agent-rental/contract';
 export { ApiError, ConnectionError, isApiError } from './errors.js';
 export type { KeptLogin, LoginStore, MessageSigner } from './login.js';

@@ -71,6 +71,8 @@ export function receiptOf(run: Run): unknown {
       charge_signature: null,
       credited: false,
       network: 'localnet',
+      fee_bps: 250,
+      min_query_price_lamports: 200_000,
       program_id: '11111111111111111111111111111111',
       input_digest: null,
       output_digest: null,

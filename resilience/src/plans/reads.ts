@@ -38,6 +38,7 @@ const READS: Record<ReadId, (known: Known) => readonly string[]> = {
   ],
   listAgents: () => ['?limit=100', '?limit=20&offset=100'],
   getListing: ({ listingId }) => [listingId],
+  listVersions: ({ listingId }) => [listingId],
   listReviews: ({ listingId }) => [listingId],
   listCredentials: () => [
     '?limit=100',

@@ -32,7 +32,9 @@ beforeEach(() => {
       },
     },
     authority: { publicKey: authority },
-    protocol: { current: async () => ({ treasury, authorities: [], minQueryPriceLamports: 1n }) },
+    protocol: {
+      current: async () => ({ treasury, authorities: [], minQueryPriceLamports: 1n, feeBps: 250 }),
+    },
     reserveLamports: RESERVE,
     logger: { info: log('info'), warn: log('warn'), error: log('error') } as never,
   });

@@ -9,6 +9,8 @@ export interface ProtocolTerms {
   /** Keys that the program accepts as its hot authority. */
   authorities: PublicKey[];
   minQueryPriceLamports: bigint;
+  /** The fee in hundredths of a percent. */
+  feeBps: number;
 }
 
 /** The terms change when the admin sends `update_protocol`; they are read again when they are this old. */
@@ -72,5 +74,6 @@ async function readProtocol(chain: Chain): Promise<ProtocolTerms> {
     treasury: protocol.treasury,
     authorities: [protocol.authority, ...(protocol.nextAuthority ? [protocol.nextAuthority] : [])],
     minQueryPriceLamports: protocol.minQueryPriceLamports,
+    feeBps: protocol.feeBps,
   };
 }

@@ -63,11 +63,13 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
   });
   approvalRoutes(http, approvals, createOriginsOf(config.publicUrl));
   const reviews = createReviews(db, listingsAndFiles.listings, createWalletHistory(chain));
+  const versionsOf = createPublicVersions(db);
   listingRoutes(http, {
     listings: listingsAndFiles.listings,
     pins: listingsAndFiles.pins,
     reviews,
     creators: createCreators(db),
+    versionsOf,
   });
   credentialRoutes(http, listingsAndFiles.credentials);
   registrationRoutes(http, {
@@ -93,10 +95,11 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     addresses: createListingAddresses(db),
     reviews,
     readmes: createReadmes(db),
-    versionsOf: createPublicVersions(db),
+    versionsOf,
     baseUrl,
     network: config.network,
     programId: chain.programId.toBase58(),
+    protocol: routed.protocol.protocol,
     chain,
     authorization: addOAuth(parts, routed),
     testFunds: parts.testFunds,
@@ -104,7 +107,12 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     rentalCosts: createRentalCosts(chain),
     sampleInputOf,
   });
-  networkRoute(http, { chain, network: config.network, rpcUrl: parts.publicRpcUrl });
+  networkRoute(http, {
+    chain,
+    protocol: routed.protocol.protocol,
+    network: config.network,
+    rpcUrl: parts.publicRpcUrl,
+  });
   discoveryRoutes(http, { baseUrl });
   packageRoutes(http, packages);
   openApiRoute(http);

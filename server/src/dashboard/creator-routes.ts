@@ -1,5 +1,6 @@
 import { CREATOR_PAGE_PATH, OWN_AGENT_PAGE_PATH, PUBLISH_PAGE_PATH } from '@agent-rental/contract';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { ProtocolReader } from '../chain/index.js';
 import { parseListingId } from '../listings/index.js';
 import { creatorPage } from './pages/creator/creator-page.js';
 import { ownAgentPage } from './pages/creator/own-agent-page.js';
@@ -10,11 +11,18 @@ import { sendScriptedPage } from './send-page.js';
 /** Adds the pages of creators. They are the same for everyone, and load a wallet's data by the API. */
 export function addCreatorPages(
   app: FastifyInstance,
-  { origin, chain, programId }: { origin: () => string; chain: string; programId: string },
+  {
+    origin,
+    chain,
+    programId,
+    protocol,
+  }: { origin: () => string; chain: string; programId: string; protocol: Pick<ProtocolReader, 'current'> },
 ): void {
   const config = { auth: 'none' } as const;
-  const send = (reply: FastifyReply, render: (context: WalletPageContext) => string) =>
-    sendScriptedPage(reply, (nonce) => render({ baseUrl: origin(), chain, programId, nonce }));
+  const send = async (reply: FastifyReply, render: (context: WalletPageContext) => string) => {
+    const terms = await protocol.current().catch(() => undefined);
+    return sendScriptedPage(reply, (nonce) => render({ baseUrl: origin(), chain, programId, terms, nonce }));
+  };
   app.get(CREATOR_PAGE_PATH, { config }, async (_, reply) => send(reply, creatorPage));
   app.get(PUBLISH_PAGE_PATH, { config }, async (_, reply) => send(reply, publishPage));
   app.get<{ Params: { listing_id: string } }>(OWN_AGENT_PAGE_PATH, { config }, async ({ params }, reply) => {

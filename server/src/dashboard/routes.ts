@@ -11,11 +11,12 @@ import {
   RENT_PAGE_PATH,
   searchListingsQuery,
   type Json,
+  type PublicVersion,
   type RentalModel,
   walletAddress,
 } from '@agent-rental/contract';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Chain, TestFunds } from '../chain/index.js';
+import type { Chain, ProtocolReader, TestFunds } from '../chain/index.js';
 import { ApiError } from '../errors/api-error.js';
 import type { ServedPackages } from '../http/routes/packages.js';
 import { AuthorizationError, type Authorization } from '../identity/index.js';
@@ -23,7 +24,6 @@ import type {
   createReviews,
   ListingAddresses,
   ListingService,
-  PublicVersion,
   PublishedListing,
   Readmes,
 } from '../listings/index.js';
@@ -65,6 +65,8 @@ export interface DashboardDeps {
   network: 'localnet' | 'devnet' | 'mainnet';
   /** The marketplace program, in base58: wallets of these pages pay it and no other. */
   programId: string;
+  /** The terms that creators are told before they publish. */
+  protocol: Pick<ProtocolReader, 'current'>;
   chain: Pick<Chain, 'getAccounts'>;
   rentalCosts: (model: RentalModel) => Promise<RentalCosts>;
   packages: ServedPackages;
@@ -106,6 +108,7 @@ function addPages(
     baseUrl,
     network,
     programId,
+    protocol,
     packages,
     sampleInputOf,
     offersGuest,
@@ -206,7 +209,7 @@ function addPages(
     },
   );
   addRenterPages(app, { origin, chain, programId });
-  addCreatorPages(app, { origin, chain, programId });
+  addCreatorPages(app, { origin, chain, programId, protocol });
 }
 
 /**

@@ -272,6 +272,8 @@ export interface Database {
     change_kind: Generated<VersionChange['kind'] | null>;
     /** Of a breaking change, each with its place in the schemas. */
     change_reasons: Generated<string[] | null>;
+    /** The creator's words on the changes. */
+    notes: Generated<string | null>;
     created_at: Generated<Date>;
   };
   /** The version that a wallet, or one of its API keys, runs. An empty key is the wallet. */

@@ -18,5 +18,5 @@ export { createListingAddresses, type ListingAddresses } from './search/addresse
 export { createOperatorLimits, type OperatorLimits } from './operator-limits.js';
 export { createPins, type Pins } from './versions/pins.js';
 export { createRentedVersions, type RentedVersions } from './versions/rented-versions.js';
-export { createPublicVersions, type PublicVersion } from './versions/public-versions.js';
+export { createPublicVersions } from './versions/public-versions.js';
 export { versionChange } from './versions/version-change.js';

@@ -1,5 +1,5 @@
 import { ownerOf } from '../access/owner.js';
-import { operations } from '@agent-rental/contract';
+import { operations, type PublicVersion } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
 import { addOperation } from '../http/operation-route.js';
 import type { Creators } from './creators.js';
@@ -12,18 +12,24 @@ export interface ListingRouteDeps {
   reviews: Reviews;
   creators: Creators;
   pins: Pick<Pins, 'find'>;
+  versionsOf(listingId: string): Promise<PublicVersion[]>;
 }
 
 /** Routes of search and detail, of reviews, and of creators' names. */
 export function listingRoutes(
   app: FastifyInstance,
-  { listings, reviews, creators, pins }: ListingRouteDeps,
+  { listings, reviews, creators, pins, versionsOf }: ListingRouteDeps,
 ): void {
   addOperation(app, operations.searchListings, async ({ query }) => listings.search(query));
   addOperation(app, operations.getListing, async ({ principal, params, query }) => {
     // A caller that has pinned a version sees that version.
     const version = query.version ?? (await pins.find(ownerOf(principal), params.id));
     return listings.detail(params.id, version);
+  });
+  addOperation(app, operations.listVersions, async ({ params }) => {
+    // Only a listing that was published has versions for everyone.
+    const { id } = await listings.detail(params.id);
+    return { versions: await versionsOf(id) };
   });
   addOperation(app, operations.createReview, async ({ principal, params, body }) =>
     reviews.put(params.id, principal.wallet, body),

@@ -72,7 +72,7 @@ it('an agent that runs do not reach is shown with the reason, and since when, un
   const { id, version_id: version } = listing;
   await contacts().failed(version, { class: 'model_refused', httpStatus: 401 });
   expect((await only(creator))?.unreachable).toMatchObject({
-    reason: 'model_refused',
+    reason: 'model_key_refused',
     http_status: 401,
     message: expect.stringMatching(/answered 401.*model-key/) as string,
   });

@@ -73,6 +73,8 @@ interface QueuedBody {
   manifest: Record<string, unknown>;
   listing: unknown;
   modelKey: string | undefined;
+  /** The creator's words on the changes of an update. */
+  versionNotes?: string | undefined;
   webhookSecret: string | undefined;
   /** The listing whose manifest is changed by `manifest`; absent in a registration. */
   updates?: string;
@@ -114,7 +116,7 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
   const update: RegistrationService['update'] = async (owner, listingId, body, confirm) => {
     requireWritable(body);
     const own = await findOwnListing(repository, owner.wallet, listingId);
-    const { model_key: modelKey, listing, ...changes } = body;
+    const { model_key: modelKey, version_notes: notes, listing, ...changes } = body;
     if (Object.keys(body).length === 0) {
       throw new ApiError(
         'invalid_request',
@@ -132,6 +134,7 @@ export function createRegistrationService(deps: RegistrationDeps): RegistrationS
         manifest: changes,
         listing,
         modelKey: modelKey as string | undefined,
+        versionNotes: notes as string | undefined,
         webhookSecret: becomesConnected ? newWebhookSecret() : undefined,
         updates: own.listing.id,
         confirmed,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { listingChanges } from '@agent-rental/contract';
+import { listingChanges, publishedSecrets, violationsOf } from '@agent-rental/contract';
 import { findJsonProblem } from '../platform/json/json-bounds.js';
 import { versionChange } from '../listings/index.js';
 import type { Keys } from '../platform/keys.js';
@@ -16,7 +16,7 @@ import type { RegistrationDeps } from './registration-deps.js';
 import { isReachedAs } from './probes/prober.js';
 import { canBeSampled } from './samples/samples.js';
 import { listingColumns, listingViolations } from './manifest/listing-terms.js';
-import { fromZod, validateRegistration, type Violation } from './manifest/validate.js';
+import { validateRegistration, type Violation } from './manifest/validate.js';
 import { privatePartOf, publicPart, versionColumns } from './manifest/version-parts.js';
 
 /** Another request may change the same listing meanwhile; this many changes within one job do not happen. */
@@ -32,6 +32,8 @@ export interface AgentUpdate {
   /** Changes of the listing's texts and terms. */
   listing: unknown;
   modelKey: string | undefined;
+  /** The creator's words on the changes. */
+  versionNotes?: string | undefined;
   /** Of an agent that becomes a connected one. */
   webhookSecret: string | undefined;
   /** The wallet has confirmed the change with a signature. */
@@ -54,6 +56,7 @@ export async function validateUpdate(deps: RegistrationDeps, update: AgentUpdate
     const violations = [
       ...(validated.valid ? [] : validated.violations),
       ...nameViolations(base, whole),
+      ...notesViolations(update),
       ...said.violations,
     ];
     if (!validated.valid || violations.length > 0) return violations;
@@ -75,6 +78,7 @@ export async function validateUpdate(deps: RegistrationDeps, update: AgentUpdate
         listing_id: update.listingId,
         ...versionColumns(manifest),
         metadata_uri: metadataUri,
+        notes: update.versionNotes ?? null,
         change_kind: change.kind,
         change_reasons: change.reasons,
         private_part: sealPrivatePart(keys, versionId, part),
@@ -100,7 +104,7 @@ async function listingChange(listing: unknown, present: DraftRow, deps: Registra
   const problem = findJsonProblem(listing);
   if (problem) return { violations: [{ path: 'listing', message: problem.message }], columns: {} };
   const parsed = listingChanges.safeParse(listing);
-  if (!parsed.success) return { violations: fromZod(parsed.error, 'listing.'), columns: {} };
+  if (!parsed.success) return { violations: violationsOf(parsed.error, listing, 'listing.'), columns: {} };
   const violations = listingViolations(parsed.data, present, await deps.rules());
   return { violations, columns: violations.length > 0 ? {} : listingColumns(parsed.data, present) };
 }
@@ -113,6 +117,18 @@ export function mergePatch(
   return Object.fromEntries(
     Object.entries({ ...manifest, ...changes }).filter(([, value]) => value !== null),
   );
+}
+
+/** Notes tell of a new version, and everyone reads them. */
+function notesViolations({ versionNotes: notes, changes, modelKey }: AgentUpdate): Violation[] {
+  if (notes === undefined) return [];
+  if (Object.keys(changes).length === 0 && modelKey === undefined) {
+    return [{ path: 'version_notes', message: 'are of a new version: change a field of the manifest, too' }];
+  }
+  return publishedSecrets({}, { version_notes: notes }).map(({ message }) => ({
+    path: 'version_notes',
+    message,
+  }));
 }
 
 function nameViolations(base: PrivatePart, whole: Record<string, unknown>): Violation[] {

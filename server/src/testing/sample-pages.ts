@@ -19,6 +19,7 @@ const WALLET_PAGE = {
   programId: WALLET,
   nonce: 'n',
 };
+const CREATOR_PAGE = { ...WALLET_PAGE, terms: { feeBps: 250, minQueryPriceLamports: 200_000n } };
 const COSTS = { rentLamports: 1_628_640n, networkFeeLamports: 5_000n };
 
 /** An agent with a value in each part of its page. */
@@ -96,11 +97,12 @@ export function samplePages(): Record<string, string> {
       readmeHtml: '<h3>Limits</h3>\n<p>It reads <strong>English</strong> alone.</p>',
       versions: [
         {
-          number: 2,
-          createdAt: new Date(FULL.last_updated),
+          version: 2,
+          created_at: FULL.last_updated,
           change: { kind: 'breaking', reasons: ['pages is required'] },
+          notes: 'It asks for the pages now, and reads them faster.',
         },
-        { number: 1, createdAt: new Date(FULL.last_updated), change: null },
+        { version: 1, created_at: FULL.last_updated, change: null },
       ],
       reviews: {
         reviews,
@@ -144,9 +146,9 @@ export function samplePages(): Record<string, string> {
     home: homePage(WALLET_PAGE),
     run: runPage({ ...WALLET_PAGE, runId: '0f8fad5b-d9cb-469f-a165-70867728950e' }),
     keys: keysPage({ ...WALLET_PAGE, mcpUrl: `${baseUrl}/mcp`, programs: [] }),
-    creator: creatorPage(WALLET_PAGE),
-    publish: publishPage(WALLET_PAGE),
-    'own-agent': ownAgentPage(FULL.id, WALLET_PAGE),
+    creator: creatorPage(CREATOR_PAGE),
+    publish: publishPage(CREATOR_PAGE),
+    'own-agent': ownAgentPage(FULL.id, CREATOR_PAGE),
     error: errorPage(new ApiError('listing_not_found', 'There is no such agent.'), 'req_1'),
   };
 }

@@ -181,7 +181,7 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
     // Version 2 is a narrower output, and version 3 goes back: longer outputs may come.
     expect(versions.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')).toMatch(
       new RegExp(
-        `3 ${day} Breaking for some .* output_schema.maxLength has changed 2 ${day} Compatible with the version before 1 ${day} First version`,
+        `3 ${day} Breaking: .* output_schema.maxLength has changed 2 ${day} Compatible with the version before 1 ${day} First version`,
       ),
     );
     const listing = await owner.client.getListing(id);

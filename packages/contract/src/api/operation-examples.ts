@@ -139,6 +139,8 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       genesis_hash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
       rpc_url: 'https://api.devnet.solana.com',
       protocol_account: wallet,
+      fee_bps: 250,
+      min_query_price_lamports: 200_000,
     },
   },
   createApiKey: {
@@ -197,6 +199,20 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       min_deposit_lamports: 250_000,
       input_schema: { type: 'object' },
       output_schema: { type: 'string' },
+    },
+  },
+  listVersions: {
+    params: { id: listingId },
+    response: {
+      versions: [
+        {
+          version: 2,
+          created_at: '2026-01-05T10:00:00.000Z',
+          change: { kind: 'compatible', reasons: [] },
+          notes: 'Reads invoices in French, too.',
+        },
+        { version: 1, created_at: '2026-01-01T10:00:00.000Z', change: null },
+      ],
     },
   },
   createReview: {
@@ -287,7 +303,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
           created_at: '2026-01-05T10:00:00.000Z',
           updated_at: '2026-01-06T10:00:00.000Z',
           unreachable: {
-            reason: 'model_refused',
+            reason: 'model_key_refused',
             http_status: 401,
             message: "The model refused the request: it answered 401. See that the model's name is right.",
             since: '2026-01-06T11:00:00.000Z',

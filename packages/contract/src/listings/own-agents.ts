@@ -19,9 +19,13 @@ export const UNREACHABLE_REASONS = {
     what: "The model's vendor asks for a key, and there is none",
     next: 'Send it with PUT /v1/listings/:id/model-key.',
   },
+  model_key_refused: {
+    what: "The model's vendor does not accept the key",
+    next: 'Send another key with PUT /v1/listings/:id/model-key.',
+  },
   model_refused: {
     what: 'The model refused the request',
-    next: "See that the model's name is right and its key valid, and send another key with PUT /v1/listings/:id/model-key.",
+    next: 'See that model.model names a model of the vendor, and model.endpoint_url ends before /chat/completions.',
   },
   model_unreachable: {
     what: 'The model could not be reached',

@@ -10,8 +10,8 @@ import {
   timestamp,
 } from '../primitives.js';
 
-/** Price limits that the on-chain program enforces, in lamports. */
-export const PRICE_LAMPORTS = { min: 1_000, max: 1_000_000_000_000_000 } as const;
+/** Price limits that the on-chain program enforces, in lamports. `minQuery`: the usual least price of a Per-Task listing. */
+export const PRICE_LAMPORTS = { min: 1_000, minQuery: 200_000, max: 1_000_000_000_000_000 } as const;
 
 /** The README of a listing: Markdown, which the listing's page shows as safe HTML without images. */
 const readme = z
@@ -21,12 +21,16 @@ const readme = z
     error: `has more than ${README_MAX_BYTES} bytes`,
   });
 
+/** Longest notes of a version. */
+export const VERSION_NOTES_CHARACTERS = 500;
+
 /** Terms of the listing, which the creator gives beside the manifest. */
 export const listingTerms = z
   .strictObject({
     title: z.string().min(1).max(120).optional(),
     rental_model: rentalModel,
-    price_lamports: lamports.min(PRICE_LAMPORTS.min).max(PRICE_LAMPORTS.max),
+    /** Its least value depends on the rental model: see `priceViolations`. */
+    price_lamports: lamports.max(PRICE_LAMPORTS.max).meta({ minimum: PRICE_LAMPORTS.min }),
     min_deposit_lamports: lamports.max(PRICE_LAMPORTS.max).optional(),
     runs_per_minute: z.int().min(1).max(100_000).optional(),
     sample_input: z.union([z.string(), jsonObject]).optional(),
@@ -71,6 +75,8 @@ export const updateAgentBody = z
   .looseObject({
     listing: jsonValue.optional(),
     model_key: z.string().min(1).max(500).optional(),
+    /** The changes of the new version, in words for renters. Everyone sees them. */
+    version_notes: z.string().min(1).max(VERSION_NOTES_CHARACTERS).optional(),
   })
   .meta({ id: 'UpdateAgent' });
 
@@ -110,6 +116,24 @@ export const versionChange = z
   })
   .meta({ id: 'VersionChange' });
 export type VersionChange = z.infer<typeof versionChange>;
+
+/** A version of a listing, as everyone sees it. */
+export const publicVersion = z
+  .object({
+    version: z.int().min(1),
+    created_at: timestamp,
+    /** Its effect on renters of the version before. Null for the first one. */
+    change: versionChange.nullable(),
+    /** The creator's notes. Absent without any. */
+    notes: z.string().optional(),
+  })
+  .meta({ id: 'PublicVersion' });
+export type PublicVersion = z.infer<typeof publicVersion>;
+
+/** Answer of `GET /v1/listings/:id/versions`: the latest ones, the newest first. */
+export const listVersionsResponse = z
+  .object({ versions: z.array(publicVersion) })
+  .meta({ id: 'VersionList' });
 
 /** Body of `POST /v1/agents/:listing_id/rollback`. */
 export const rollbackAgentBody = z

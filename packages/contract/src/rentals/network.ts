@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { walletAddress } from '../primitives.js';
+import { lamports, walletAddress } from '../primitives.js';
 
 /**
  * Answer of `GET /v1/network`: the chain and the program that a marketplace uses. The service makes this statement about
@@ -16,6 +16,10 @@ export const network = z
     rpc_url: z.url().nullable(),
     /** The address of the program's `Protocol` account. */
     protocol_account: walletAddress,
+    /** The protocol's fee in hundredths of a percent. It goes off the creator's earnings. */
+    fee_bps: z.int().min(0).max(10_000),
+    /** The least price of a Per-Task listing. */
+    min_query_price_lamports: lamports,
   })
   // Not "Network": generators name the object after its schema, and the member would have the same name.
   .meta({ id: 'NetworkInUse' });

@@ -1,5 +1,10 @@
 /** Serves a connected agent on every platform with `fetch`, without modules of Node. */
-export { OPTIONAL_MANIFEST_FIELDS, RENTAL_TERMS, type ModelProvider } from '@agent-rental/contract';
+export {
+  MODEL_PROVIDERS,
+  OPTIONAL_MANIFEST_FIELDS,
+  RENTAL_TERMS,
+  type ModelProvider,
+} from '@agent-rental/contract';
 export { createAgentHandler } from './agent-handler.js';
 export type { AgentHandlerOptions } from './agent-handler.js';
 export { agentTask, taskPrompt } from './agent-task.js';

@@ -73,7 +73,8 @@ create table agent_versions (
   number integer,
   replaced_at timestamptz,
   change_kind text,
-  change_reasons text[]
+  change_reasons text[],
+  notes text
 );
 create index agent_versions_listing on agent_versions (listing_id, created_at);
 create unique index agent_versions_number on agent_versions (listing_id, number);

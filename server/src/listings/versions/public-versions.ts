@@ -1,25 +1,16 @@
-import type { VersionChange } from '@agent-rental/contract';
+import type { PublicVersion } from '@agent-rental/contract';
 import type { Db } from '../../database/connection.js';
-
-/** A version of a listing that runs or has run on sale. */
-export interface PublicVersion {
-  readonly number: number;
-  /** When it was made. */
-  readonly createdAt: Date;
-  /** The change for renters of the version before; null for the first one. */
-  readonly change: VersionChange | null;
-}
 
 /** Versions that are shown at most: the latest ones. */
 const MOST_VERSIONS = 10;
 
-/** Gives the latest versions of a published listing, the newest first. */
+/** Gives the latest versions that run or have run on sale of a published listing, the newest first. */
 export function createPublicVersions(db: Db): (listingId: string) => Promise<PublicVersion[]> {
   return async (listingId) => {
     const rows = await db
       .selectFrom('agent_versions')
       .innerJoin('listings', 'listings.id', 'agent_versions.listing_id')
-      .select(['number', 'agent_versions.created_at', 'change_kind', 'change_reasons'])
+      .select(['number', 'agent_versions.created_at', 'change_kind', 'change_reasons', 'notes'])
       .where('agent_versions.listing_id', '=', listingId)
       .where('number', 'is not', null)
       // As everywhere: a version that neither runs nor was ever replaced was never approved.
@@ -29,10 +20,11 @@ export function createPublicVersions(db: Db): (listingId: string) => Promise<Pub
       .orderBy('number', 'desc')
       .limit(MOST_VERSIONS)
       .execute();
-    return rows.map(({ number, created_at, change_kind: kind, change_reasons: reasons }) => ({
-      number: number ?? 1,
-      createdAt: created_at,
+    return rows.map(({ number, created_at, change_kind: kind, change_reasons: reasons, notes }) => ({
+      version: number ?? 1,
+      created_at: created_at.toISOString(),
       change: kind === null ? null : { kind, reasons: reasons ?? [] },
+      ...(notes === null ? {} : { notes }),
     }));
   };
 }

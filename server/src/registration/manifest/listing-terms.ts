@@ -1,4 +1,5 @@
 import {
+  priceViolations,
   publishedSecrets,
   type ListingChanges,
   type ListingTerms,
@@ -7,7 +8,7 @@ import {
 import type { Insertable } from 'kysely';
 import type { Database } from '../../database/schema.js';
 import type { DraftRow } from '../drafts/draft-row.js';
-import { termViolations, type RegistrationRules, type Violation } from './validate.js';
+import type { RegistrationRules, Violation } from './validate.js';
 
 /** The stored texts and terms of a listing. */
 export type ListingColumns = Partial<
@@ -57,7 +58,7 @@ function changedTermViolations(
   }
   if (!changesTerms(changes)) return [];
   const terms = termsAfter(changes, present);
-  if (terms) return termViolations(terms, rules);
+  if (terms) return priceViolations(terms, Number(rules.minQueryPriceLamports));
   const missing = (['rental_model', 'price_lamports'] as const).filter(
     (member) => changes[member] === undefined && present[member] === null,
   );

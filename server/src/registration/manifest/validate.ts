@@ -4,23 +4,19 @@ import {
   listingTerms,
   manifest,
   MANIFEST_MAX_BYTES,
-  PRICE_LAMPORTS,
+  priceViolations,
   publishedSecrets,
+  violationsOf,
   type ListingTerms,
   type Manifest,
-  RENTAL_TERMS,
+  type Violation,
 } from '@agent-rental/contract';
-import type { z } from 'zod';
 import { findJsonProblem } from '../../platform/json/json-bounds.js';
 import { InvalidSchemaError } from '../../platform/json-schema/errors.js';
 import { ForbiddenUrlError, isLoopbackUrl, type OutboundHttp } from '../../platform/outbound-http.js';
 import { checkSchema } from '../../platform/json-schema/checks.js';
 
-/** One thing that is wrong with a registration. `path` is dotted, as in `tools.3.name`. */
-export interface Violation {
-  path: string;
-  message: string;
-}
+export type { Violation };
 
 /** The settings for validating a registration. */
 export interface RegistrationRules {
@@ -63,22 +59,21 @@ export async function validateRegistration(
     const message = `the manifest has ${size} bytes; the most is ${MANIFEST_MAX_BYTES}`;
     return { valid: false, violations: [{ path: '', message }] };
   }
-  const violations: Violation[] = [];
   await setImmediate();
   const parsed = manifest.safeParse(body.manifest);
   await setImmediate();
-  if (!parsed.success) violations.push(...fromZod(parsed.error, ''));
-  else {
-    violations.push(...(await manifestViolations(parsed.data, rules)));
-    await setImmediate();
-    violations.push(...publishedSecrets(parsed.data));
-  }
+  const violations = violationsOf(parsed.error, body.manifest);
+  // Also where single fields are wrong: a creator gets every violation at once.
+  violations.push(
+    ...(await manifestViolations(body.manifest, rules, new Set(violations.map(({ path }) => path)))),
+  );
+  await setImmediate();
+  violations.push(...publishedSecrets(Object(body.manifest) as Record<string, unknown>));
 
   const terms = body.listing === undefined ? undefined : listingTerms.safeParse(body.listing);
-  if (terms && !terms.success) violations.push(...fromZod(terms.error, 'listing.'));
-  if (terms?.success) {
-    violations.push(...termViolations(terms.data, rules), ...publishedSecrets({}, terms.data));
-  }
+  violations.push(...violationsOf(terms?.error, body.listing, 'listing.'));
+  violations.push(...priceViolations(body.listing, Number(rules.minQueryPriceLamports)));
+  if (terms?.success) violations.push(...publishedSecrets({}, terms.data));
 
   if (violations.length > 0 || !parsed.success) return { valid: false, violations };
   await setImmediate();
@@ -86,51 +81,34 @@ export async function validateRegistration(
   return { valid: true, manifest: parsed.data, terms: terms?.data, warnings };
 }
 
-/** The violations in a listing's terms, beyond their form. */
-export function termViolations(
-  terms: Pick<ListingTerms, 'rental_model' | 'price_lamports' | 'min_deposit_lamports'>,
-  rules: Pick<RegistrationRules, 'minQueryPriceLamports'>,
-): Violation[] {
-  const violations: Violation[] = [];
-  const price = BigInt(terms.price_lamports);
-  if (RENTAL_TERMS[terms.rental_model].isPrepaid) {
-    if (price < rules.minQueryPriceLamports) {
-      violations.push({
-        path: 'listing.price_lamports',
-        message: `of a ${terms.rental_model} listing is at least ${rules.minQueryPriceLamports} lamports`,
-      });
-    }
-    if (terms.min_deposit_lamports !== undefined && BigInt(terms.min_deposit_lamports) < price) {
-      violations.push({ path: 'listing.min_deposit_lamports', message: 'is below the price of one run' });
-    }
-  } else if (price < BigInt(PRICE_LAMPORTS.min)) {
-    violations.push({
-      path: 'listing.price_lamports',
-      message: `is at least ${PRICE_LAMPORTS.min} lamports`,
-    });
-  }
-  return violations;
-}
-
 /** Names that lead nowhere outside of a machine or its network (RFC 6761, 6762, 8375, and ICANN's `internal`). */
 const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|home\.arpa)\.?$/;
 
-async function manifestViolations(value: Manifest, rules: RegistrationRules): Promise<Violation[]> {
+/** @param told paths that are known to be wrong, which are not judged again */
+async function manifestViolations(
+  given: unknown,
+  rules: RegistrationRules,
+  told: ReadonlySet<string>,
+): Promise<Violation[]> {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return [];
+  const value = given as Record<string, unknown>;
   const violations: Violation[] = [];
   for (const field of ['input_schema', 'output_schema'] as const) {
+    if (told.has(field)) continue;
     try {
-      await checkSchema(value[field]);
+      await checkSchema(value[field] as object);
     } catch (error) {
       if (!(error instanceof InvalidSchemaError)) throw error;
       violations.push({ path: field, message: error.message });
     }
   }
   const urls = {
-    entrypoint_url: value.entrypoint_url,
-    'model.endpoint_url': value.system_prompt && value.model.endpoint_url,
+    entrypoint_url: value['entrypoint_url'],
+    'model.endpoint_url':
+      value['system_prompt'] && (Object(value['model']) as Record<string, unknown>)['endpoint_url'],
   };
   for (const [path, url] of Object.entries(urls)) {
-    if (!url) continue;
+    if (typeof url !== 'string' || told.has(path)) continue;
     try {
       rules.outbound.checkUrl(url);
       const { protocol, hostname } = new URL(url);
@@ -146,22 +124,16 @@ async function manifestViolations(value: Manifest, rules: RegistrationRules): Pr
       violations.push({ path, message: `cannot be called: ${error.message}${advice}` });
     }
   }
-  for (const [index, tool] of (value.tools ?? []).entries()) {
-    if (!rules.servedTools.has(tool.name)) {
-      const why = rules.unservedReasons?.[tool.name];
-      violations.push({
-        path: `tools.${index}.name`,
-        message: `${tool.name} is not served by the sandbox in use here${why === undefined ? '' : `: ${why}`}`,
-      });
-    }
+  const tools = Array.isArray(value['tools']) ? (value['tools'] as unknown[]) : [];
+  for (const [index, tool] of tools.entries()) {
+    const { name } = Object(tool) as { name?: unknown };
+    const path = `tools.${index}.name`;
+    if (typeof name !== 'string' || told.has(path) || rules.servedTools.has(name)) continue;
+    const why = rules.unservedReasons?.[name];
+    violations.push({
+      path,
+      message: `${name} is not served by the sandbox in use here${why === undefined ? '' : `: ${why}`}`,
+    });
   }
   return violations;
-}
-
-/** The issues of zod as violations. */
-export function fromZod(error: z.ZodError, prefix: string): Violation[] {
-  return error.issues.map(({ path, message }) => ({
-    path: (prefix + path.join('.')).replace(/\.$/, ''),
-    message,
-  }));
 }

@@ -8,7 +8,7 @@ import { PROBE_TASK } from './probe-records.js';
 import { createProber } from './prober.js';
 
 const CONNECTED = { system_prompt: undefined, entrypoint_url: 'https://agent.example.com/run' };
-const refusedFor = (reason: 'endpoint_signature' | 'model_refused'): ProbeOutcome => ({
+const refusedFor = (reason: 'endpoint_signature' | 'model_key_refused'): ProbeOutcome => ({
   reason,
   httpStatus: 401,
 });
@@ -58,7 +58,12 @@ describe('a publication', () => {
   it.each<[string, Record<string, unknown>, ProbeOutcome, RegExp]>([
     ['a dead endpoint', CONNECTED, DEAD, /could not be reached: the connection failed.*Start the agent/],
     ['a wrong secret', CONNECTED, refusedFor('endpoint_signature'), /answered 401.*webhook secret/],
-    ['a wrong key', { model_key: 'k' }, refusedFor('model_refused'), /refused.*answered 401.*key/],
+    [
+      'a wrong key',
+      { model_key: 'k' },
+      refusedFor('model_key_refused'),
+      /does not accept the key.*answered 401.*another key/,
+    ],
     ['no key', {}, 'reached', /asks for a key.*PUT \/v1\/listings\/:id\/model-key/],
   ])(
     'of an agent with %s is refused, with the reason and the remedy [REG-123]',

@@ -195,7 +195,7 @@ describe('the probe of a declarative agent', () => {
   it('tells a dead key from something that is no model, and ends in time with a silent one [REG-120]', async () => {
     answer(401, '{"error":{"message":"Incorrect API key provided: k"}}');
     const refused = await probe(declarative(), LISTING);
-    expect(refused).toEqual({ reason: 'model_refused', httpStatus: 401 });
+    expect(refused).toEqual({ reason: 'model_key_refused', httpStatus: 401 });
     answer(200, 'It works!');
     expect(await probe(declarative(), LISTING)).toEqual({ reason: 'model_unreachable' });
     serve = () => undefined;

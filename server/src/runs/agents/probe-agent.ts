@@ -10,7 +10,7 @@ import {
   type DeclarativeAgent,
   type ProbeOutcome,
 } from '../../registration/index.js';
-import { failureOf } from './probe-failure.js';
+import { failureOf, modelRefusal } from './probe-failure.js';
 
 /** Some models take seconds to their first word; a vendor that is busy is asked again after two and four. */
 const PROBE_MS = 12_000;
@@ -114,7 +114,7 @@ async function askModel(
     const { httpStatus } = error;
     return httpStatus === undefined
       ? { reason: 'model_unreachable' }
-      : { reason: 'model_refused', httpStatus };
+      : { reason: modelRefusal(httpStatus), httpStatus };
   } finally {
     signal.removeEventListener('abort', onAbort);
   }

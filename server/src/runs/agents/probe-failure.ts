@@ -1,7 +1,7 @@
 import type { ProbeFailure } from '../../registration/index.js';
 import type { FailureCause } from './outcome.js';
 
-/** Statuses with which an endpoint says that it does not accept who asks. */
+/** Statuses that say of the caller's signature or key that it is not accepted. */
 const NOT_ACCEPTED = new Set([401, 403]);
 /** Statuses of an address that takes no tasks: it is empty, takes no POST, or a proxy answers for it. */
 const TAKES_NO_TASKS = new Set([404, 405, 410, 501, 502, 503, 504]);
@@ -26,10 +26,14 @@ export function failureOf({ class: cause, httpStatus }: FailureCause): ProbeFail
     case 'model_refused':
       return httpStatus !== undefined && OF_THE_REQUEST.has(httpStatus)
         ? undefined
-        : { reason: 'model_refused', httpStatus };
+        : { reason: modelRefusal(httpStatus), httpStatus };
     default:
       return undefined;
   }
 }
+
+/** Whether a model's refusal is of the key, or of the request. */
+export const modelRefusal = (status: number | undefined) =>
+  status !== undefined && NOT_ACCEPTED.has(status) ? 'model_key_refused' : 'model_refused';
 
 const isRedirect = (status: number) => status >= 300 && status < 400;

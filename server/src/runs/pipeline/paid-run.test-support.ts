@@ -215,7 +215,12 @@ export async function paidRunWorld(
   if (!setup.replicaOf) {
     await insertBalance(db, wallet, row.address, { balance_lamports: balanceLamports });
   }
-  const terms = { treasury: Keypair.generate().publicKey, authorities: [], minQueryPriceLamports: 1n };
+  const terms = {
+    treasury: Keypair.generate().publicKey,
+    authorities: [],
+    minQueryPriceLamports: 1n,
+    feeBps: 250,
+  };
   const { replaceParts = (parts) => parts } = setup;
   const { chain, charges, states, credits, signer } = replaceParts({
     chain: given,

@@ -80,7 +80,7 @@ export async function sendChanges(
   if (change?.kind === 'breaking') {
     const reasons = change.reasons.map((reason) => visible(reason, REASON_CHARACTERS)).join('; ');
     find(root, '#update-changes').append(
-      element('p', { class: 'note' }, `Renters who call it as it was may be refused: ${reasons}`),
+      element('p', { class: 'note' }, `Breaking: some calls that worked before may be refused: ${reasons}`),
     );
   }
   return settleUpdate(shown, answer.job_id, onChain);

@@ -4,6 +4,7 @@ import { rotateWebhookSecret } from '@agent-rental/sdk/solana';
 import { logIn } from '../session/log-in.js';
 import { find, say, work, type Session } from '../wallets.js';
 import { showCharts } from './agent-charts.js';
+import { showAgentRuns } from './agent-runs.js';
 import { offerSale } from './agent-sale.js';
 import { offerUpdate } from './agent-update.js';
 import { offerVersions } from './agent-versions.js';
@@ -14,6 +15,7 @@ import { element, facts, words } from '../markup.js';
 import { respondTo } from '../events.js';
 import { findSelect } from '../fields.js';
 import { manifestInput, type ManifestInput } from '../publishing/manifest-input.js';
+import { tellNet } from '../publishing/net-price.js';
 import { offerPublication, showSecret } from '../publishing/publication.js';
 import type { ShownAgent } from './shown-agent.js';
 import { statsFacts } from './stats-facts.js';
@@ -25,6 +27,7 @@ const TITLE_CHARACTERS = 120;
 /** Shows one agent of a wallet of this browser, and changes it. */
 export function showOwnAgent(root: HTMLElement): void {
   const manifest = manifestInput(root);
+  tellNet(root);
   logIn(root, {
     failed: 'You do not see it.',
     onSession: async (session) => {
@@ -57,6 +60,7 @@ async function showAgent(root: HTMLElement, session: Session, manifest: Manifest
   find(root, '#draft').hidden = !isDraft;
   if (isDraft) offerDraft(shown);
   await showStatistics(shown);
+  if (!isDraft) await showAgentRuns(shown);
   offerVersions(shown);
   offerUpdate(shown);
   offerEdit(shown);
@@ -83,6 +87,7 @@ function isOffered(tab: string, { agent: { status }, listing }: ShownAgent): boo
       return status !== 'closed';
     case 'sale':
       return !isDraft && status !== 'closed';
+    case 'runs':
     case 'reviews':
       return !isDraft;
     default:

@@ -6,9 +6,8 @@ import { find, say, work, type Session } from '../wallets.js';
 import { showAgentsCharts } from './agent-charts.js';
 import { agentProblems, amountsOf, priceWords, weekWords } from './agent-words.js';
 import { buttonOf, element, facts, words } from '../markup.js';
-import { respondTo } from '../events.js';
 import { announced } from '../signing.js';
-import type { ElementSelector } from '../../element-ids.js';
+import { offerMore } from './offer-more.js';
 
 /** The most that one request lists: agents with a problem are first among so many. */
 const PAGE = 100;
@@ -103,17 +102,4 @@ function earningsCard(root: HTMLElement, session: Session, earned: ListingEarnin
     element('dl', { class: 'facts' }, ...facts(amountsOf(earned))),
     ...(lamports > 0 ? [take] : []),
   );
-}
-
-function offerMore(
-  root: HTMLElement,
-  selector: ElementSelector,
-  cursor: string | undefined,
-  show: (cursor: string) => Promise<void>,
-): void {
-  const button = find(root, selector);
-  button.hidden = cursor === undefined;
-  respondTo(button, 'click', () => {
-    if (cursor !== undefined) work(root, 'There is no more to show.', () => show(cursor));
-  });
 }

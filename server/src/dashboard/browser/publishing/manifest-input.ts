@@ -18,6 +18,10 @@ export interface ManifestInput {
   whenChanged(changed: () => void): void;
 }
 
+/** The least price of a Per-Task listing, where the page has it. */
+export const leastPriceOf = ({ dataset }: HTMLElement): number | undefined =>
+  dataset['leastPrice'] === undefined ? undefined : Number(dataset['leastPrice']);
+
 /** Reads a chosen file into the field of the page, where it can be changed before it is sent. */
 export function manifestInput(root: HTMLElement): ManifestInput {
   let onChanged: () => void = () => undefined;
@@ -39,7 +43,7 @@ export function manifestInput(root: HTMLElement): ManifestInput {
   });
   text.addEventListener('change', () => onChanged());
   return {
-    read: () => documentOf(text.value, key.value.trim()),
+    read: () => documentOf(text.value, key.value.trim(), leastPriceOf(root)),
     list: find(root, '#manifest-wrong'),
     forgetKey: () => {
       key.value = '';

@@ -4,7 +4,8 @@ import { find, findInput, say, work, type Session } from '../wallets.js';
 import { respondTo } from '../events.js';
 import { findForm, typedFields } from '../fields.js';
 import { endOfJob } from './jobs.js';
-import { manifestInput } from './manifest-input.js';
+import { leastPriceOf, manifestInput } from './manifest-input.js';
+import { tellNet } from './net-price.js';
 import { offerPublication, showSecret } from './publication.js';
 import { registrationOf, type Draft, type TypedAgent } from './typed-agent.js';
 import { showViolations, type Violation } from './violations.js';
@@ -15,6 +16,7 @@ const NOT_REGISTERED = 'It was not registered.';
 export function publishAgent(root: HTMLElement): void {
   let session: Session | undefined;
   const form = findForm(root, '#agent-form');
+  tellNet(root);
   /** Goes on with the job in the page's address. */
   const resume = async (now: Session, job: string) => {
     const refused = (violations: readonly Violation[]) =>
@@ -59,7 +61,7 @@ export function publishAgent(root: HTMLElement): void {
   };
   respondTo(form, 'submit', () => {
     const key = findInput(form, '[data-path=model_key]');
-    begin(registrationOf(typedAgent(form)), form, find(root, '#agent-wrong'), () => {
+    begin(registrationOf(typedAgent(form), leastPriceOf(root)), form, find(root, '#agent-wrong'), () => {
       key.value = '';
     });
   });

@@ -23,11 +23,12 @@ const OF_MODE = {
   connected: ['entrypoint_url'],
 } as const;
 
-/** The message of the schemas for an absent member. */
-const ABSENT = /received undefined$/;
-
-/** Makes the body of a registration from the typed form, with all its faults. */
-export function registrationOf({ mode, fields, tools }: TypedAgent): Draft {
+/**
+ * Makes the body of a registration from the typed form, with all its faults.
+ *
+ * @param leastPrice of a Per-Task listing, in lamports
+ */
+export function registrationOf({ mode, fields, tools }: TypedAgent, leastPrice?: number): Draft {
   const faults: Violation[] = [];
   const body: Record<string, unknown> = {};
   const other: readonly string[] = OF_MODE[mode === 'declarative' ? 'connected' : 'declarative'];
@@ -42,15 +43,16 @@ export function registrationOf({ mode, fields, tools }: TypedAgent): Draft {
   if (mode === 'declarative' && tools.length > 0) {
     body['tools'] = tools.map((name) => ({ name, scope: TOOL_SCOPES[name] }));
   }
-  return withFaults(body, faults);
+  return withFaults(body, faults, leastPrice);
 }
 
 /**
  * Reads the document that the command line takes.
  *
- * @param key of the model's vendor, as it was typed beside it
+ * @param key of the model's vendor, from the field beside it
+ * @param leastPrice of a Per-Task listing, in lamports
  */
-export function documentOf(text: string, key: string): Draft {
+export function documentOf(text: string, key: string, leastPrice?: number): Draft {
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -69,7 +71,7 @@ export function documentOf(text: string, key: string): Draft {
       ? []
       : [{ path, message: `is read by the command line alone: put the text into ${member}` }],
   );
-  return withFaults({ ...fields, ...(key === '' ? {} : { model_key: key }) }, faults);
+  return withFaults({ ...fields, ...(key === '' ? {} : { model_key: key }) }, faults, leastPrice);
 }
 
 /** The typed terms for a registration without terms. @throws Error naming the expected text. */
@@ -81,12 +83,14 @@ export function termsOf(fields: ReadonlyMap<string, string>): JsonObject {
   return (terms['listing'] ?? {}) as JsonObject;
 }
 
-function withFaults(given: Record<string, unknown>, faults: readonly Violation[]): Draft {
+function withFaults(
+  given: Record<string, unknown>,
+  faults: readonly Violation[],
+  leastPrice: number | undefined,
+): Draft {
   const { body } = completeConnected(given);
   const told = new Set(faults.map(({ path }) => path));
-  const found = checkAgent(body)
-    .faults.filter(({ path }) => !told.has(path))
-    .map(({ path, message }) => ({ path, message: ABSENT.test(message) ? 'is required' : message }));
+  const found = checkAgent(body, leastPrice).faults.filter(({ path }) => !told.has(path));
   return { body, faults: [...faults, ...found] };
 }
 

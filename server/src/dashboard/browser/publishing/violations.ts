@@ -1,10 +1,7 @@
+import { inSol, type Violation } from '@agent-rental/contract';
 import { element, visible } from '../markup.js';
 
-/** One thing that is wrong with a request. `path` is dotted, as in `tools.3.name`. */
-export interface Violation {
-  readonly path: string;
-  readonly message: string;
-}
+export type { Violation };
 
 const MESSAGE_CHARACTERS = 500;
 let count = 0;
@@ -24,7 +21,7 @@ export function showViolations(
   const known = [...fields.querySelectorAll<HTMLElement>('[data-path]')].filter(isShown);
   for (const violation of violations) {
     const { path, message } = violation;
-    const text = visible(`${path} ${message}`.trim(), MESSAGE_CHARACTERS);
+    const text = visible(inSol(`${path} ${message}`.trim()), MESSAGE_CHARACTERS);
     const field = known.find((candidate) => isAbout(candidate.dataset['path'] ?? '', path));
     if (field === undefined) list.append(element('li', {}, text));
     else attach(field, text);

@@ -1,11 +1,6 @@
-import {
-  CATEGORIES,
-  MODEL_PROVIDERS,
-  README_MAX_BYTES,
-  TIMEOUT_SECONDS,
-  TOOL_SCOPES,
-} from '@agent-rental/contract';
+import { MODEL_PROVIDERS, TIMEOUT_SECONDS, TOOL_SCOPES } from '@agent-rental/contract';
 import { TermsFields } from './terms-fields.js';
+import { NameFields, SchemaFields, TextFields } from './text-fields.js';
 import { elementId } from '../../element-ids.js';
 
 const ANY_OBJECT = '{\n  "type": "object",\n  "properties": {}\n}';
@@ -21,28 +16,8 @@ export function AgentForm() {
           Name, in kebab-case; the listing’s id is made of it
           <input data-path="name" maxLength={64} autocomplete="off" placeholder="invoice-reader" />
         </label>
-        <label>
-          Title
-          <input data-path="listing.title" maxLength={120} autocomplete="off" />
-        </label>
-        <label>
-          Category
-          <select data-path="category">
-            {CATEGORIES.map((category) => (
-              <option key={category} value={category}>
-                {category}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Description: its task, its input and its result
-          <textarea data-path="description" rows={4} maxLength={4000} />
-        </label>
-        <label>
-          README in Markdown, for people who read the listing’s page; it may be empty
-          <textarea data-path="listing.readme" rows={6} maxLength={README_MAX_BYTES} />
-        </label>
+        <NameFields />
+        <TextFields />
       </fieldset>
       <fieldset>
         <legend>How it runs</legend>
@@ -72,18 +47,7 @@ export function AgentForm() {
       </fieldset>
       <fieldset>
         <legend>Input and output</legend>
-        <label>
-          JSON Schema of the input
-          <textarea data-path="input_schema" rows={8} spellcheck={false} class="code">
-            {ANY_OBJECT}
-          </textarea>
-        </label>
-        <label>
-          JSON Schema of the output
-          <textarea data-path="output_schema" rows={4} spellcheck={false} class="code">
-            {FREE_TEXT}
-          </textarea>
-        </label>
+        <SchemaFields input={ANY_OBJECT} output={FREE_TEXT} />
         <label>
           A sample input, as JSON or text, which the marketplace tries the agent with
           <textarea data-path="listing.sample_input" rows={3} spellcheck={false} class="code" />

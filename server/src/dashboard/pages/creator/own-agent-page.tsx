@@ -8,6 +8,7 @@ import { elementId } from '../../element-ids.js';
 /** The tabs of the page, in their order. The script shows one at a time, by `?tab=` of the address. */
 const TABS = [
   ['statistics', 'Statistics'],
+  ['runs', 'Runs'],
   ['versions', 'Versions'],
   ['update', 'Update'],
   ['sale', 'Price and sale'],
@@ -63,6 +64,18 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
         <dl class="facts" id={elementId('stats-facts')} />
         <div id={elementId('charts')} class="charts" />
       </div>
+      <div data-panel="runs">
+        <h2>Runs</h2>
+        <p class="soft">
+          The latest first, with the reason of each failure. You never see a renter’s input or output.
+        </p>
+        <ul class="cards" id={elementId('agent-runs')} />
+        <p>
+          <button type="button" id={elementId('more-runs')} hidden>
+            Show earlier runs
+          </button>
+        </p>
+      </div>
       <div data-panel="versions">
         <h2>Versions</h2>
         <form id={elementId('compare')}>
@@ -86,8 +99,8 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
         <EditForm />
         <h3>By a manifest</h3>
         <p>
-          The whole manifest, as it is to be from now on. Its fields apply to every renter’s next run, and
-          price and terms of a <code>listing</code> in it, too.
+          The whole manifest of the next version. Its fields apply to every renter’s next run, and price and
+          terms of a <code>listing</code> in it, too.
         </p>
         <form id={elementId('update-form')} class="tall" noValidate>
           <ManifestFields />
@@ -134,6 +147,7 @@ function SaleSection() {
           Price in SOL
           <input data-path="price" inputMode="decimal" autocomplete="off" />
         </label>
+        <p class="soft" data-net />
         <label id={elementId('deposit-field')}>
           Minimum deposit in SOL
           <input data-path="deposit" inputMode="decimal" autocomplete="off" />

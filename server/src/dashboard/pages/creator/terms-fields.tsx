@@ -19,6 +19,7 @@ export function TermsFields() {
         Price in SOL
         <input data-path="listing.price_lamports" inputMode="decimal" autocomplete="off" />
       </label>
+      <p class="soft" data-net />
       <label>
         Minimum deposit in SOL, if paid per task
         <input

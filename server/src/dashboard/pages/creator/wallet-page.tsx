@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import type { ProtocolTerms } from '../../../chain/index.js';
 import { PAGE_SCRIPT_URL } from '../page-script.js';
 import { renderPage } from '../page.js';
 import { elementId } from '../../element-ids.js';
@@ -10,6 +11,8 @@ export interface WalletPageContext {
   readonly chain: string;
   /** The marketplace program, in base58. */
   readonly programId: string;
+  /** Terms of the protocol; undefined while the chain cannot be asked. */
+  readonly terms: Pick<ProtocolTerms, 'feeBps' | 'minQueryPriceLamports'> | undefined;
   /** Of the response: the page's script carries it. */
   readonly nonce: string;
 }
@@ -36,7 +39,7 @@ interface WalletPage {
  */
 export function renderWalletPage(
   { title, description, path, part, listingId, intro }: WalletPage,
-  { baseUrl, chain, programId, nonce }: WalletPageContext,
+  { baseUrl, chain, programId, terms, nonce }: WalletPageContext,
   children: ComponentChildren,
 ): string {
   return renderPage(
@@ -53,7 +56,15 @@ export function renderWalletPage(
       <noscript>
         <p class="note">This page needs JavaScript, to reach your wallet.</p>
       </noscript>
-      <section id={part} hidden data-chain={chain} data-program-id={programId} data-listing={listingId}>
+      <section
+        id={part}
+        hidden
+        data-chain={chain}
+        data-program-id={programId}
+        data-listing={listingId}
+        data-fee-bps={terms?.feeBps}
+        data-least-price={terms?.minQueryPriceLamports.toString()}
+      >
         <h2>Your wallet</h2>
         <p class="wallets" />
         <p role="status" class="said" />

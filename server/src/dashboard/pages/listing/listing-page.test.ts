@@ -1,17 +1,21 @@
-import type { Listing, Review } from '@agent-rental/contract';
+import type { Listing, PublicVersion, Review } from '@agent-rental/contract';
 import { expect, it } from 'vitest';
-import type { PublicVersion } from '../../../listings/index.js';
 import { SAMPLE_LISTING, SAMPLE_REVIEW } from '../../../testing/sample-pages.js';
 import { listingPage } from './listing-page.js';
 
 const VERSIONS: readonly PublicVersion[] = [
   {
-    number: 3,
-    createdAt: new Date('2026-03-01'),
+    version: 3,
+    created_at: '2026-03-01T00:00:00.000Z',
     change: { kind: 'breaking', reasons: ['<b>input_schema</b>.required: \u202ex'] },
+    notes: 'Reads <i>more</i>\u202e.',
   },
-  { number: 2, createdAt: new Date('2026-02-01'), change: { kind: 'compatible', reasons: [] } },
-  { number: 1, createdAt: new Date('2026-01-05'), change: null },
+  {
+    version: 2,
+    created_at: '2026-02-01T00:00:00.000Z',
+    change: { kind: 'compatible', reasons: [] },
+  },
+  { version: 1, created_at: '2026-01-05T00:00:00.000Z', change: null },
 ];
 const page = (listing: Partial<Listing>, review: Partial<Review> = {}) =>
   listingPage({
@@ -65,7 +69,7 @@ it('shows how many reviews have each rating, and the answer as text', () => {
   expect(page({})).not.toContain('Answer of the creator');
 });
 
-it('says of each version its day and its change, as text [LST-47]', () => {
+it('says of each version its day, its change and its notes, as text [LST-47]', () => {
   const [, rows = ''] = /id="versions">.*?<tbody>(.*?)<\/tbody>/s.exec(page({})) ?? [];
   const cells = rows.split('</tr>').map((row) =>
     row
@@ -74,7 +78,7 @@ it('says of each version its day and its change, as text [LST-47]', () => {
       .trim(),
   );
   expect(cells.slice(0, 3)).toEqual([
-    '3 2026-03-01 Breaking for some who call it as it was &lt;b>input_schema&lt;/b>.required: x',
+    '3 2026-03-01 Breaking: some calls that worked before may be refused &lt;b>input_schema&lt;/b>.required: x Reads &lt;i>more&lt;/i>.',
     '2 2026-02-01 Compatible with the version before',
     '1 2026-01-05 First version',
   ]);

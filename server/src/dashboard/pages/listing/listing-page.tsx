@@ -3,12 +3,12 @@ import {
   PREVIEW_PICTURE_PATH,
   type Json,
   type Listing,
+  type PublicVersion,
   type ReviewPage,
 } from '@agent-rental/contract';
 import { runsOf } from '../../components/agent-card.js';
 import { AgentIcon } from '../../components/agent-icon.js';
 import { Rating } from '../../components/rating.js';
-import type { PublicVersion } from '../../../listings/index.js';
 import type { RentalCosts } from '../../../transactions/index.js';
 import { titleLine, Words } from '../creator-words.js';
 import { renderPage } from '../page.js';

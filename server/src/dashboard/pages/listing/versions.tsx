@@ -1,4 +1,4 @@
-import type { PublicVersion } from '../../../listings/index.js';
+import { VERSION_NOTES_CHARACTERS, type PublicVersion } from '@agent-rental/contract';
 import { Words } from '../creator-words.js';
 
 const MOST_REASONS = 5;
@@ -18,11 +18,16 @@ export function Versions({ versions }: { versions: readonly PublicVersion[] }) {
         </thead>
         <tbody>
           {versions.map((version) => (
-            <tr key={version.number}>
-              <td>{version.number}</td>
-              <td>{version.createdAt.toISOString().slice(0, 10)}</td>
+            <tr key={version.version}>
+              <td>{version.version}</td>
+              <td>{version.created_at.slice(0, 10)}</td>
               <td>
                 <Change version={version} />
+                {version.notes === undefined ? null : (
+                  <p>
+                    <Words text={version.notes} characters={VERSION_NOTES_CHARACTERS} />
+                  </p>
+                )}
               </td>
             </tr>
           ))}
@@ -32,13 +37,13 @@ export function Versions({ versions }: { versions: readonly PublicVersion[] }) {
   );
 }
 
-function Change({ version: { number, change } }: { version: PublicVersion }) {
+function Change({ version: { version: number, change } }: { version: PublicVersion }) {
   if (change === null) return <>{number === 1 ? 'First version' : 'Not compared'}</>;
   if (change.kind === 'compatible') return <>Compatible with the version before</>;
   const left = change.reasons.length - MOST_REASONS;
   return (
     <>
-      Breaking for some who call it as it was
+      Breaking: some calls that worked before may be refused
       <ul>
         {change.reasons.slice(0, MOST_REASONS).map((reason) => (
           <li key={reason}>
