@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { runCli } from './run-cli.js';
 
 const controller = new AbortController();
@@ -12,6 +13,19 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
+const isTerminal = process.stdin.isTTY && process.stderr.isTTY;
+
+/** Asks the person at the terminal. Ctrl-C at the question also ends the command. */
+async function answerTo(question: string, output: NodeJS.WritableStream): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output, terminal: true });
+  terminal.once('SIGINT', () => controller.abort());
+  try {
+    return (await terminal.question(question, { signal: controller.signal })).trim();
+  } finally {
+    terminal.close();
+  }
+}
+
 const code = await runCli(process.argv.slice(2), {
   variables: process.env,
   folder: process.cwd(),
@@ -19,21 +33,18 @@ const code = await runCli(process.argv.slice(2), {
   out: (line) => void process.stdout.write(`${line}\n`),
   write: (text) => void process.stdout.write(text),
   err: (line) => void process.stderr.write(`${line}\n`),
-  ask:
-    process.stdin.isTTY && process.stderr.isTTY
-      ? async (question) => {
-          const terminal = createInterface({ input: process.stdin, output: process.stderr });
-          // Ctrl-C at the question also ends the command.
-          terminal.once('SIGINT', () => controller.abort());
-          try {
-            return /^y(es)?$/i.test(
-              (await terminal.question(`${question} [y/N] `, { signal: controller.signal })).trim(),
-            );
-          } finally {
-            terminal.close();
-          }
-        }
-      : undefined,
+  ask: isTerminal
+    ? async (question) => /^y(es)?$/i.test(await answerTo(`${question} [y/N] `, process.stderr))
+    : undefined,
+  askSecret: isTerminal
+    ? async (question) => {
+        process.stderr.write(question);
+        const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+        const secret = await answerTo('', silent);
+        process.stderr.write('\n');
+        return secret;
+      }
+    : undefined,
 });
 
 // End the process also with an open request, for instance of an abandoned login.

@@ -14,4 +14,6 @@ export interface CliEnvironment {
   err(line: string): void;
   /** Asks the person at the terminal; absent without a terminal. */
   ask?: ((question: string) => Promise<boolean>) | undefined;
+  /** Asks for a secret, which the terminal does not show; absent without a terminal. */
+  askSecret?: ((question: string) => Promise<string>) | undefined;
 }

@@ -79,11 +79,13 @@ function addCreatorCommands(program: Command, environment: CliEnvironment): void
     .description('register the agent of this folder, and publish it on-chain')
     .addHelpText('after', '\nreadme_file in agent.json names a Markdown file for the listing.')
     .option('--unverified', 'publish also if it could not be reached; renters see this')
+    .option('--model-key <name>', "file or variable with the model's key")
     .action((options: object) => publishCommand(options, environment));
   withMarketplace(program.command('update'))
     .description('send the changes of a published agent')
     .argument('[listing]', 'its id; default: the one of this folder')
-    .option('--model-key', "replace the model's key by the key in the environment")
+    .option('--model-key [name]', "replace the model's key: file or variable; default: its vendor's")
+    .option('--notes <text>', 'what changed, for renters; everyone sees it')
     .action((listing: string | undefined, options: object) => updateCommand(listing, options, environment));
   withMarketplace(program.command('agents'))
     .description("list the wallet's agents, and whether they can be reached")

@@ -5,6 +5,7 @@ import { CommanderError } from 'commander';
 import type { CliEnvironment } from './cli-environment.js';
 import { CommandError, FailedRunError, UsageError } from './errors.js';
 import { createProgram } from './program.js';
+import { inWordsOfCli } from './words.js';
 
 /** Longest message: some endpoints answer an error with a whole page. */
 const MESSAGE_LENGTH = 2_000;
@@ -26,8 +27,6 @@ const AFTER_INTERRUPTION: Readonly<Record<string, string | undefined>> = {
   wallet: 'SOL may be on its way: "agent-rental wallet balance" shows the balance.',
 };
 
-const UNREACHED = 'The agent is not published, because it would not run.';
-
 const CREATOR_COMMANDS: readonly string[] = [
   'publish',
   'update',
@@ -44,12 +43,13 @@ const CREATOR_COMMANDS: readonly string[] = [
 
 /** Advice on an API error that needs knowledge of the command line. */
 function adviceFor(
-  command: string | undefined,
-  { message, status }: { message: string; status: number },
+  [command, listing]: readonly string[],
+  { message, status, code }: { message: string; status: number; code: string },
 ): string {
   const isCreators = CREATOR_COMMANDS.includes(command ?? '');
   if (message.includes('too little SOL')) return ' "agent-rental wallet fund FILE" gives it more.';
-  if (message.startsWith(UNREACHED)) return ' "agent-rental publish --unverified" does it anyway.';
+  if (code === 'insufficient_balance' && command === 'run')
+    return ` "agent-rental rent ${listing} --deposit SOL" does it; 0 only agrees to the price.`;
   if (status === 404 && isCreators)
     return ' A listing is changed by the wallet that published it: --wallet names its file, --url its marketplace.';
   return '';
@@ -92,9 +92,9 @@ export async function runCli(args: readonly string[], environment: CliEnvironmen
       return EXIT_CODES.usage;
     }
     if (isApiError(error)) {
-      const advice = adviceFor(args[0], error);
+      const advice = adviceFor(args, error);
       tell(
-        `${message}${advice}${error.requestId === undefined ? '' : ` (request ${error.requestId})`}`,
+        `${inWordsOfCli(message)}${advice}${error.requestId === undefined ? '' : ` (request ${error.requestId})`}`,
         error.code,
       );
       return EXIT_CODES.failed;

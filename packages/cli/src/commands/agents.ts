@@ -1,10 +1,9 @@
 import type { CliEnvironment } from '../cli-environment.js';
-import { UsageError } from '../errors.js';
+import { latestShown, limitOf, secondOf } from '../lists.js';
 import { connect, type Connected } from '../marketplace.js';
 import type { MarketplaceOptions } from '../options.js';
 import { report } from '../report.js';
-
-const MAX_LIMIT = 100;
+import { inWordsOfCli } from '../words.js';
 
 type OwnAgent = Awaited<ReturnType<Connected['client']['listAgents']>>['agents'][number];
 
@@ -13,14 +12,12 @@ export async function agentsCommand(
   options: MarketplaceOptions & { limit?: string },
   environment: CliEnvironment,
 ): Promise<void> {
-  const limit = Number(options.limit);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
-    throw new UsageError(`--limit is a number from 1 to ${MAX_LIMIT}.`);
+  const limit = limitOf(options);
   const { client } = connect(options, environment);
   const page = await client.listAgents({ limit }, { signal: environment.signal });
   const none =
     page.agents.length === 0 ? ['This wallet has no agents. "agent-rental publish" makes one.'] : [];
-  const more = page.next_cursor === undefined ? [] : [`The latest ${page.agents.length} are shown.`];
+  const more = latestShown(page.agents.length, page.total);
   report(options, environment, page, [...none, ...page.agents.flatMap(linesOf), ...more]);
 }
 
@@ -33,12 +30,10 @@ function linesOf({ listing_id: id, status, version, unreachable, ...times }: Own
   const failure =
     unreachable === null
       ? []
-      : [`  not reached since ${timeOf(unreachable.since)}`, `  ${unreachable.message}`];
+      : [`  not reached since ${secondOf(unreachable.since)}`, `  ${inWordsOfCli(unreachable.message)}`];
   return [
     `${id} (${status}, v${version})`,
     ...failure,
-    ...told.flatMap(([what, at]) => (at === undefined ? [] : [`  ${what} since ${timeOf(at)}`])),
+    ...told.flatMap(([what, at]) => (at === undefined ? [] : [`  ${what} since ${secondOf(at)}`])),
   ];
 }
-
-const timeOf = (at: string) => at.slice(0, 19).replace('T', ' ');

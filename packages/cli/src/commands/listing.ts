@@ -2,6 +2,7 @@ import { formatSol } from '@agent-rental/sdk';
 import { close, pause, resume, withdraw } from '@agent-rental/sdk/solana';
 import type { CliEnvironment } from '../cli-environment.js';
 import { UsageError } from '../errors.js';
+import { latestShown } from '../lists.js';
 import { connect } from '../marketplace.js';
 import type { MarketplaceOptions } from '../options.js';
 import { listingOf } from '../project/registrations.js';
@@ -42,14 +43,17 @@ export async function earningsCommand(
   const { client } = connect(options, environment);
   const page = await client.getEarnings({ limit: 100 }, { signal: environment.signal });
   const shown = (amounts: typeof page.sum) =>
-    `${formatSol(amounts.earned_lamports)} earned, ${formatSol(amounts.withdrawable_lamports)} to withdraw`;
+    `${formatSol(amounts.earned_lamports)} earned, ${formatSol(amounts.withdrawable_lamports)} to withdraw` +
+    (amounts.pending_lamports > 0
+      ? `, ${formatSol(amounts.pending_lamports)} pending: prices of runs that are not confirmed yet`
+      : '');
   report(options, environment, page, [
     ...page.earnings.flatMap((listing) => [
       `${listing.listing_id} (${listing.status})`,
       `  ${shown(listing)}`,
     ]),
     `All ${page.total}: ${shown(page.sum)}`,
-    ...(page.total > page.earnings.length ? [`The latest ${page.earnings.length} are shown.`] : []),
+    ...latestShown(page.earnings.length, page.total),
   ]);
 }
 
@@ -65,9 +69,15 @@ export async function withdrawCommand(
   const { client, signer, url } = connect(options, environment);
   const id = listingOf(named, environment.folder, url);
   const terms = amount === undefined ? {} : { amount_lamports: Number(amount) };
-  const { signature } = await withdraw(client, signer, id, terms, { signal: environment.signal });
-  const told = amount === undefined ? 'all earnings' : formatSol(amount);
-  report(options, environment, { listing_id: id, signature }, [
-    `Withdrew ${told} from ${id} to ${signer.address}.`,
+  let withdrawn = amount ?? 0n;
+  const { signature } = await withdraw(client, signer, id, terms, {
+    signal: environment.signal,
+    approve: ({ returned_lamports: returned }) => {
+      withdrawn = BigInt(returned ?? withdrawn);
+      return true;
+    },
+  });
+  report(options, environment, { listing_id: id, withdrawn_lamports: Number(withdrawn), signature }, [
+    `Withdrew ${formatSol(withdrawn)} from ${id} to ${signer.address}.`,
   ]);
 }

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isApiError } from '@agent-rental/sdk';
 import type { CliEnvironment } from '../cli-environment.js';
-import { UsageError } from '../errors.js';
+import { limitOf, secondOf } from '../lists.js';
 import { connect, type Connected } from '../marketplace.js';
 import type { MarketplaceOptions } from '../options.js';
 import { listingOf } from '../project/registrations.js';
 import { report } from '../report.js';
 
 const POLL_MS = 2_000;
-const MAX_LIMIT = 100;
+/** Most runs of one page. */
+const PAGE = 100;
 /** Each poll reads this far back, because the service may record a run after a later run. */
 const OVERLAP_MS = 60_000;
 /** Most pages of one poll. */
@@ -23,9 +24,7 @@ export async function logsCommand(
   options: MarketplaceOptions & { follow?: true; limit?: string },
   environment: CliEnvironment,
 ): Promise<void> {
-  const limit = Number(options.limit);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
-    throw new UsageError(`--limit is a number from 1 to ${MAX_LIMIT}.`);
+  const limit = limitOf(options);
   const { client, url } = connect(options, environment);
   const id = listingOf(named, environment.folder, url);
   const page = await client.listAgentRuns(id, { limit }, { signal: environment.signal });
@@ -91,7 +90,7 @@ async function nextPage(
   { signal, err }: CliEnvironment,
 ): Promise<Page | undefined> {
   try {
-    const query = { limit: MAX_LIMIT, ...(cursor === undefined ? {} : { cursor }) };
+    const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
     return await client.listAgentRuns(id, query, { signal });
   } catch (error) {
     const isAway = isApiError(error) ? error.status >= 500 : (error as Error).name === 'ConnectionError';
@@ -111,7 +110,6 @@ function linesOf({
   failure,
 }: Run): string[] {
   const seconds = duration === null ? '' : `${(duration / 1000).toFixed(1)} s`;
-  const time = at.slice(0, 19).replace('T', ' ');
-  const first = `${time} ${status.padEnd(11)} ${seconds.padStart(7)} v${version} ${id}`;
+  const first = `${secondOf(at)} ${status.padEnd(11)} ${seconds.padStart(7)} v${version} ${id}`;
   return failure === null ? [first] : [first, `  ${failure.class}: ${failure.message}`];
 }

@@ -1,17 +1,18 @@
-import { checkAgent, RENTAL_TERMS, type AgentFault } from '@agent-rental/sdk/creator';
-import { isApiError } from '@agent-rental/sdk';
-import { publish, update, type PublishTerms } from '@agent-rental/sdk/solana';
+import { RENTAL_TERMS } from '@agent-rental/sdk/creator';
+import { formatSol, isApiError, netLamports } from '@agent-rental/sdk';
+import { publish, setModelKey, update, type PublishTerms } from '@agent-rental/sdk/solana';
 import type { CliEnvironment } from '../cli-environment.js';
 import { CommandError } from '../errors.js';
 import { connect, type Connected } from '../marketplace.js';
 import type { MarketplaceOptions, SharedOptions } from '../options.js';
-import { readAgentProject, type AgentProject } from '../project/agent-file.js';
+import { readAgentProject } from '../project/agent-file.js';
+import { checkedProject, projectToSend } from '../project/check-project.js';
+import { findModelKey, requireModelKey, testModelKey } from '../project/model-key.js';
 import {
   digestOf,
   endOfJob,
   listingDigestOf,
   manifestChanges,
-  modelKeyOf,
   register,
   saidOfListing,
   sendUpdate,
@@ -19,22 +20,23 @@ import {
 } from '../project/register.js';
 import { listingOf, readRegistrations, writeRegistration } from '../project/registrations.js';
 import { report } from '../report.js';
+import { inWordsOfCli, writtenFault } from '../words.js';
+
+const PAID = { one_time: 'once', subscription: 'for 30 days', per_query: 'per task' } as const;
 
 /** `agent-rental check`: the checks that need no marketplace. */
 export async function checkCommand(options: SharedOptions, environment: CliEnvironment): Promise<void> {
-  const project = readAgentProject(environment.folder);
-  const { faults, advice } = checkAgent(project.body);
-  if (faults.length > 0) throw refusal(faults);
-  report(options, environment, { faults, advice, notes: project.notes }, [
+  const { project, advice } = await checkedProject(environment.folder);
+  report(options, environment, { faults: [], advice, notes: project.notes }, [
     ...project.notes,
-    ...advice.map((item) => `advice: ${written(item)}`),
+    ...advice.map((item) => `advice: ${writtenFault(item)}`),
     'The agent is well-formed. "agent-rental dev" tries it, "agent-rental publish" offers it.',
   ]);
 }
 
 /** `agent-rental publish`: from the folder to an active listing. It skips steps that are done. */
 export async function publishCommand(
-  options: MarketplaceOptions & { unverified?: true },
+  options: MarketplaceOptions & { unverified?: true; modelKey?: string },
   environment: CliEnvironment,
 ): Promise<void> {
   // Read the folder first: its mistakes can be reported without a wallet.
@@ -42,6 +44,7 @@ export async function publishCommand(
   const connected = connect(options, environment);
   const published = await publishProject(connected, environment, {
     isUnverified: options.unverified === true,
+    keySource: options.modelKey,
   });
   const { id, isPending } = published;
   const data = { listing_id: id, status: isPending ? 'in_review' : 'active', url: connected.url };
@@ -63,15 +66,23 @@ export async function publishCommand(
  *
  * @param fallback terms for an agent without any
  * @param isUnverified publishes also if the marketplace could not reach the agent
+ * @param keySource file or variable with the key of the agent's model
  */
 export async function publishProject(
   connected: Connected,
   environment: CliEnvironment,
-  { fallback, isUnverified }: { fallback?: PublishTerms['listing']; isUnverified?: boolean } = {},
+  {
+    fallback,
+    isUnverified = false,
+    keySource,
+  }: { fallback?: PublishTerms['listing']; isUnverified?: boolean; keySource?: string | undefined } = {},
 ): Promise<{ id: string; isPending: boolean }> {
   const { client, signer, url, records } = connected;
   const { signal, err } = environment;
-  const project = checkedProject(environment);
+  const network = await client.getNetwork({ signal });
+  const project = await projectToSend(environment, network.min_query_price_lamports);
+  const listing = (project.body['listing'] as PublishTerms['listing']) ?? fallback;
+  if (listing !== undefined) err(earningsLine(listing, network.fee_bps));
   const sha256 = digestOf(project);
   const known = readRegistrations(records)[url] ?? {};
   if (known.listing_id !== undefined && (await isThere(client.getListing(known.listing_id, { signal })))) {
@@ -81,9 +92,17 @@ export async function publishProject(
   }
   let jobId = known.job_id;
   if (jobId !== undefined && !(await isThere(client.getJob(jobId, { signal })))) jobId = undefined;
-  if (jobId === undefined || (known.listing_id === undefined && known.sha256 !== sha256)) {
+  const isNew = jobId === undefined || (known.listing_id === undefined && known.sha256 !== sha256);
+  const key = isNew
+    ? await requireModelKey(project, keySource, environment)
+    : findModelKey(project, keySource, environment);
+  if (key !== undefined) {
+    err(`The model's key is the one in ${key.from}.`);
+    if (!isUnverified) await testModelKey(key, environment);
+  }
+  if (jobId === undefined || isNew) {
     err(`Registering the agent at ${url}`);
-    jobId = await register(connected, project, environment);
+    jobId = await register(connected, project, key?.key, environment);
     writeRegistration(records, url, { job_id: jobId, sha256 });
   } else if (known.listing_id !== undefined && known.sha256 !== sha256) {
     err('Sending the changes since the registration');
@@ -96,29 +115,45 @@ export async function publishProject(
   writeRegistration(records, url, { job_id: jobId, listing_id: id, sha256 });
   tellJob(job, environment);
   if (job.review?.state === 'rejected') throw new CommandError(`The review rejected ${id}.`);
+  // It was registered earlier, maybe without this key.
+  if (!isNew && key !== undefined) await setModelKey(client, signer, id, key.key, { signal });
   if (job.review?.state === 'pending') return { id, isPending: true };
   err('Publishing it on-chain');
-  // The folder's terms may have changed since the registration.
-  const listing = (project.body['listing'] as PublishTerms['listing']) ?? fallback;
   await publish(client, signer, id, {
     signal,
+    // The folder's terms may have changed since the registration.
     ...(listing && { listing }),
-    ...(isUnverified === true ? { unverified: true } : {}),
+    ...(isUnverified ? { unverified: true } : {}),
   });
   const listing_sha256 = listingDigestOf(project);
   writeRegistration(records, url, { job_id: jobId, listing_id: id, sha256, listing_sha256 });
   return { id, isPending: false };
 }
 
+/** The creator's part of each payment, after the protocol's fee. */
+function earningsLine(listing: NonNullable<PublishTerms['listing']>, feeBps: number): string {
+  const { price_lamports: price = 0, rental_model: model = 'per_query' } = listing;
+  return `You get ${formatSol(netLamports(price, feeBps))} of ${formatSol(price)} ${PAID[model]}: the protocol keeps ${feeBps / 100}%.`;
+}
+
+/** The choices of an update beside the folder's content. */
+interface UpdateChoices {
+  /** File or variable with a new key of the agent's model; true: the variable of its vendor. */
+  readonly keySource?: string | true | undefined;
+  /** The changes in words, for renters. */
+  readonly notes?: string | undefined;
+}
+
 /** `agent-rental update`: the folder's state becomes the listing's next version. */
 export async function updateCommand(
   named: string | undefined,
-  options: MarketplaceOptions & { modelKey?: true },
+  options: MarketplaceOptions & { modelKey?: string | true; notes?: string },
   environment: CliEnvironment,
 ): Promise<void> {
   const connected = connect(options, environment);
   const id = listingOf(named, environment.folder, connected.url);
-  const changes = await updateProject(connected, id, environment, options.modelKey === true);
+  const { modelKey: keySource, notes } = options;
+  const changes = await updateProject(connected, id, environment, { keySource, notes });
   report(options, environment, { listing_id: id, changes }, [
     changes.length === 0
       ? `Nothing has changed since ${id} was updated last.`
@@ -126,32 +161,30 @@ export async function updateCommand(
   ]);
 }
 
-/** Sends the changes of a published agent. @returns the changed parts */
+/** Sends the changes of a registered agent. @returns the changed parts */
 export async function updateProject(
   connected: Connected,
   id: string,
   environment: CliEnvironment,
-  sendsKey = false,
+  { keySource, notes }: UpdateChoices = {},
 ): Promise<string[]> {
   const { client, signer, url, records } = connected;
   const { signal, err } = environment;
-  const project = checkedProject(environment);
+  const network = await client.getNetwork({ signal });
+  const project = await projectToSend(environment, network.min_query_price_lamports);
   const sha256 = digestOf(project);
   const known = readRegistrations(records)[url] ?? {};
   const listing_sha256 = listingDigestOf(project);
   const changes: string[] = [];
-  const found = sendsKey ? modelKeyOf(project, environment) : undefined;
-  if (sendsKey && found === undefined) {
-    throw new CommandError(
-      "--model-key takes the key from the environment, and the model's variable is not set.",
-    );
-  }
+  const key = keySource === undefined ? undefined : findModelKey(project, keySource, environment);
+  if (key !== undefined) await testModelKey(key, environment);
   const isOther = known.listing_id !== id;
   const sent: Record<string, unknown> = {};
-  if (isOther || known.sha256 !== sha256 || found !== undefined) {
-    Object.assign(sent, manifestChanges(project), found && { model_key: found.key });
-    changes.push(found === undefined ? 'manifest' : 'manifest and model key');
+  if (isOther || known.sha256 !== sha256) {
+    Object.assign(sent, manifestChanges(project), key && { model_key: key.key });
+    changes.push('manifest');
   }
+  if (notes !== undefined) sent['version_notes'] = notes;
   const said = saidOfListing(project);
   if ((isOther || known.listing_sha256 !== listing_sha256) && Object.keys(said).length > 0) {
     Object.assign(sent, { listing: said });
@@ -162,9 +195,18 @@ export async function updateProject(
     err(`Sending the agent to ${url}`);
     onChain = await metadataOf(connected, await sendUpdate(connected, id, sent, environment), environment);
   }
+  if (key !== undefined) {
+    // The key alone makes no new version.
+    if (sent['model_key'] === undefined) await setModelKey(client, signer, id, key.key, { signal });
+    changes.push('model key');
+  }
   const terms = Object(project.body['listing']) as { price_lamports?: number; min_deposit_lamports?: number };
-  const listing = await client.getListing(id, { signal });
-  if (terms.price_lamports !== undefined && terms.price_lamports !== listing.price_lamports) {
+  const listing = await found(client.getListing(id, { signal }));
+  if (listing === undefined && changes.length > 0) {
+    // A draft has no public page. Its price is sent when it is published.
+    err(`${id} is not published yet: "agent-rental publish" does it.`);
+  } else if (listing === undefined) throw noListing(id);
+  else if (terms.price_lamports !== undefined && terms.price_lamports !== listing.price_lamports) {
     Object.assign(onChain, {
       price_lamports: terms.price_lamports,
       // Without a deposit, the folder's price is also the deposit.
@@ -196,23 +238,12 @@ export async function metadataOf(
 
 /** Prints the reasons and warnings of a job's review. */
 function tellJob({ review, warnings = [] }: Job, { err }: CliEnvironment): void {
-  for (const reason of review?.reasons ?? []) err(reason);
-  for (const warning of warnings) err(`warning: ${written(warning)}`);
+  for (const reason of review?.reasons ?? []) err(inWordsOfCli(reason));
+  for (const warning of warnings) err(`warning: ${writtenFault(warning)}`);
 }
 
-function checkedProject(environment: CliEnvironment): AgentProject {
-  const project = readAgentProject(environment.folder);
-  const { faults } = checkAgent(project.body);
-  if (faults.length > 0) throw refusal(faults);
-  for (const note of project.notes) environment.err(note);
-  return project;
-}
-
-function refusal(faults: readonly AgentFault[]): CommandError {
-  return new CommandError(`agent.json is not right: ${faults.map(written).join('; ')}`);
-}
-
-const written = ({ path, message }: AgentFault) => `${path} ${message}`.trim();
+const noListing = (id: string) =>
+  new CommandError(`This wallet has no listing ${id}: --wallet names its wallet, --url its marketplace.`);
 
 function listingIdOf({ result }: Job): string {
   if (result === undefined)
@@ -220,12 +251,14 @@ function listingIdOf({ result }: Job): string {
   return result.listing_id;
 }
 
-async function isThere(answer: Promise<unknown>): Promise<boolean> {
+const isThere = async (answer: Promise<unknown>): Promise<boolean> => (await found(answer)) !== undefined;
+
+/** An answer of the API; undefined where the thing does not exist. */
+async function found<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    await answer;
-    return true;
+    return await answer;
   } catch (error) {
-    if (isApiError(error) && error.status === 404) return false;
+    if (isApiError(error) && error.status === 404) return undefined;
     throw error;
   }
 }

@@ -49,7 +49,7 @@ export async function rentCommand(
         const each =
           quote.max_run_lamports === undefined
             ? ''
-            : `, of which each run may draw ${formatSol(quote.max_run_lamports)}`;
+            : `; each run may draw ${formatSol(quote.max_run_lamports)} of the balance`;
         err(
           `Pays ${formatSol(quote.price_lamports)}${each}; with rent and fees ${formatSol(quote.total_lamports)}.`,
         );
@@ -89,7 +89,10 @@ async function pay(
   const { deposit_lamports: deposit, duration_seconds: duration } = terms;
   const kind = model === undefined ? undefined : RENTAL_TERMS[model];
   if (kind?.isPrepaid && deposit !== undefined) {
-    tell(`${listingId} is rented already, and its balance is ${formatSol(balance)}: the deposit adds to it.`);
+    tell(
+      `${listingId} is rented already, and its balance is ${formatSol(balance)}: ` +
+        (deposit === 0 ? 'this agrees to its present price.' : 'the deposit adds to it.'),
+    );
     return topUp(client, signer, listingId, { amount_lamports: deposit }, options);
   }
   if (kind?.expires && duration !== undefined) {
@@ -112,7 +115,7 @@ function addedOf({ duration_seconds: duration }: RentTerms, quote: DecodedQuote)
 
 function termsOf({ deposit, days }: RentOptions): RentTerms {
   const lamports = deposit === undefined ? undefined : lamportsOf(deposit);
-  if (deposit !== undefined && !lamports)
+  if (deposit !== undefined && lamports === undefined)
     throw new UsageError('--deposit is no amount of SOL, for instance 0.05.');
   if (days !== undefined && !['30', '90', '365'].includes(days)) {
     throw new UsageError('--days is 30, 90 or 365.');

@@ -1,11 +1,10 @@
 import type { CliEnvironment } from '../cli-environment.js';
 import { UsageError } from '../errors.js';
+import { dayOf, latestShown, limitOf } from '../lists.js';
 import { connect, type Connected } from '../marketplace.js';
 import type { MarketplaceOptions } from '../options.js';
 import { listingOf } from '../project/registrations.js';
 import { report } from '../report.js';
-
-const MAX_LIMIT = 100;
 
 type Page = Awaited<ReturnType<Connected['client']['listReviews']>>;
 
@@ -15,9 +14,7 @@ export async function reviewsCommand(
   options: MarketplaceOptions & { limit?: string },
   environment: CliEnvironment,
 ): Promise<void> {
-  const limit = Number(options.limit);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
-    throw new UsageError(`--limit is a number from 1 to ${MAX_LIMIT}.`);
+  const limit = limitOf(options);
   const { client, url } = connect(options, environment);
   const id = listingOf(named, environment.folder, url);
   const page = await client.listReviews(id, { limit }, { signal: environment.signal });
@@ -48,13 +45,13 @@ function linesOf(id: string, { reviews, total, rating_counts: counts }: Page): s
   return [
     `${total} reviews${told.map(([stars, count]) => `, ${stars} stars: ${count}`).join('')}`,
     ...reviews.flatMap(({ reviewer, rating, comment, updated_at: at, answer }) => [
-      `${rating} of 5, ${at.slice(0, 10)}, ${reviewer}`,
+      `${rating} of 5, ${dayOf(at)}, ${reviewer}`,
       ...indented(comment ?? '', '  '),
       ...(answer === undefined
         ? []
-        : [`  Answer, ${answer.answered_at.slice(0, 10)}:`, ...indented(answer.text, '    ')]),
+        : [`  Answer, ${dayOf(answer.answered_at)}:`, ...indented(answer.text, '    ')]),
     ]),
-    ...(total > reviews.length ? [`The latest ${reviews.length} are shown.`] : []),
+    ...latestShown(reviews.length, total),
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { CliEnvironment } from '../cli-environment.js';
 import { UsageError } from '../errors.js';
+import { dayOf } from '../lists.js';
 import { connect, type Connected } from '../marketplace.js';
 import type { MarketplaceOptions } from '../options.js';
 import { listingOf } from '../project/registrations.js';
@@ -43,11 +44,10 @@ function linesOf({ since, runs, duration_ms: duration, failures, refusals, healt
 
 function healthLines({ failed_days: days, problem, failing_since, hidden_since }: Stats['health']): string[] {
   if (days === 0 && failing_since === null) return [];
-  const day = (at: string) => at.slice(0, 10);
   return [
     `It failed on the last ${days === 1 ? 'night' : `${days} nights`}, when the marketplace ran it.`,
     ...(problem === null ? [] : [`  ${problem}`]),
-    ...(failing_since === null ? [] : [`Renters are told that it fails since ${day(failing_since)}.`]),
-    ...(hidden_since === null ? [] : [`Search leaves it out since ${day(hidden_since)}.`]),
+    ...(failing_since === null ? [] : [`Renters are told that it fails since ${dayOf(failing_since)}.`]),
+    ...(hidden_since === null ? [] : [`Search leaves it out since ${dayOf(hidden_since)}.`]),
   ];
 }

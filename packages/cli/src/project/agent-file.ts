@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { completeConnected } from '@agent-rental/sdk/creator';
+import { completeConnected, type AgentFault } from '@agent-rental/sdk/creator';
 import { CommandError } from '../errors.js';
 
 /** The file that describes an agent. */
@@ -11,50 +11,60 @@ export interface AgentProject {
   readonly body: Record<string, unknown>;
   /** Notes to the creator about added fields. */
   readonly notes: string[];
+  /** Files that the agent names and that cannot be read. */
+  readonly faults: AgentFault[];
 }
 
 /**
  * Reads `agent.json`: the manifest's fields, the terms in `listing`, and the names of the prompt's and
  * the README's file in `system_prompt_file` and `readme_file`.
  *
- * @throws CommandError with the wrong file and its fault.
+ * @throws CommandError for a folder without a readable `agent.json`
  */
 export function readAgentProject(folder: string): AgentProject {
   const given = parseObject(read(folder, AGENT_FILE), AGENT_FILE);
   const { system_prompt_file: promptFile, readme_file: readmeFile, $schema: _, ...rest } = given;
   let body: Record<string, unknown> = rest;
+  const faults: AgentFault[] = [];
+  const textOf = (path: string, file: unknown): string | undefined => {
+    const text = typeof file === 'string' ? textIn(folder, file) : undefined;
+    const fault = typeof file === 'string' ? `names ${file}, which cannot be read` : 'names no file';
+    if (text === undefined) faults.push({ path, message: fault });
+    return text?.trim();
+  };
   if (promptFile !== undefined) {
-    body = { ...body, system_prompt: readNamed(folder, promptFile, 'system_prompt_file') };
+    // Without its file, the prompt alone is at fault.
+    body = { ...body, system_prompt: textOf('system_prompt_file', promptFile) ?? 'unread' };
   }
   if (readmeFile !== undefined) {
-    const readme = readNamed(folder, readmeFile, 'readme_file');
-    if (body['listing'] === undefined) throw new CommandError('readme_file needs the terms in "listing".');
-    body = { ...body, listing: { ...Object(body['listing']), readme } };
+    const readme = textOf('readme_file', readmeFile);
+    if (body['listing'] === undefined) {
+      faults.push({ path: 'readme_file', message: 'needs the terms in "listing"' });
+    } else if (readme !== undefined) body = { ...body, listing: { ...Object(body['listing']), readme } };
   }
   const { body: whole, isFilled } = completeConnected(body);
   return {
     body: whole,
+    faults,
     notes: isFilled
       ? ['model: set to self_hosted at entrypoint_url; the marketplace does not use it for a connected agent']
       : [],
   };
 }
 
-/** The text of a file that a field of `agent.json` names. */
-function readNamed(folder: string, file: unknown, field: string): string {
-  if (typeof file !== 'string') throw new CommandError(`${field} in ${AGENT_FILE} names no file.`);
-  return read(folder, file).trim();
+function read(folder: string, file: string): string {
+  const text = textIn(folder, file);
+  if (text !== undefined) return text;
+  throw new CommandError(
+    `There is no ${file} in this folder. Make an agent with "agent-rental init", or change to its folder.`,
+  );
 }
 
-function read(folder: string, file: string): string {
+function textIn(folder: string, file: string): string | undefined {
   try {
     return readFileSync(join(folder, file), 'utf8');
   } catch {
-    throw new CommandError(
-      file === AGENT_FILE
-        ? `There is no ${AGENT_FILE} in this folder. Make an agent with "agent-rental init", or change to its folder.`
-        : `${file}, which ${AGENT_FILE} names, cannot be read.`,
-    );
+    return undefined;
   }
 }
 

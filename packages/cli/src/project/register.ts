@@ -2,19 +2,15 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OPTIONAL_MANIFEST_FIELDS, WEBHOOK_SECRET_FILE, type ModelProvider } from '@agent-rental/sdk/creator';
+import { OPTIONAL_MANIFEST_FIELDS, WEBHOOK_SECRET_FILE } from '@agent-rental/sdk/creator';
 import { updateAgent } from '@agent-rental/sdk/solana';
 import type { CliEnvironment } from '../cli-environment.js';
 import { CommandError } from '../errors.js';
 import type { Connected } from '../marketplace.js';
+import { writtenFault } from '../words.js';
 import type { AgentProject } from './agent-file.js';
 
 const POLL_MS = 400;
-const KEY_VARIABLES: Readonly<Record<ModelProvider, string>> = {
-  openai: 'OPENAI_API_KEY',
-  anthropic: 'ANTHROPIC_API_KEY',
-  self_hosted: 'MODEL_API_KEY',
-};
 
 /** The end of a registration's or an update's job. */
 export type Job = Awaited<ReturnType<Connected['client']['getJob']>>;
@@ -49,28 +45,15 @@ function sha256Of(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex');
 }
 
-/** The key of the agent's model and its environment variable. */
-export function modelKeyOf(
-  { body }: AgentProject,
-  { variables }: CliEnvironment,
-): { key: string; variable: string } | undefined {
-  if (body['system_prompt'] === undefined) return undefined;
-  const { provider } = Object(body['model']) as { provider?: unknown };
-  const variable = Object.entries(KEY_VARIABLES).find(([name]) => name === provider)?.[1];
-  const key = variable === undefined ? undefined : variables[variable]?.trim();
-  return variable === undefined || !key ? undefined : { key, variable };
-}
-
 /** Registers an agent, and keeps its webhook secret in the folder. @returns the job's id */
 export async function register(
   { client, records }: Connected,
   project: AgentProject,
+  key: string | undefined,
   environment: CliEnvironment,
 ): Promise<string> {
-  const found = modelKeyOf(project, environment);
-  if (found !== undefined) environment.err(`The model's key is the one in ${found.variable}.`);
   const answer = await client.registerAgent(
-    { ...project.body, ...(found === undefined ? {} : { model_key: found.key }) },
+    { ...project.body, ...(key === undefined ? {} : { model_key: key }) },
     { signal: environment.signal },
   );
   keepSecret(records, answer.webhook_secret, environment);
@@ -111,7 +94,7 @@ export async function endOfJob(
   for (;;) {
     const job = await client.getJob(jobId, { signal: environment.signal });
     if (job.status === 'failed') {
-      const details = (job.error?.details ?? []).map(({ path, message }) => `${path} ${message}`.trim());
+      const details = (job.error?.details ?? []).map(writtenFault);
       throw new CommandError(
         `The marketplace refuses the agent: ${details.join('; ') || (job.error?.message ?? 'it gives no reason')}`,
       );

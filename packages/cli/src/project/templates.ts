@@ -49,7 +49,7 @@ export async function writeTemplate(
     TITLE: titleOf(name),
     MARKETPLACE: marketplace,
     MODEL: JSON.stringify(modelFor(variables)),
-    START: template === 'prompt' ? 'agent-rental model' : 'npm start',
+    START: template === 'prompt' ? 'agent-rental model' : 'npm install\nnpm start',
   };
   for (const { path, file } of sources) {
     const text = await readFile(path, 'utf8');
