@@ -39,7 +39,7 @@ const ACCOUNTS: readonly [blocks: RegExp, by: string][] = [
   [/^docs\/receipts\.md (?:js|sh)$/, 'test/src/money/run-log.test.ts'],
   [/^docs\/wallets\.md sh$/, 'test/src/identity/confirmed-changes.test.ts'],
   [/^examples\/README\.md sh$/, 'test/src/clients/examples.test.ts'],
-  [/^packages\/cli\/templates\/shared\/AGENTS\.md sh$/, 'test/src/clients/creator-cli.test.ts'],
+  [/^packages\/cli\/templates\/shared\/AGENTS\.md sh$/, 'test/src/clients/templates.test.ts'],
   [/^packages\/\S+\/README\.md ts$/, 'packages/stand-in/src/readmes/readmes.test.ts'],
   [/^packages\/cli\/README\.md sh$/, 'packages/stand-in/src/readmes/readmes.test.ts'],
 ];

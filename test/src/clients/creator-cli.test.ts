@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { sampleOf } from '../support/form.js';
 import { login } from '../support/http.js';
 import {
   newStateDir,
@@ -14,7 +13,7 @@ import {
   startMarketplace,
   type OwnMarketplace,
 } from '../support/marketplace.js';
-import { CLI, followDocument, freePort, MODULES, openWorkshop } from '../support/workshop.js';
+import { CLI, followDocument, freePort, openWorkshop } from '../support/workshop.js';
 
 /** Limit of the time until a creator, with the README alone, has a paid run. */
 const TWO_MINUTES_MS = 120_000;
@@ -88,75 +87,7 @@ async function keepRunning(cwd: string, command: string, args: string[]): Promis
   });
 }
 
-/** Replaces the webhook secret of an agent that serves: its next run is signed with both secrets. */
-async function rotateSecret(
-  agent: string,
-  ok: (...args: string[]) => Promise<{ stdout: string; stderr: string }>,
-): Promise<void> {
-  const secretOf = async () => (await readFile(join(agent, '.webhook-secret'), 'utf8')).trim();
-  const before = await secretOf();
-  const { stdout, stderr } = await ok('rotate-secret');
-  expect(stdout).toContain('with the one before, too');
-  expect(await secretOf()).toMatch(/^whsec_/);
-  expect(await secretOf()).not.toBe(before);
-  expect(stdout + stderr).not.toContain(await secretOf());
-}
-
 describe('a creator with the command line alone', () => {
-  it.each(
-    sampleOf(
-      [
-        ['prompt', 'Practice model'],
-        ['typescript', '"words":2'],
-        ['langchain', 'Practice model'],
-        ['ai-sdk', 'Practice model'],
-      ] as const,
-      2,
-    ),
-  )(
-    'comes from init to a paid run by another wallet with the template %s [REG-61]',
-    async (template, answer) => {
-      const startedAt = performance.now();
-      const { folder, cli } = await openWorkshop(marketplace.dev);
-      const agent = join(folder, 'tried-agent');
-      const ok = async (...args: string[]) => {
-        const ended = await cli(agent, ...args);
-        expect(ended, args.join(' ')).toMatchObject({ code: 0 });
-        return ended;
-      };
-      expect((await cli(folder, 'init', 'tried-agent', '--template', template)).code).toBe(0);
-      await symlink(MODULES, join(agent, 'node_modules'));
-      // The templates' ports may be in use on the machine that runs the tests.
-      const file = join(agent, 'agent.json');
-      const text = await readFile(file, 'utf8');
-      await writeFile(file, text.replace(':8788', `:${agentPort}`).replace(':8789', `:${modelPort}`));
-
-      await ok('check');
-      const said = await follow(agent, join(agent, 'AGENTS.md'));
-      expect(said).toContain(answer);
-      expect(said).toMatch(/completed in .* charged 0\.001 SOL, run [\w-]+/);
-      const earned = async () => {
-        const { sum } = JSON.parse((await ok('earnings', '--json')).stdout) as {
-          sum: { earned_lamports: number };
-        };
-        return sum.earned_lamports;
-      };
-      // The earnings show the charge once it is indexed.
-      await expect.poll(earned, { timeout: 15_000 }).toBe(975_000);
-      expect(performance.now() - startedAt).toBeLessThan(TWO_MINUTES_MS);
-      if (template === 'prompt') return;
-      await rotateSecret(agent, ok);
-      const [registration] = Object.values(
-        JSON.parse(await readFile(join(agent, 'listings.json'), 'utf8')) as object,
-      ) as { listing_id: string }[];
-      const id = registration?.listing_id ?? '';
-      const input = ['--input', '{"text":"Two words"}', '--wallet', 'renter.json'];
-      await ok('rent', id, '--deposit', '0.001', '--yes', '--wallet', 'renter.json');
-      expect((await ok('run', id, 'Do it.', ...input)).stdout).toContain(answer);
-    },
-    TWO_MINUTES_MS,
-  );
-
   it(
     'comes to a paid run by the commands of docs/creators.md [REG-61]',
     async () => {

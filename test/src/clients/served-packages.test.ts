@@ -43,7 +43,7 @@ test('npx links the command line in a clone [SVC-20]', async () => {
 });
 
 test.skipIf(IS_QUICK)(
-  'in an empty folder, npx starts the served command line, and the made agent installs the served packages [SVC-20]',
+  'in an empty folder, npx starts the served command line, which tells how it is installed [SVC-20]',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'agent rental npx '));
     onTestFinished(() => rm(folder, { recursive: true }));
@@ -61,8 +61,5 @@ test.skipIf(IS_QUICK)(
       'typescript',
     );
     expect(made).toContain(`npm install --global ${base}/packages/agent-rental.tgz`);
-    const agent = join(folder, 'my-agent');
-    await run('npm', ['install', '--ignore-scripts', '--no-audit'], { cwd: agent, env });
-    expect(await npx(agent, 'agent-rental', 'check')).toContain('well-formed');
   },
 );

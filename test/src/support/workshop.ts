@@ -47,18 +47,24 @@ export async function openWorkshop(dev: Pick<Dev, 'base_url' | 'rpc_url'>): Prom
   };
 }
 
-/** Runs a document's first block as a creator’s shell does, on free ports. The end of the test ends its background processes. */
+/**
+ * Runs a document's first block as a creator's shell does, on free ports. The end of the test ends its background processes.
+ *
+ * @param installed the environment that has the command line; default: the one of this repository
+ */
 export async function followDocument(
   cwd: string,
   document: string,
   market: { dev: Pick<Dev, 'base_url' | 'rpc_url'>; agentPort: number; modelPort: number },
+  installed?: Readonly<Record<string, string | undefined>>,
 ): Promise<string> {
   const [, block = ''] = /```sh\n([^]*?)```/.exec(await readFile(document, 'utf8')) ?? [];
   expect(block).toContain('agent-rental earnings');
   const here = block
     .replace('&& cd plain-words', `$& && sed -i 's/:8789/:${market.modelPort}/' agent.json`)
     .replace('agent-rental model', `$& --port ${market.modelPort}`);
-  const script = `agent-rental() { "${process.execPath}" "${CLI}" "$@"; }\n${here}`;
+  const ofRepository = `agent-rental() { "${process.execPath}" "${CLI}" "$@"; }\n`;
+  const script = `${installed ? '' : ofRepository}${here}`;
   const child = spawn('bash', ['-euo', 'pipefail', '-c', script], {
     cwd,
     // A group: what runs in the background ends with it.
@@ -70,6 +76,7 @@ export async function followDocument(
       NO_UPDATE_NOTIFIER: '1',
       AGENT_RENTAL_URL: market.dev.base_url,
       AGENT_RENTAL_RPC_URL: market.dev.rpc_url,
+      ...installed,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
