@@ -23,10 +23,12 @@ export {
 export {
   closeListing,
   createListing,
+  moderateListing,
   updateListing,
   withdrawEarnings,
   type CloseListingInput,
   type CreateListingInput,
+  type ModerateListingInput,
   type UpdateListingInput,
   type WithdrawEarningsInput,
 } from './instructions/listing.js';

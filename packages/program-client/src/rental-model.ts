@@ -2,4 +2,4 @@
 export type RentalModel = 'one_time' | 'subscription' | 'per_query';
 
 /** Whether a listing is on offer. */
-export type ListingStatus = 'active' | 'paused' | 'closed';
+export type ListingStatus = 'active' | 'paused' | 'closed' | 'suspended';

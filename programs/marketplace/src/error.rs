@@ -72,7 +72,7 @@ errors! {
     /// An account that does not exist.
     AccountNotInitialized = 3012 "The program expected this account to be already initialized",
 
-    /// The listing is paused or closed.
+    /// The listing is paused, suspended or closed.
     ListingNotActive = 6000 "The listing is not active",
     /// The wallet holds no credential for the listing.
     CredentialNotFound = 6001 "No credential exists for this wallet and listing",

@@ -121,6 +121,13 @@ events! {
         creator: Address,
     }
 
+    /// A listing was suspended, or its suspension was lifted.
+    ListingModerated {
+        listing: Address,
+        /// Whether it is suspended now.
+        suspended: Flag,
+    }
+
     /// A permanent credential was bought.
     OneTimePurchased {
         listing: Address,

@@ -165,6 +165,7 @@ pub fn render(address: &str) -> String {
         ix::create_listing::describe(),
         ix::update_listing::describe(),
         ix::close_listing::describe(),
+        ix::moderate_listing::describe(),
         ix::purchase_one_time::describe(),
         ix::purchase_subscription::describe(),
         ix::purchase_per_query::describe(),

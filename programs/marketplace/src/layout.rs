@@ -120,6 +120,8 @@ byte_enum! {
         PAUSED = 1 "Paused",
         /// Over, for ever.
         CLOSED = 2 "Closed",
+        /// Taken off sale by the protocol's admin, who alone lifts that.
+        SUSPENDED = 3 "Suspended",
     }
 }
 

@@ -107,6 +107,7 @@ fn dispatch(discriminator: u64, input: &Input) -> Outcome {
         ix::create_listing::DISCRIMINATOR => ix::create_listing::process(input),
         ix::update_listing::DISCRIMINATOR => ix::update_listing::process(input),
         ix::close_listing::DISCRIMINATOR => ix::close_listing::process(input),
+        ix::moderate_listing::DISCRIMINATOR => ix::moderate_listing::process(input),
         ix::purchase_one_time::DISCRIMINATOR => ix::purchase_one_time::process(input),
         ix::purchase_subscription::DISCRIMINATOR => ix::purchase_subscription::process(input),
         ix::purchase_per_query::DISCRIMINATOR => ix::purchase_per_query::process(input),

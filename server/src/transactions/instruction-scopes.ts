@@ -17,6 +17,7 @@ const SCOPES = {
   create_listing: 'publish',
   update_listing: 'publish',
   close_listing: 'publish',
+  moderate_listing: 'publish',
   withdraw_earnings: 'publish',
   revoke_access: 'publish',
   // A buyer's own balance comes back; see below.

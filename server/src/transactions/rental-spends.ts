@@ -21,6 +21,7 @@ const AMOUNT: Readonly<Record<InstructionName, string | null>> = {
   create_listing: null,
   update_listing: null,
   close_listing: null,
+  moderate_listing: null,
   withdraw_earnings: null,
   revoke_access: null,
   revoke_per_query_access: null,

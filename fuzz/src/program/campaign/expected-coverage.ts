@@ -29,6 +29,7 @@ const RULE_ERRORS: Record<InstructionName, string> = {
     ~UnsupportedSysvar`,
   update_listing: `Unauthorized ListingNotActive PriceTooLow ArithmeticOverflow DepositTooLow MetadataUriTooLong`,
   close_listing: 'Unauthorized ListingNotActive ActiveSubscribers EscrowNotEmpty',
+  moderate_listing: 'Unauthorized ListingNotActive',
   purchase_one_time: `${SALE_ERRORS} InvalidAccessType ~UnsupportedSysvar`,
   purchase_subscription: `${SALE_ERRORS} InvalidAccessType InvalidDuration ~UnsupportedSysvar`,
   purchase_per_query: `${SALE_ERRORS} InvalidAccessType DepositTooLow ~UnsupportedSysvar`,

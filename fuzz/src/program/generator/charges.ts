@@ -36,7 +36,7 @@ function sequence(scene: Scene, highest: bigint): bigint {
 
 /** A charge of a run. */
 export function consumeQuery(scene: Scene): Intention {
-  const { listing, buyer } = scene.perQueryRental(STATUS.active, STATUS.paused);
+  const { listing, buyer } = scene.perQueryRental(STATUS.active, STATUS.paused, STATUS.suspended);
   return {
     accounts: { ...scene.accountsOf(listing, buyer), authority: scene.hotKey() },
     args: {
@@ -100,8 +100,8 @@ export function consumeQueries(scene: Scene): Intention {
 
 /** Picks two Per-Task rentals. @returns the one whose listing has more renters. */
 function popularRental(scene: Scene): Rental {
-  const one = scene.perQueryRental(STATUS.active, STATUS.paused);
-  const other = scene.perQueryRental(STATUS.active, STATUS.paused);
+  const one = scene.perQueryRental(STATUS.active, STATUS.paused, STATUS.suspended);
+  const other = scene.perQueryRental(STATUS.active, STATUS.paused, STATUS.suspended);
   const renters = ({ listing }: Rental): number =>
     scene.universe.walletIds.filter((wallet) => scene.credential(wallet, listing)?.valid === true).length;
   return renters(one) > renters(other) ? one : other;

@@ -1,7 +1,7 @@
 import { rentExemptMinimum } from '../model/ledger.js';
 import { PREVIOUS_PRICE, RECLAIM_AFTER, U64_MAX } from '../model/money.js';
 import { nextForgotten, pausedSeconds, PAUSE_UNIT, PAUSE_WINDOW } from '../model/pauses.js';
-import { encodeAccountData, MODEL, NO_DATA, STATUS, type StateOf } from '../model/state.js';
+import { encodeAccountData, isPaused, MODEL, NO_DATA, type StateOf } from '../model/state.js';
 import { TAMPERINGS, tamper, type Operation } from '../world/operations.js';
 import type { AddressId } from '../world/universe.js';
 import { DEFAULT_RENT, GENESIS } from '../world/world.js';
@@ -59,8 +59,8 @@ function nextTime(scene: Scene): bigint {
 
 /** Times of changes of a listing: the ends of a subscription, a previous price, the wait for a reclaim, and a counted pause. */
 function eventsOf(listing: Readonly<StateOf<'listing'>>, now: bigint): bigint[] {
-  const { latestExpiry, status, pausedAt, pauses, priceChangedAt } = listing;
-  const paused = pausedSeconds(pauses, status === STATUS.paused ? pausedAt : null, now);
+  const { latestExpiry, pausedAt, pauses, priceChangedAt } = listing;
+  const paused = pausedSeconds(pauses, isPaused(listing) ? pausedAt : null, now);
   return [
     latestExpiry,
     priceChangedAt + PREVIOUS_PRICE,
@@ -165,7 +165,8 @@ function age(scene: Scene): Operation {
   const listing = scene.pick(scene.listings(({ model }) => !isRented || model === MODEL.perQuery));
   const balance = universe.balanceOf(scene.pick(scene.holders(listing)), listing);
   const value = U64_MAX - scene.pick([0n, 1n, 10_000n, 10n ** 9n, 10n ** 12n]);
-  if (scene.listing(listing)?.status === STATUS.paused && scene.chance(40)) {
+  const state = scene.listing(listing);
+  if (state !== null && isPaused(state) && scene.chance(40)) {
     const late = 2n ** 63n - 1n - BigInt(scene.below(604_802));
     return { kind: 'age', at: listing, counter: 'pausedAt', value: late };
   }

@@ -194,6 +194,15 @@ export const INTENTIONS: Record<InstructionName, (scene: Scene) => Intention> = 
     return { accounts: scene.accountsOf(listing), args: {} };
   },
 
+  moderate_listing(scene) {
+    // A suspension ends soon, because a suspended listing sells nothing.
+    const isEnding = scene.chance(70);
+    const listing = scene.pick(
+      scene.listings(({ status }) => scene.chance(5) || (status === STATUS.suspended) === isEnding),
+    );
+    return { accounts: scene.accountsOf(listing), args: { suspended: scene.chance(10) === isEnding } };
+  },
+
   purchase_one_time(scene) {
     const { listing, buyer } = sale(scene, MODEL.oneTime);
     const price = scene.listing(listing)?.price ?? 0n;
@@ -257,7 +266,7 @@ export const INTENTIONS: Record<InstructionName, (scene: Scene) => Intention> = 
   },
 
   revoke_per_query_access(scene) {
-    const { listing, buyer } = scene.perQueryRental(STATUS.active, STATUS.paused, STATUS.closed);
+    const { listing, buyer } = scene.perQueryRental(...Object.values(STATUS));
     const accounts = scene.accountsOf(listing, buyer);
     const { admin = 0, creator = 0 } = accounts;
     const isActive = scene.listing(listing)?.status === STATUS.active;

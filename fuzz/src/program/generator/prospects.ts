@@ -31,6 +31,7 @@ const PROSPECTS: Record<InstructionName, readonly [weight: number, isPromising: 
     create_listing: [12, (scene) => scene.universe.listings.some((id) => scene.listing(id) === null)],
     update_listing: [10, (scene) => scene.hasListing(({ status }) => status !== STATUS.closed)],
     close_listing: [3, (scene) => scene.hasListing(canBeClosed(scene))],
+    moderate_listing: [3, (scene) => scene.hasListing(({ status }) => status !== STATUS.closed)],
     purchase_one_time: [9, hasSale(MODEL.oneTime)],
     purchase_subscription: [9, hasSale(MODEL.subscription)],
     purchase_per_query: [10, hasSale(MODEL.perQuery)],

@@ -12,6 +12,7 @@ const LISTING_PAUSED_AT = 60;
 const CREDENTIAL_VALID_AT = 75;
 const PAUSED = 1;
 const CLOSED = 2;
+const SUSPENDED = 3;
 
 function readU64({ data }: ChainAccount, at: number): bigint {
   return new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(at, true);
@@ -34,9 +35,11 @@ export function agreedPriceOf(account: ChainAccount | null): bigint | null {
 
 /** A listing's facts; null without a listing. */
 export function factsOf(account: ChainAccount | null | undefined): ListingFacts | null {
+  const status = account?.data[LISTING_STATUS_AT];
   return account && isOfType(account.data, 'listing')
     ? {
-        isPaused: account.data[LISTING_STATUS_AT] === PAUSED,
+        isPaused: status === PAUSED || status === SUSPENDED,
+        isSuspended: status === SUSPENDED,
         pausedAt: BigInt.asIntN(64, readU64(account, LISTING_PAUSED_AT)),
         price: readU64(account, LISTING_PRICE_AT),
       }

@@ -159,20 +159,29 @@ describe('the laws', () => {
     );
   });
 
-  test('do not accept the refusal of a reclaim above the agreed price', () => {
-    const rented = (chain: FakeChain, maxPrice: bigint): void => {
-      chain.put(listing, 5n, listingWith(STATUS.active));
+  test('refuse an end of a suspension by another than the admin', () => {
+    const suspended = (chain: FakeChain): void => chain.put(listing, 5n, listingWith(STATUS.suspended));
+    const resumed = (chain: FakeChain): void => chain.put(listing, 5n, listingWith(STATUS.active));
+    expect(judge('update_listing', suspended, resumed)).toMatch(/update_listing ended a suspension/);
+    expect(judge('update_listing', resumed, suspended)).toMatch(/update_listing began a suspension/);
+    expect(judge('moderate_listing', resumed, suspended)).toBeNull();
+  });
+
+  test('do not accept the refusal of a reclaim above the agreed price, or from a suspended listing', () => {
+    const rented = (chain: FakeChain, maxPrice: bigint, status: number): void => {
+      chain.put(listing, 5n, listingWith(status));
       chain.put(universe.balanceOf(buyer, listing), 5_000n, balanceOf(5_000n, maxPrice));
       const credential = { type: 'access_credential', buyer, listing, model: 2, valid: true } as const;
       const times = { purchasedAt: 0n, expiresAt: 0n };
       chain.put(universe.credentialOf(buyer, listing), 5n, { ...credential, ...times });
     };
-    const refusal = (maxPrice: bigint): string | null => {
-      const put = (chain: FakeChain): void => rented(chain, maxPrice);
+    const refusal = (maxPrice: bigint, status: number = STATUS.active): string | null => {
+      const put = (chain: FakeChain): void => rented(chain, maxPrice, status);
       return judge('revoke_per_query_access', put, put, {}, 'Unauthorized', { revoker: buyer });
     };
     expect(refusal(999n)).toMatch(/refused from a listing that is too dear/);
     expect(refusal(1_000n)).toBeNull();
+    expect(refusal(1_000n, STATUS.suspended)).toMatch(/refused from a listing that is suspended/);
   });
 });
 

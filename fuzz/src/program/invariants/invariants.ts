@@ -45,7 +45,8 @@ const GAINERS: Partial<Record<InstructionName, string>> = {
  * - Tombstones never change.
  * - A balance pays exactly the prices of its charges.
  * - A buyer may reclaim if the price is above the agreed one. A buyer may also reclaim if the listing was paused for 7 of the
- *   last 30 days, and hardly earlier.
+ *   last 30 days, and hardly earlier. From a suspended listing a buyer may reclaim at any time.
+ * - Only the admin's decision, or the end of a listing, changes whether it is suspended.
  */
 export class InvariantChecker {
   readonly #universe: Universe;
@@ -75,6 +76,7 @@ export class InvariantChecker {
     this.#notePauses(attempt, found);
     return (
       checkPrices(attempt, found) ??
+      checkSuspensions(attempt, found) ??
       this.#checkMoney(attempt, found, gift) ??
       this.#checkTombstones(attempt, found)
     );
@@ -91,7 +93,7 @@ export class InvariantChecker {
     const facts = factsOf(found.get(id));
     if (facts !== null && name === 'create_listing') {
       this.#histories.set(id, new ListingHistory(facts, now));
-    } else if (facts !== null && name === 'update_listing') {
+    } else if (facts !== null && (name === 'update_listing' || name === 'moderate_listing')) {
       this.#histories.get(id)?.update(factsOf(was.get(id)) ?? facts, facts, now);
     }
   }
@@ -109,11 +111,13 @@ export class InvariantChecker {
     }
     const agreed = agreedPriceOf(this.#account(attempt, 'per_query_balance'));
     const isTooDear = agreed !== null && facts.price > agreed;
-    if (isRefused && (isTooDear || isTombstone(listing))) {
-      return `a reclaim was refused from a listing that is ${isTooDear ? 'too dear' : 'closed'}`;
+    if (isRefused && (isTooDear || facts.isSuspended || isTombstone(listing))) {
+      return `a reclaim was refused from a listing that is ${isTooDear ? 'too dear' : facts.isSuspended ? 'suspended' : 'closed'}`;
     }
     const history = this.#histories.get(addressOf(attempt, 'listing') ?? this.#universe.absent);
-    return isTooDear ? null : (history?.judgeReclaim(isReclaimed, facts, attempt.now) ?? null);
+    return isTooDear || facts.isSuspended
+      ? null
+      : (history?.judgeReclaim(isReclaimed, facts, attempt.now) ?? null);
   }
 
   #checkMoney(attempt: Attempt, found: Accounts, gift: Gift | undefined): string | null {
@@ -159,6 +163,20 @@ export class InvariantChecker {
 /** The address of an account by its name in the instruction. */
 function addressOf({ name, metas }: Attempt, account: string): AddressId | undefined {
   return metas[instructionRule(name).accounts.findIndex((rule) => rule.name === account)]?.id;
+}
+
+/** Checks that a suspension begins and ends by the admin's decision, or ends with its listing. */
+function checkSuspensions({ name, was }: Attempt, found: Accounts): string | null {
+  if (name === 'moderate_listing' || name === 'close_listing') {
+    return null;
+  }
+  for (const [id, before] of was) {
+    const [old, present] = [factsOf(before), factsOf(found.get(id))];
+    if (old !== null && present !== null && old.isSuspended !== present.isSuspended) {
+      return `${name} ${old.isSuspended ? 'ended' : 'began'} a suspension`;
+    }
+  }
+  return null;
 }
 
 /** Checks that each balance pays exactly the prices of its charges. */

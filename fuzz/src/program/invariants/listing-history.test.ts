@@ -6,8 +6,18 @@ import { Random } from '@agent-rental/test/support/random';
 const DAY = 86_400n;
 const START = 1_750_000_000n;
 
-const active = (price = 1_000n): ListingFacts => ({ isPaused: false, pausedAt: 0n, price });
-const paused = (pausedAt: bigint, price = 1_000n): ListingFacts => ({ isPaused: true, pausedAt, price });
+const active = (price = 1_000n): ListingFacts => ({
+  isPaused: false,
+  isSuspended: false,
+  pausedAt: 0n,
+  price,
+});
+const paused = (pausedAt: bigint, price = 1_000n): ListingFacts => ({
+  isPaused: true,
+  isSuspended: false,
+  pausedAt,
+  price,
+});
 
 describe('the history of a listing', () => {
   test('finds a reclaim that is refused after enough pauses, and a reclaim that is allowed too early', () => {

@@ -4,7 +4,9 @@ const RECLAIM_AFTER = 604_800n;
 
 /** A listing's facts for the history, read from the chain's bytes. */
 export interface ListingFacts {
+  /** By its creator, or by a suspension. */
   isPaused: boolean;
+  isSuspended: boolean;
   pausedAt: bigint;
   price: bigint;
 }

@@ -31,6 +31,7 @@ export const WAYS = [
   'reclaims from a paused listing',
   'reclaims from an active listing after pauses',
   'reclaims from a closed listing',
+  'reclaims from a suspended listing',
 ] as const;
 
 /** One of these ways. */

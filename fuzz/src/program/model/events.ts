@@ -25,6 +25,7 @@ const EVENTS = {
   update_listing: `ListingUpdated @listing:pubkey listing.revision:u64 isPaused:bool listing.price:u64
     listing.minDeposit:u64`,
   close_listing: 'ListingClosed @listing:pubkey listing.creator:pubkey',
+  moderate_listing: 'ListingModerated @listing:pubkey isSuspended:bool',
   purchase_one_time: `OneTimePurchased ${RENTAL} ${PAYMENT}`,
   purchase_subscription: `SubscriptionPurchased ${RENTAL} ${PAYMENT} access_credential.expiresAt:u64`,
   renew_subscription: `SubscriptionRenewed ${RENTAL} ${PAYMENT} access_credential.expiresAt:u64`,
@@ -70,7 +71,9 @@ function valueOf(call: Call, source: string, charge: Charge | null): Value {
     case 'run_id':
       return charge?.[source];
     case 'isPaused':
-      return call.listing.status === STATUS.paused;
+      return call.listing.status !== STATUS.active;
+    case 'isSuspended':
+      return call.listing.status === STATUS.suspended;
     case 'isEnded':
       return !call.credential.valid;
     case 'refund':

@@ -97,6 +97,7 @@ const INSTRUCTION_RULES = {
     'signer creator, reads protocol, writes listing',
   ),
   close_listing: rule('', 'signer creator, writes listing, reads escrow'),
+  moderate_listing: rule('suspended:bool', 'signer admin, reads protocol, writes listing'),
   purchase_one_time: rule(
     'max_price_lamports:u64',
     `${SALE}, reads listing, writes escrow, creates access_credential, ${PAID}`,

@@ -8,7 +8,12 @@ import { discriminator, type StateType } from './instruction-table.js';
 export const MODEL = { oneTime: 0, subscription: 1, perQuery: 2 } as const;
 
 /** The tags of a listing's status. */
-export const STATUS = { active: 0, paused: 1, closed: 2 } as const;
+export const STATUS = { active: 0, paused: 1, closed: 2, suspended: 3 } as const;
+
+/** Whether a pause of a listing goes on. A suspension is one. */
+export function isPaused({ status }: { status: number }): boolean {
+  return status === STATUS.paused || status === STATUS.suspended;
+}
 
 /** The fields of each type of account. Roles may be any address. Times are Unix seconds. */
 interface States {

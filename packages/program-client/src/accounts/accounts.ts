@@ -44,7 +44,7 @@ export interface Listing {
   priceLamports: bigint;
   /** Per-Task: the least first deposit, in lamports; 0 for the other models. */
   minDepositLamports: bigint;
-  /** Since when it has been paused, Unix seconds; null while it is not. */
+  /** Since when it has been paused or suspended, Unix seconds; null while it is neither. */
   pausedAt: bigint | null;
   /** The end of the longest-running subscription ever sold, Unix seconds; 0 before the first. */
   latestSubscriptionExpiry: bigint;

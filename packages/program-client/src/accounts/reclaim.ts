@@ -10,7 +10,7 @@ export const PAUSE_WINDOW_SECONDS = 2_592_000n;
 export const PAUSE_UNIT_SECONDS = 43_200n;
 
 /** Why a renter may reclaim a balance. */
-export type ReclaimReason = 'closed' | 'price_above_limit' | 'paused';
+export type ReclaimReason = 'closed' | 'suspended' | 'price_above_limit' | 'paused';
 
 type Pauses = Pick<Listing, 'status' | 'pausedAt' | 'pauseHistory'>;
 type Terms = Pauses & Pick<Listing, 'priceLamports'>;
@@ -30,13 +30,14 @@ function since1970(time: bigint): bigint {
 
 /**
  * The paused seconds of a listing that count at a time: at least its pauses of the 30 days before. They are less than its
- * pauses of the 30.5 days before plus half a day. A pause that goes on counts whole.
+ * pauses of the 30.5 days before plus half a day. A pause that goes on counts whole. A suspension is a pause.
  *
  * @param now Unix seconds, by the cluster's clock
  */
 export function pausedSeconds({ status, pausedAt, pauseHistory }: Pauses, now: bigint): bigint {
   const time = since1970(now);
-  const ongoing = status === 'paused' && pausedAt !== null ? since1970(time - since1970(pausedAt)) : 0n;
+  const isPaused = status === 'paused' || status === 'suspended';
+  const ongoing = isPaused && pausedAt !== null ? since1970(time - since1970(pausedAt)) : 0n;
   const age = since1970(halfDay(time) - BigInt(pauseHistory.latest));
   if (age > WINDOW_UNITS) {
     return ongoing;
@@ -59,6 +60,9 @@ export function pausedSeconds({ status, pausedAt, pauseHistory }: Pauses, now: b
 export function reclaimReason(listing: Terms, balance: Agreement, now: bigint): ReclaimReason | null {
   if (listing.status === 'closed') {
     return 'closed';
+  }
+  if (listing.status === 'suspended') {
+    return 'suspended';
   }
   if (listing.priceLamports > balance.maxPriceLamports) {
     return 'price_above_limit';

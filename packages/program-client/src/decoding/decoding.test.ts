@@ -69,9 +69,9 @@ describe('the IDL', () => {
     }
   });
 
-  it('has the instructions that the specification names, verify_access and consume_queries [PRG-1]', () => {
+  it('has the instructions that the specification names, verify_access, consume_queries and moderate_listing [PRG-1]', () => {
     const names =
-      'close_listing consume_queries consume_query create_listing initialize_protocol purchase_one_time ' +
+      'close_listing consume_queries consume_query create_listing initialize_protocol moderate_listing purchase_one_time ' +
       'purchase_per_query purchase_subscription renew_subscription revoke_access revoke_per_query_access ' +
       'topup_balance update_listing update_protocol verify_access withdraw_earnings';
     expect(MARKETPLACE_IDL.instructions.map(({ name }) => name).toSorted()).toEqual(names.split(' '));
@@ -84,7 +84,7 @@ describe('the IDL', () => {
         .map((part) => `${instruction.name} ${part.name}`),
     );
     expect(undocumented).toEqual([]);
-    expect(MARKETPLACE_IDL.events).toHaveLength(14);
+    expect(MARKETPLACE_IDL.events).toHaveLength(15);
   });
 });
 

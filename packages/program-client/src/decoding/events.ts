@@ -40,6 +40,7 @@ export interface MarketplaceEventData {
     priceLamports: bigint;
     minDepositLamports: bigint;
   };
+  ListingModerated: { listing: PublicKey; suspended: boolean };
   ListingClosed: { listing: PublicKey; creator: PublicKey };
   OneTimePurchased: { listing: PublicKey; buyer: PublicKey; priceLamports: bigint; feeLamports: bigint };
   SubscriptionPurchased: {

@@ -269,7 +269,8 @@ export const idl: MarketplaceIdl = {
     {
       "name": "update_listing",
       "docs": [
-        "Changes what is given, keeps what is not; pauses and resumes. Every call raises the revision."
+        "Changes what is given, keeps what is not; pauses and resumes. Every call raises the revision. A suspended listing",
+        "is not resumed."
       ],
       "discriminator": [
         192,
@@ -416,6 +417,71 @@ export const idl: MarketplaceIdl = {
         }
       ],
       "args": []
+    },
+    {
+      "name": "moderate_listing",
+      "docs": [
+        "Suspends a listing, or lifts that. A suspension is a pause that its creator cannot end, and in which buyers reclaim",
+        "at once. A lifted one is a pause, which counts from the beginning of the suspension. Repeating changes nothing."
+      ],
+      "discriminator": [
+        25,
+        14,
+        97,
+        227,
+        22,
+        0,
+        19,
+        168
+      ],
+      "accounts": [
+        {
+          "name": "admin",
+          "docs": [
+            "The protocol's admin."
+          ],
+          "signer": true
+        },
+        {
+          "name": "protocol",
+          "docs": [
+            "The protocol."
+          ],
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  112,
+                  114,
+                  111,
+                  116,
+                  111,
+                  99,
+                  111,
+                  108
+                ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "listing",
+          "docs": [
+            "The listing."
+          ],
+          "writable": true
+        }
+      ],
+      "args": [
+        {
+          "name": "suspended",
+          "docs": [
+            "True suspends, false lifts."
+          ],
+          "type": "bool"
+        }
+      ]
     },
     {
       "name": "purchase_one_time",
@@ -1201,8 +1267,8 @@ export const idl: MarketplaceIdl = {
       "docs": [
         "Charges one run: the price leaves the balance, the fee goes to the treasury, the rest is earned. At most once",
         "per sequence, whatever is resent, and at the price that the run was admitted at: the listing's present one, or",
-        "the previous one within 15 minutes of a change. A paused listing is still charged (runs in flight), a closed one",
-        "is not."
+        "the previous one within 15 minutes of a change. A paused or suspended listing is still charged (runs in flight), a",
+        "closed one is not."
       ],
       "discriminator": [
         65,
@@ -1620,8 +1686,8 @@ export const idl: MarketplaceIdl = {
       "docs": [
         "Ends Per-Task access, and returns what was prepaid. The admin and the creator revoke: balance and rent go to",
         "the buyer, the credential stays as a tombstone. The buyer reclaims: on a closed listing everything; the balance",
-        "alone while the price is above the agreed maximum, or once pauses within 30 days add up to 7 days, whether or not",
-        "the listing is paused now."
+        "alone while the listing is suspended or its price is above the agreed maximum, or once pauses within 30 days add up",
+        "to 7 days, whether or not the listing is paused now."
       ],
       "discriminator": [
         123,
@@ -1947,7 +2013,8 @@ export const idl: MarketplaceIdl = {
       "name": "verify_access",
       "docs": [
         "Whether a wallet may use a listing now: one byte of return data, to be read by simulation. It needs no",
-        "signature. What does not exist is false and no error; a paused listing keeps its credentials."
+        "signature. What does not exist is false and no error; a paused listing keeps its credentials, and a suspended one",
+        "gives no access."
       ],
       "discriminator": [
         198,
@@ -2204,6 +2271,19 @@ export const idl: MarketplaceIdl = {
         194,
         176,
         78
+      ]
+    },
+    {
+      "name": "ListingModerated",
+      "discriminator": [
+        61,
+        84,
+        198,
+        30,
+        249,
+        93,
+        252,
+        165
       ]
     },
     {
@@ -2469,7 +2549,7 @@ export const idl: MarketplaceIdl = {
           {
             "name": "admin",
             "docs": [
-              "Updates the protocol and revokes access."
+              "Updates the protocol, suspends listings and revokes access."
             ],
             "type": "pubkey"
           },
@@ -2596,7 +2676,7 @@ export const idl: MarketplaceIdl = {
           {
             "name": "paused_at",
             "docs": [
-              "Since when it is paused, Unix seconds; 0 while it is not."
+              "Since when it is paused or suspended, Unix seconds; 0 while it is neither."
             ],
             "type": "i64"
           },
@@ -3017,6 +3097,28 @@ export const idl: MarketplaceIdl = {
           {
             "name": "creator",
             "type": "pubkey"
+          }
+        ]
+      }
+    },
+    {
+      "name": "ListingModerated",
+      "docs": [
+        "A listing was suspended, or its suspension was lifted."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "suspended",
+            "docs": [
+              "Whether it is suspended now."
+            ],
+            "type": "bool"
           }
         ]
       }
@@ -3443,6 +3545,9 @@ export const idl: MarketplaceIdl = {
           },
           {
             "name": "Closed"
+          },
+          {
+            "name": "Suspended"
           }
         ]
       }

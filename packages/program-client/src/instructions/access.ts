@@ -45,7 +45,7 @@ export type VerifyAccessInput = AccessInput;
  * Charges one run: price minus fee to the escrow, fee to the treasury. Signer: the protocol's authority.
  *
  * Errors: `CredentialNotFound`, `CredentialRevoked`, `InvalidAccessType`, `Unauthorized`, `ListingNotActive` once
- * closed (a paused listing is charged), `RunAlreadyConsumed`, `SequenceTooFar`, `PriceChanged`, `PriceAboveLimit`,
+ * closed (a paused or suspended listing is charged), `RunAlreadyConsumed`, `SequenceTooFar`, `PriceChanged`, `PriceAboveLimit`,
  * `InsufficientBalance`.
  */
 export function consumeQuery(input: ConsumeQueryInput): TransactionInstruction {
@@ -119,8 +119,8 @@ export function revokeAccess(input: RevokeAccessInput): TransactionInstruction {
  * Ends Per-Task access.
  * - The admin or the creator revokes it: balance and rent return to the buyer.
  * - The buyer, on a closed listing: balance and rent return.
- * - The buyer otherwise: the balance returns, while the price is above the agreed maximum, or once pauses within 30 days
- *   add up to 7 days. See `reclaimReason` and `reclaimableAt`.
+ * - The buyer otherwise: the balance returns, while the listing is suspended, while the price is above the agreed maximum,
+ *   or once pauses within 30 days add up to 7 days. See `reclaimReason` and `reclaimableAt`.
  *
  * Errors: `CredentialNotFound`, `CredentialRevoked`, `InvalidAccessType`, `Unauthorized`, `NothingToWithdraw` for
  * a buyer whose balance is empty.
@@ -136,7 +136,8 @@ export function revokePerQueryAccess(input: RevokePerQueryAccessInput): Transact
 
 /**
  * Asks whether a wallet may use a listing now; the answer is one byte of return data, to be read by simulation.
- * No signer, no fee. True also while the listing is paused; false, never an error, for accounts that do not exist.
+ * No signer, no fee. True also while the listing is paused; false while it is suspended. False, never an error, for accounts
+ * that do not exist.
  */
 export function verifyAccess(input: VerifyAccessInput): TransactionInstruction {
   return buildInstruction(

@@ -18,6 +18,7 @@ export type InstructionName =
   | 'create_listing'
   | 'update_listing'
   | 'close_listing'
+  | 'moderate_listing'
   | 'purchase_one_time'
   | 'purchase_subscription'
   | 'purchase_per_query'

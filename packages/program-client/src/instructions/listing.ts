@@ -65,7 +65,8 @@ export interface UpdateListingInput extends ProgramOption {
 /**
  * Changes, pauses or resumes a listing. Signer: its creator. Each call raises the revision, also an empty one.
  *
- * Errors: `Unauthorized`, `ListingNotActive` once closed, and the errors of the values as in {@link createListing}.
+ * Errors: `Unauthorized`, `ListingNotActive` once closed and for a resume while suspended, and the errors of the values as in
+ * {@link createListing}.
  */
 export function updateListing(input: UpdateListingInput): TransactionInstruction {
   return buildInstruction(
@@ -104,6 +105,33 @@ function earningAccounts({ creator, listingId, programId }: CloseListingInput) {
  */
 export function closeListing(input: CloseListingInput): TransactionInstruction {
   return buildInstruction('close_listing', earningAccounts(input), {}, input.programId);
+}
+
+/** Values of {@link moderateListing}. */
+export interface ModerateListingInput extends ProgramOption {
+  /** The protocol's admin; signs. */
+  admin: PublicKey;
+  listingId: string;
+  /** True suspends, false lifts. */
+  suspended: boolean;
+}
+
+/**
+ * Suspends a listing, or makes its suspension a pause. Signer: the protocol's admin.
+ *
+ * Errors: `Unauthorized`, `ListingNotActive` once closed.
+ */
+export function moderateListing(input: ModerateListingInput): TransactionInstruction {
+  return buildInstruction(
+    'moderate_listing',
+    {
+      admin: input.admin,
+      protocol: findProtocolAddress(input.programId).address,
+      listing: findListingAddress(input.listingId, input.programId).address,
+    },
+    { suspended: input.suspended },
+    input.programId,
+  );
 }
 
 /** Values of {@link withdrawEarnings}. */

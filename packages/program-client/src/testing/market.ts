@@ -22,6 +22,7 @@ import {
 import {
   closeListing,
   createListing,
+  moderateListing,
   updateListing,
   withdrawEarnings,
   type UpdateListingInput,
@@ -102,6 +103,11 @@ export class Market {
   /** The instruction that closes a listing. */
   close(listingId: string, creator = this.creator): TransactionInstruction {
     return closeListing({ creator, listingId });
+  }
+
+  /** The instruction that suspends a listing, or lifts that. */
+  moderate(listingId: string, suspended: boolean, admin = this.admin): TransactionInstruction {
+    return moderateListing({ admin, listingId, suspended });
   }
 
   /** The instruction that withdraws earnings; without an amount all of them. */

@@ -7,7 +7,13 @@ import {
   revokePerQueryAccess,
   verifyAccess,
 } from '../instructions/access.js';
-import { closeListing, createListing, updateListing, withdrawEarnings } from '../instructions/listing.js';
+import {
+  closeListing,
+  createListing,
+  moderateListing,
+  updateListing,
+  withdrawEarnings,
+} from '../instructions/listing.js';
 import { initializeProtocol, updateProtocol } from '../instructions/protocol.js';
 import {
   purchaseOneTime,
@@ -107,6 +113,11 @@ export const SCENARIOS: Record<InstructionName, (seed: number) => Scenario> = {
     const prepared = prepare('one_time', false, 0);
     const { creator } = prepared.market;
     return scenario(prepared, closeListing({ creator, listingId: prepared.listingId }));
+  },
+  moderate_listing: () => {
+    const prepared = prepare('per_query', true, 0);
+    const { admin } = prepared.market;
+    return scenario(prepared, moderateListing({ admin, listingId: prepared.listingId, suspended: true }));
   },
   purchase_one_time: (seed: number) => {
     const prepared = prepare('one_time', false, seed);

@@ -237,8 +237,12 @@ export function substitutionCases(instruction: IdlInstruction): SubstitutionCase
 
     const ofListing = others.ofOtherListing[account.name];
     if (ofListing !== undefined && chain.account(ofListing) !== null) {
-      // Only the creator links update_listing to its listing.
-      const expected = instruction.name === 'update_listing' ? 'Unauthorized' : 'ConstraintSeeds';
+      // Only the creator links update_listing to its listing, and the admin may suspend any.
+      const otherwise: Record<string, string> = {
+        update_listing: 'Unauthorized',
+        moderate_listing: 'success ',
+      };
+      const expected = otherwise[instruction.name] ?? 'ConstraintSeeds';
       addChanged(index, 'of another listing', { pubkey: ofListing }, expected);
     }
     const ofBuyer = others.ofOtherBuyer[account.name];

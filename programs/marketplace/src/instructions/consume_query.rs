@@ -9,8 +9,8 @@ use crate::{
 instruction! {
     /// Charges one run: the price leaves the balance, the fee goes to the treasury, the rest is earned. At most once
     /// per sequence, whatever is resent, and at the price that the run was admitted at: the listing's present one, or
-    /// the previous one within 15 minutes of a change. A paused listing is still charged (runs in flight), a closed one
-    /// is not.
+    /// the previous one within 15 minutes of a change. A paused or suspended listing is still charged (runs in flight), a
+    /// closed one is not.
     consume_query emits QueryConsumed;
     args {
         /// Unique per balance.

@@ -6,6 +6,7 @@ pub mod consume_queries;
 pub mod consume_query;
 pub mod create_listing;
 pub mod initialize_protocol;
+pub mod moderate_listing;
 pub mod purchase_one_time;
 pub mod purchase_per_query;
 pub mod purchase_subscription;

@@ -3,7 +3,7 @@ use crate::{
     description::{instruction, Input},
     error::{Error, Outcome},
     events::{AccessRevoked, Event},
-    layout::{same, Flag, RentalModel},
+    layout::{Flag, RentalModel},
     state::{AccessCredential, Listing, Protocol},
 };
 
@@ -29,9 +29,7 @@ instruction! {
 
 pub fn process(input: &Input) -> Outcome {
     let (_, mut accounts) = parse(input)?;
-    if !same(accounts.admin.address(), &accounts.protocol.admin) {
-        return Err(Error::Unauthorized.into());
-    }
+    accounts.protocol.check_admin(accounts.admin.address())?;
     // A Per-Task credential is revoked together with its balance, so that no money is trapped.
     if !matches!(accounts.access_credential.rental_model, RentalModel::ONE_TIME | RentalModel::SUBSCRIPTION) {
         return Err(Error::InvalidAccessType.into());

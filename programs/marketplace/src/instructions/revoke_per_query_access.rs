@@ -13,8 +13,8 @@ use crate::{
 instruction! {
     /// Ends Per-Task access, and returns what was prepaid. The admin and the creator revoke: balance and rent go to
     /// the buyer, the credential stays as a tombstone. The buyer reclaims: on a closed listing everything; the balance
-    /// alone while the price is above the agreed maximum, or once pauses within 30 days add up to 7 days, whether or not
-    /// the listing is paused now.
+    /// alone while the listing is suspended or its price is above the agreed maximum, or once pauses within 30 days add up
+    /// to 7 days, whether or not the listing is paused now.
     revoke_per_query_access emits PerQueryAccessRevoked;
     args {}
     accounts {
@@ -73,6 +73,10 @@ fn ends_access(signer: &Address, accounts: &Accounts) -> Outcome<bool> {
     }
     if listing.status == ListingStatus::CLOSED {
         return Ok(true);
+    }
+    // It sells no runs, and its creator cannot end that. The credential stays for the time after it.
+    if listing.status == ListingStatus::SUSPENDED {
+        return Ok(false);
     }
     // Every run would be refused at this price, and a paused listing or protocol takes no top-up that agrees to it.
     if listing.price_lamports > accounts.per_query_balance.max_price_lamports {

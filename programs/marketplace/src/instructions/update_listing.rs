@@ -10,7 +10,8 @@ use crate::{
 };
 
 instruction! {
-    /// Changes what is given, keeps what is not; pauses and resumes. Every call raises the revision.
+    /// Changes what is given, keeps what is not; pauses and resumes. Every call raises the revision. A suspended listing
+    /// is not resumed.
     update_listing emits ListingUpdated;
     args {
         /// As at creation.
@@ -52,7 +53,7 @@ pub fn process(input: &Input) -> Outcome {
     }
     match args.paused {
         Some(true) => listing.pause(now),
-        Some(false) => listing.resume(now),
+        Some(false) => listing.resume(now)?,
         None => {}
     }
     listing.revision = add(listing.revision, 1)?;
@@ -60,7 +61,7 @@ pub fn process(input: &Input) -> Outcome {
     ListingUpdated::new(
         address,
         listing.revision,
-        Flag::new(listing.status == ListingStatus::PAUSED),
+        Flag::new(listing.status != ListingStatus::ACTIVE),
         listing.price_lamports,
         listing.min_deposit_lamports,
     )

@@ -11,7 +11,8 @@ use crate::{
 
 instruction! {
     /// Whether a wallet may use a listing now: one byte of return data, to be read by simulation. It needs no
-    /// signature. What does not exist is false and no error; a paused listing keeps its credentials.
+    /// signature. What does not exist is false and no error; a paused listing keeps its credentials, and a suspended one
+    /// gives no access.
     verify_access returns bool;
     args {
         /// The renter's wallet.
@@ -40,7 +41,7 @@ fn has_access(accounts: &Accounts) -> Outcome<bool> {
     let (Some(listing), Some(credential)) = (accounts.listing.state(), accounts.access_credential.state()) else {
         return Ok(false);
     };
-    if listing.status == ListingStatus::CLOSED || !credential.valid.is_set() {
+    if matches!(listing.status, ListingStatus::CLOSED | ListingStatus::SUSPENDED) || !credential.valid.is_set() {
         return Ok(false);
     }
     match credential.rental_model {

@@ -30,7 +30,7 @@ account! {
         price_lamports: u64,
         /// The least first deposit of a Per-Task rental; 0 for the other models.
         min_deposit_lamports: u64,
-        /// Since when it is paused, Unix seconds; 0 while it is not.
+        /// Since when it is paused or suspended, Unix seconds; 0 while it is neither.
         paused_at: i64,
         /// The end of the longest-running subscription ever sold, Unix seconds.
         latest_subscription_expiry: i64,
@@ -144,7 +144,7 @@ impl Listing {
         Ok(runtime::now()?.saturating_sub(self.price_changed_at) < PREVIOUS_PRICE_SECONDS)
     }
 
-    /// Takes the listing off sale; a paused one keeps the time since which it is.
+    /// Takes the listing off sale. One that is paused or suspended keeps the time since which it is.
     #[inline(always)]
     pub fn pause(&mut self, now: i64) {
         if self.status == ListingStatus::ACTIVE {
@@ -153,9 +153,12 @@ impl Listing {
         }
     }
 
-    /// Puts the listing back on sale, and adds the pause to the counted pauses.
+    /// Puts the listing back on sale, and adds the pause to the counted pauses. A suspended one is refused.
     #[inline(always)]
-    pub fn resume(&mut self, now: i64) {
+    pub fn resume(&mut self, now: i64) -> Outcome {
+        if self.status == ListingStatus::SUSPENDED {
+            return Err(Error::ListingNotActive.into());
+        }
         if self.status == ListingStatus::PAUSED {
             let history = self.pause_history().with_pause(self.paused_at, now);
             self.pause_units = history.units;
@@ -164,6 +167,22 @@ impl Listing {
             self.status = ListingStatus::ACTIVE;
             self.paused_at = 0;
         }
+        Ok(())
+    }
+
+    /// Begins a pause that its creator cannot end. It counts from the beginning of a pause that goes on.
+    #[inline(always)]
+    pub fn suspend(&mut self, now: i64) {
+        self.pause(now);
+        self.status = ListingStatus::SUSPENDED;
+    }
+
+    /// Makes a suspension a pause, which its creator ends.
+    #[inline(always)]
+    pub fn lift_suspension(&mut self) {
+        if self.status == ListingStatus::SUSPENDED {
+            self.status = ListingStatus::PAUSED;
+        }
     }
 
     #[inline(always)]
@@ -171,14 +190,15 @@ impl Listing {
         PauseHistory { units: self.pause_units, latest: self.pause_latest, remainder: self.pause_remainder }
     }
 
-    /// The paused seconds that count at `now`: at least the pauses of the last 30 days.
+    /// The paused seconds that count at `now`: at least the pauses of the last 30 days. From a suspended listing buyers
+    /// reclaim without them.
     #[inline(always)]
     pub fn paused_seconds(&self, now: i64) -> u64 {
         let paused_at = (self.status == ListingStatus::PAUSED).then_some(self.paused_at);
         self.pause_history().counted(paused_at, now)
     }
 
-    /// Refuses a listing that is paused or closed.
+    /// Refuses a listing that is paused, suspended or closed.
     #[inline(always)]
     pub fn check_active(&self) -> Outcome {
         if self.status == ListingStatus::ACTIVE {
@@ -188,7 +208,7 @@ impl Listing {
         }
     }
 
-    /// Refuses a listing that is closed; a paused one passes.
+    /// Refuses a listing that is closed; one that is paused or suspended passes.
     #[inline(always)]
     pub fn check_open(&self) -> Outcome {
         if self.status == ListingStatus::CLOSED {

@@ -9,7 +9,7 @@ use crate::{
 account! {
     /// The protocol's configuration; one per program, at `["protocol"]`.
     Protocol {
-        /// Updates the protocol and revokes access.
+        /// Updates the protocol, suspends listings and revokes access.
         admin: Address,
         /// Who may accept the admin role; all zeros when there is none.
         pending_admin: Address,
@@ -39,6 +39,16 @@ impl Protocol {
     #[inline(always)]
     pub fn check_authority(&self, signer: &Address) -> Outcome {
         if same(signer, &self.authority) || is_named(signer, &self.next_authority) {
+            Ok(())
+        } else {
+            Err(Error::Unauthorized.into())
+        }
+    }
+
+    /// Refuses everybody but the admin.
+    #[inline(always)]
+    pub fn check_admin(&self, signer: &Address) -> Outcome {
+        if same(signer, &self.admin) {
             Ok(())
         } else {
             Err(Error::Unauthorized.into())

@@ -3,7 +3,7 @@ import { when } from '../errors.js';
 import { closeAccount, moveLamports } from '../lamports.js';
 import { RECLAIM_AFTER } from '../money.js';
 import { pausedSeconds } from '../pauses.js';
-import { MODEL, STATUS } from '../state.js';
+import { isPaused, MODEL, STATUS } from '../state.js';
 import { isExpired } from '../structure.js';
 
 /** The signer's right: to end the access, to take the balance out, or none. */
@@ -20,11 +20,14 @@ function revokersRight(call: Call): 'end' | 'reclaim' | null {
     call.way = 'reclaims from a closed listing';
     return 'end';
   }
-  const isPaused = status === STATUS.paused;
-  if (price > call.balance.maxPrice) {
+  const ongoing = isPaused(call.listing) ? pausedAt : null;
+  if (status === STATUS.suspended) {
+    call.way = 'reclaims from a suspended listing';
+  } else if (price > call.balance.maxPrice) {
     call.way = 'reclaims above the agreed price';
-  } else if (pausedSeconds(pauses, isPaused ? pausedAt : null, call.now) >= RECLAIM_AFTER) {
-    call.way = isPaused ? 'reclaims from a paused listing' : 'reclaims from an active listing after pauses';
+  } else if (pausedSeconds(pauses, ongoing, call.now) >= RECLAIM_AFTER) {
+    call.way =
+      ongoing === null ? 'reclaims from an active listing after pauses' : 'reclaims from a paused listing';
   }
   return call.way === null ? null : 'reclaim';
 }
@@ -36,7 +39,8 @@ function hasAccess(call: Call): boolean {
   if (listing?.type !== 'listing' || credential?.type !== 'access_credential') {
     return false;
   }
-  if (listing.status === STATUS.closed || !credential.valid || isExpired(credential, call.now)) {
+  const isOver = listing.status === STATUS.closed || listing.status === STATUS.suspended;
+  if (isOver || !credential.valid || isExpired(credential, call.now)) {
     return false;
   }
   const isPrepaid =

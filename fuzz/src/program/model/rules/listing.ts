@@ -44,9 +44,21 @@ function pauseChange(
     : {};
 }
 
+/** The changes of a listing by the admin's decision. */
+function suspensionChange(
+  { status, pausedAt }: StateOf<'listing'>,
+  suspended: boolean,
+  now: bigint,
+): Partial<StateOf<'listing'>> {
+  if (suspended) {
+    return { status: STATUS.suspended, pausedAt: status === STATUS.active ? now : pausedAt };
+  }
+  return status === STATUS.suspended ? { status: STATUS.paused } : {};
+}
+
 /** The rules about listings and their earnings. A hot key co-signs a new listing. A closed listing stays closed. */
 export const LISTING_RULES: Rules<
-  'create_listing' | 'update_listing' | 'close_listing' | 'withdraw_earnings'
+  'create_listing' | 'update_listing' | 'close_listing' | 'moderate_listing' | 'withdraw_earnings'
 > = {
   create_listing(call) {
     const { protocol, now } = call;
@@ -97,6 +109,7 @@ export const LISTING_RULES: Rules<
     ] as const;
     const [price, minDeposit] = [asked[0] ?? listing.price, asked[1] ?? listing.minDeposit];
     const uri = call.arg('metadata_uri', listing.uri);
+    const paused = call.arg<boolean | null>('paused', null);
     const arePricesAsked = asked.some((each) => each !== null);
     const prices = { model: listing.model, price, minDeposit };
     return (
@@ -104,12 +117,13 @@ export const LISTING_RULES: Rules<
       when(listing.status === STATUS.closed, 'ListingNotActive') ??
       (arePricesAsked ? checkPrices(prices, call.protocol.minQueryPrice) : null) ??
       checkUri(uri) ??
+      when(paused === false && listing.status === STATUS.suspended, 'ListingNotActive') ??
       call.change('listing', {
         price,
         minDeposit: depositOf(listing.model, minDeposit),
         ...(price === listing.price ? {} : { previousPrice: listing.price, priceChangedAt: now }),
         uri,
-        ...pauseChange(listing, call.arg<boolean | null>('paused', null), now),
+        ...pauseChange(listing, paused, now),
         revision: listing.revision + 1n,
         updatedAt: now,
       })
@@ -124,6 +138,18 @@ export const LISTING_RULES: Rules<
       when(listing.latestExpiry > now, 'ActiveSubscribers') ??
       when(call.escrow.earnings > 0n, 'EscrowNotEmpty') ??
       call.change('listing', { status: STATUS.closed, pausedAt: 0n, updatedAt: now })
+    );
+  },
+
+  moderate_listing(call) {
+    const { listing, now } = call;
+    return (
+      when(call.id('admin') !== call.protocol.admin, 'Unauthorized') ??
+      when(listing.status === STATUS.closed, 'ListingNotActive') ??
+      call.change('listing', {
+        ...suspensionChange(listing, call.arg<boolean>('suspended', false), now),
+        updatedAt: now,
+      })
     );
   },
 

@@ -66,6 +66,7 @@ const OUTFLOWS: Record<InstructionName, Outflow> = {
   topup_balance: { ...PER_RUN, price: 'amountLamports', creates: [] },
   update_listing: NOTHING,
   close_listing: NOTHING,
+  moderate_listing: NOTHING,
   consume_query: NOTHING,
   consume_queries: NOTHING,
   revoke_access: NOTHING,
