@@ -29,6 +29,7 @@ export * from './rentals/renewal.js';
 export * from './errors/program-errors.js';
 export * from './runs/receipt.js';
 export * from './listings/registration.js';
+export * from './listings/report.js';
 export * from './listings/review.js';
 export * from './listings/secrets.js';
 export * from './listings/violations.js';

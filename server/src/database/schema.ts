@@ -4,6 +4,7 @@ import type {
   ErrorCode,
   ListingStatus,
   RentalModel,
+  ReportReason,
   RunFailureClass,
   SpendingPolicy,
   UnreachableReason,
@@ -550,5 +551,29 @@ export interface Database {
     signed_bytes: Buffer;
     last_valid_block_height: bigint;
     created_at: Generated<Date>;
+  };
+  /** What operators decided; see `moderation/operator-actions.ts`. Rows are only added. */
+  operator_actions: {
+    id: GeneratedAlways<bigint>;
+    action: string;
+    subject: string;
+    reason: string | null;
+    operator: string;
+    signature: string | null;
+    details: JSONColumnType<Record<string, unknown>> | null;
+    created_at: Generated<Date>;
+  };
+  /** Reports of wallets about listings. */
+  listing_reports: {
+    id: string;
+    listing_id: string;
+    wallet: string;
+    reason: ReportReason;
+    text: string;
+    /** Address of the sender, or its network; kept for 24 hours. */
+    address: string | null;
+    created_at: Generated<Date>;
+    /** When an operator closed it; null while it is open. */
+    closed_at: Date | null;
   };
 }

@@ -3,7 +3,17 @@ import { sql, type Kysely } from 'kysely';
 
 const FOLDER = new URL('../../../src/database/schema/', import.meta.url);
 /** In the order of their references. */
-const FILES = ['identity', 'listings', 'search', 'credentials', 'runs', 'charges', 'run-log', 'files'];
+const FILES = [
+  'identity',
+  'listings',
+  'search',
+  'credentials',
+  'runs',
+  'charges',
+  'run-log',
+  'files',
+  'moderation',
+];
 
 /** Every table, index and trigger, from the folder `schema`. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -14,7 +14,7 @@ create table listings (
   price_lamports bigint,
   min_deposit_lamports bigint,
   runs_per_minute integer,
-  status text not null check (status in ('draft', 'active', 'paused', 'closed')),
+  status text not null check (status in ('draft', 'active', 'paused', 'closed', 'suspended')),
   address text not null unique,
   metadata_uri text not null,
   sample_output jsonb not null,

@@ -141,6 +141,18 @@ export function historySteps(
           `${listingId('i')}, '\\x00', '<p>A text.</p>'`,
         ),
         insert('agent_probes', 'listing_id, reached_at', listings, `${listingId('i')}, now()`),
+        insert(
+          'operator_actions',
+          'action, subject, reason, operator',
+          listings,
+          `(array['limit', 'approve', 'take-down'])[1 + i % 3], ${listingId('i')}, 'A reason.', ${key('admin', '0')}`,
+        ),
+        insert(
+          'listing_reports',
+          'id, listing_id, wallet, reason, text, closed_at',
+          listings,
+          `${uuid('report', 'i')}, ${listingId('i')}, ${key('wallet', 'i')}, 'other', '', (case when i % 100 <> 1 then now() end)`,
+        ),
         `select rebuild_listing_search()`,
       ],
     },

@@ -1,0 +1,18 @@
+export { isBanned, requireNotBanned } from './bans.js';
+export {
+  lastAction,
+  listActions,
+  OPERATOR_ACTIONS,
+  recordAction,
+  type ActionRecord,
+  type OperatorAction,
+  type RecordedAction,
+} from './operator-actions.js';
+export {
+  closeReports,
+  createReports,
+  removeReportAddresses,
+  reportedListings,
+  type ReportedListing,
+} from './reports.js';
+export { reportRoutes } from './routes.js';
