@@ -10,7 +10,7 @@ import { Chain } from './world/chain.js';
 import { FORM, IS_QUICK } from '@agent-rental/test/support/form';
 
 const SEED = 1;
-const INSTRUCTIONS = { quick: 5_000, sample: 20_000, full: 200_000 }[FORM];
+const INSTRUCTIONS = { quick: 5_000, sample: 22_000, full: 200_000 }[FORM];
 
 /** The share of reachable endings and pairs that a short run may miss. */
 const MISSED_PERCENT = 2;
