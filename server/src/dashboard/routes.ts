@@ -37,13 +37,13 @@ import { keysPage } from './pages/keys-page.js';
 import { listingPage } from './pages/listing/listing-page.js';
 import { profilePage } from './pages/profile-page.js';
 import { rentPage } from './pages/rent-page.js';
-import { PAGE_SCRIPT } from './pages/page-script.js';
+import { pageScript } from './pages/page-script.js';
 import { balanceRoute } from './balance-route.js';
 import { addCreatorPages } from './creator-routes.js';
 import { addRenterPages } from './renter-routes.js';
 import { previewPictureRoute } from './preview-picture.js';
 import { sitemapRoutes } from './sitemap-routes.js';
-import { sendPage, sendScriptedPage, takesGzip } from './send-page.js';
+import { sendPage, sendScriptedPage } from './send-page.js';
 import { testFundsRoute } from './test-funds-route.js';
 
 /** Listings on one page of the browser's. */
@@ -183,15 +183,15 @@ function addPages(
     }
   });
   app.get(PAGE_SCRIPT_PATH, { config }, async (request, reply) => {
-    const isGzip = takesGzip(request.headers['accept-encoding']);
+    const { body, encoding } = pageScript(request.headers['accept-encoding']);
     reply.headers({
       'content-type': 'text/javascript; charset=utf-8',
       'x-content-type-options': 'nosniff',
       'cache-control': 'public, max-age=31536000, immutable',
       vary: 'accept-encoding',
     });
-    if (isGzip) reply.header('content-encoding', 'gzip');
-    return reply.send(isGzip ? PAGE_SCRIPT.gzip : PAGE_SCRIPT.plain);
+    if (encoding !== undefined) reply.header('content-encoding', encoding);
+    return reply.send(body);
   });
   app.get<{ Params: { listing_id: string }; Querystring: Record<string, unknown> }>(
     RENT_PAGE_PATH,

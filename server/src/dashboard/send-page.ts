@@ -34,5 +34,5 @@ export function sendScriptedPage(
 }
 
 /** Whether a client takes a compressed answer. */
-export const takesGzip = (acceptEncoding: string | string[] | undefined): boolean =>
+const takesGzip = (acceptEncoding: string | string[] | undefined): boolean =>
   /\bgzip\b/.test(String(acceptEncoding));

@@ -52,6 +52,12 @@ describe.runIf(browserPath !== undefined)('the pages', () => {
   }
 
   test('are one request of a few kilobytes, and once the script, which is kept [SVC-17]', async () => {
+    // The first requests after a start get gzip, until the smaller form is made.
+    const html = await (await fetch(`${marketplace.dev.base_url}/dashboard`)).text();
+    const script = marketplace.dev.base_url + (/src="([^"]+)"/.exec(html)?.[1] ?? '');
+    const sent = async () =>
+      (await fetch(script, { headers: { 'accept-encoding': 'br' } })).headers.get('content-encoding');
+    await expect.poll(sent, { timeout: 30_000 }).toBe('br');
     const { id } = marketplace.listing('per_query');
     const rows: Record<string, string | number>[] = [];
     for (const path of [
@@ -67,7 +73,7 @@ describe.runIf(browserPath !== undefined)('the pages', () => {
         const [first] = visits as [Weight];
         const withScript = !isWarm && path !== '/';
         expect(first.requests, path).toBe(withScript ? 2 : 1);
-        expect(first.bytes, path).toBeLessThan(withScript ? 200_000 : 40_000);
+        expect(first.bytes, path).toBeLessThan(withScript ? 190_000 : 40_000);
         const sorted = visits.map(({ readyMs }) => Math.round(readyMs)).sort((a, b) => a - b);
         rows.push({
           page: path.replace(id, ':id'),
