@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
@@ -28,6 +28,12 @@ const SCHEMA = {
     [SCRIPT]: { type: 'string', maxLength: 20 },
   },
 };
+
+/** Whether a field is marked as wrong, and the words beside it that say why. */
+const describedBy = (field: Element): [invalid: string | null, words: string | undefined] => [
+  field.getAttribute('aria-invalid'),
+  document.getElementById(field.getAttribute('aria-describedby') ?? '')?.textContent ?? undefined,
+];
 
 describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
   let marketplace: Marketplace;
@@ -67,7 +73,9 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
     const page = await context.newPage();
     const complaints: string[] = [];
     // Without its policy the page is asked for an icon, too.
-    const isExpected = (text: string) => options.bypassCSP === true && /status of 404/.test(text);
+    // A refused run has an answer of 400.
+    const isExpected = (text: string) =>
+      /status of 400/.test(text) || (options.bypassCSP === true && /status of 404/.test(text));
     page.on('console', (message) => {
       if (message.type() === 'error' && !isExpected(message.text())) complaints.push(message.text());
     });
@@ -247,10 +255,17 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
       await page.getByLabel('Input count').fill('seven');
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await saysIn(page, 'It did not run. Input count: type a number.');
+      const besideCount = () => page.getByLabel('Input count').evaluate(describedBy);
+      expect(await besideCount()).toEqual(['true', 'Input count: type a number.']);
+      await page.getByLabel('Input count').fill('7.5');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await saysIn(page, 'It did not run. input.count: ');
+      expect(await besideCount()).toEqual(['true', expect.stringContaining('input.count: ')]);
       await page.getByLabel('Input count').fill('7');
       await page.getByLabel('Input parts').fill('[1');
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await saysIn(page, 'It did not run. Input parts: it is no JSON.');
+      expect(await besideCount()).toEqual([null, undefined]);
       await page.getByLabel('Input parts').fill('["a"]');
       const sent = page.waitForRequest('**/v1/execute/stream');
       await page.getByLabel('Input tone').selectOption('kind');
@@ -286,6 +301,84 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
     });
   });
 
+  test('sends a file as the input: dropped, or chosen by keyboard; and takes the fields again [SVC-23]', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'agent-rental-input-'));
+    const dropped = join(folder, 'input.json');
+    await writeFile(dropped, JSON.stringify({ said: 'Out of a file.' }));
+    await visit(renter, `/dashboard/listings/${agentId}`, async (page) => {
+      await page.getByText('You have rented it').waitFor();
+      await page.getByLabel('Task, in plain language').fill('Say it.');
+      await page.getByLabel('Input said').fill('Typed.');
+      const field = page.getByLabel(/^Or a file as the input: .* at most 8 MiB/);
+      const run = async () => {
+        const sent = page.waitForRequest('**/v1/execute/stream');
+        await page.getByRole('button', { name: 'Run', exact: true }).click();
+        const body = (await sent).postDataJSON() as object;
+        await saysIn(page, 'The run is completed.');
+        return { body, output: await page.getByLabel('Output').textContent() };
+      };
+      await field.scrollIntoViewIfNeeded();
+      const { x, y, width, height } = (await field.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+      const browserSession = await page.context().newCDPSession(page);
+      for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+        const data = { items: [], files: [dropped], dragOperationsMask: 1 };
+        const at = { x: x + width - 20, y: y + height / 2 };
+        await browserSession.send('Input.dispatchDragEvent', { type, ...at, data });
+      }
+      await expect.poll(() => page.getByLabel('Input said').isDisabled()).toBe(true);
+      const first = await run();
+      expect(first.body).toEqual({
+        agent_id: agentId,
+        task: 'Say it.',
+        input_uri: expect.stringMatching(/^agent-rental:\/\/files\//) as string,
+      });
+      expect(first.output).toContain('Out of a file.');
+
+      await page.getByRole('button', { name: 'Take the fields instead of the file' }).focus();
+      await page.keyboard.press('Enter');
+      expect(await page.getByLabel('Input said').isDisabled()).toBe(false);
+      expect((await run()).output).toContain('Typed.');
+      const chooser = page.waitForEvent('filechooser');
+      await field.focus();
+      await page.keyboard.press('Enter');
+      await (
+        await chooser
+      ).setFiles({ name: 'big.txt', mimeType: 'text/plain', buffer: Buffer.alloc(8_388_609, 65) });
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await saysIn(page, 'It did not run. The file has 8388609 bytes. An input has at most 8388608.');
+      expect(await field.evaluate(describedBy)).toEqual(['true', expect.stringContaining('8388609 bytes')]);
+    });
+    await rm(folder, { recursive: true });
+  });
+
+  test('sees placeholders while its data takes long, and is told of the log-out [SVC-17]', async () => {
+    await visit(renter, '/dashboard', async (page) => {
+      const placeholder = () =>
+        page.evaluate<string[]>(
+          `(({ content, animationDelay }) => [content, animationDelay])(getComputedStyle(document.querySelector('#home'), '::after'))`,
+        );
+      expect(await placeholder()).toEqual(['none', '0s']);
+      let release = () => undefined as void;
+      const released = new Promise<void>((resolve) => (release = resolve));
+      await page.route('**/v1/credentials?**', async (route) => {
+        await released;
+        await route.continue();
+      });
+      await page.reload();
+      // Nothing is seen before 100 ms.
+      await expect.poll(placeholder).toEqual(['""', '0.1s, 0.1s']);
+      release();
+      await expect.poll(placeholder).toEqual(['none', '0s']);
+      await page.getByLabel('Over the last').selectOption('7d');
+      await saysIn(page, 'The charts show the last 7d.');
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await saysIn(page, 'You are logged out.');
+      await page.reload();
+      await page.getByRole('button', { name: 'Log in with Test wallet' }).waitFor();
+      expect(await page.locator('#home [role=status]').textContent()).toBe('');
+    });
+  });
+
   test('that has not rented is led to the rental, or has its free first run [SVC-23]', async () => {
     const other = await newParticipant(marketplace);
     await visit(other, `/dashboard/listings/${agentId}`, async (page) => {
@@ -314,6 +407,8 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
       await page.keyboard.type('Say it.');
       // From the task through every field to the button.
       for (const _ of Object.keys(SCHEMA.properties)) await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate('document.activeElement.id')).toBe('input-file');
       await page.keyboard.press('Tab');
       expect(await page.evaluate('document.activeElement.textContent')).toBe('Run');
       await page.keyboard.press('Enter');

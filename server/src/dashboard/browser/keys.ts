@@ -5,6 +5,7 @@ import { configurations } from './configurations.js';
 import { policyOf } from './limits.js';
 import { logIn } from './session/log-in.js';
 import { find, findInput, say, work, type Session } from './wallets.js';
+import { WrongField } from './wrong-field.js';
 
 /** Creates, lists and revokes the API keys of a wallet of this browser. A key that was created is shown once. */
 export function manageKeys(root: HTMLElement): void {
@@ -26,8 +27,9 @@ export function manageKeys(root: HTMLElement): void {
 }
 
 async function create(root: HTMLElement, session: Session): Promise<void> {
-  const label = findInput(root, '#label').value.trim();
-  if (label === '') throw new Error('Give it a label, so that you know it again.');
+  const field = findInput(root, '#label');
+  const label = field.value.trim();
+  if (label === '') throw new WrongField(field, 'Give it a label, so that you know it again.');
   const policy = policyOf(root);
   const mayPublish = findInput(root, '#publish').checked;
   say(root, `${session.name} asks you to sign the rights of the key. It pays nothing.`);

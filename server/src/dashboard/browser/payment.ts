@@ -5,6 +5,7 @@ import {
   SUBSCRIPTION_DURATIONS_SECONDS,
   type RentalModel,
 } from '@agent-rental/contract';
+import { readField } from './wrong-field.js';
 
 /** Everything that a page says of a rental that it is about to pay. */
 export interface Payment {
@@ -54,13 +55,14 @@ export function readPayment(
   };
 }
 
-/** Reads the attributes and the fields of the page's part. @throws Error naming the fault of the deposit. */
+/** Reads the attributes and the fields of the page's part. @throws WrongField for the deposit. */
 export function readChosenPayment(root: HTMLElement): Payment {
-  const [window] = root.querySelector<HTMLSelectElement>('#duration')?.selectedOptions ?? [];
-  return readPayment(root.dataset, {
-    deposit: root.querySelector<HTMLInputElement>('#deposit')?.value,
-    window: window && { seconds: window.value, priceLamports: window.dataset['price'] },
-  });
+  const [option] = root.querySelector<HTMLSelectElement>('#duration')?.selectedOptions ?? [];
+  const window = option && { seconds: option.value, priceLamports: option.dataset['price'] };
+  const field = root.querySelector<HTMLInputElement>('#deposit');
+  return field === null
+    ? readPayment(root.dataset, { window })
+    : readField(field, (deposit) => readPayment(root.dataset, { deposit, window }));
 }
 
 /** A typed amount of SOL, in lamports. @throws Error naming the expected text. */

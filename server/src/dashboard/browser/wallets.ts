@@ -5,8 +5,11 @@ import type { Wallet, WalletAccount } from '@wallet-standard/base';
 import { keptLoginStore } from './session/kept-login.js';
 import { isInstalled, offeredWallets, walletAdvice } from './session/wallet-advice.js';
 import type { ElementSelector } from '../element-ids.js';
+import { clearWrong, markWrong, WrongField } from './wrong-field.js';
 
 const NEEDED = ['standard:connect', 'solana:signTransaction', 'solana:signMessage'] as const;
+
+const NO_WALLET = 'No Solana wallet was found in this browser.';
 
 interface Connect {
   connect(input?: { silent: boolean }): Promise<{ accounts: readonly WalletAccount[] }>;
@@ -41,7 +44,8 @@ export function offerWallets(
       return button;
     });
     list.replaceChildren(...buttons, ...(able.some(isInstalled) ? [] : [walletAdvice()]));
-    say(root, able.length === 0 ? 'No Solana wallet was found in this browser.' : '');
+    if (able.length === 0) say(root, NO_WALLET);
+    else if (find(root, '[role=status]').textContent === NO_WALLET) say(root, '');
   };
   const ends = [wallets.on('register', show), wallets.on('unregister', show)];
   show();
@@ -82,14 +86,19 @@ export async function connect(root: HTMLElement, wallet: Wallet): Promise<Sessio
   };
 }
 
-/** Runs the action of a button. The buttons of the part wait for it, and the status shows its error. */
+/** Runs the action of a button. The buttons of the part wait for it. The status shows its error, and so does a wrong field. */
 export function work(root: HTMLElement, failed: string, begin: () => Promise<void>): void {
   const buttons = root.querySelectorAll('button');
   for (const one of buttons) one.disabled = true;
+  clearWrong(root);
   begin()
-    .catch((error: unknown) =>
-      say(root, `${failed} ${error instanceof Error ? error.message : String(error)}`),
-    )
+    .catch((error: unknown) => {
+      const message = error instanceof Error ? error.message : String(error);
+      say(root, `${failed} ${message}`);
+      if (!(error instanceof WrongField) || error.field === undefined) return;
+      markWrong(error.field, message);
+      error.field.focus();
+    })
     .finally(() => {
       for (const one of buttons) one.disabled = false;
     })

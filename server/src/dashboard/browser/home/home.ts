@@ -3,7 +3,7 @@ import { respondTo } from '../events.js';
 import { findSelect } from '../fields.js';
 import { runCard } from '../renter/runs.js';
 import { logIn } from '../session/log-in.js';
-import { find, work, type Session } from '../wallets.js';
+import { find, say, work, type Session } from '../wallets.js';
 import { showBudgets } from './budgets.js';
 import { showRentals } from './rentals.js';
 import { showSpending } from './spending-charts.js';
@@ -41,6 +41,11 @@ async function offerSpending(root: HTMLElement, { client }: Session): Promise<vo
     const window = SPENDING_WINDOWS.find((one) => one === select.value);
     showSpending(find(root, '#charts'), await client.getSpending(window && { window }));
   };
-  respondTo(select, 'change', () => work(root, 'The spending could not be read.', show));
+  respondTo(select, 'change', () =>
+    work(root, 'The spending could not be read.', async () => {
+      await show();
+      say(root, `The charts show the last ${select.value}.`);
+    }),
+  );
   await show();
 }

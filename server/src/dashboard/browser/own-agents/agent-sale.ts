@@ -6,6 +6,7 @@ import { respondTo } from '../events.js';
 import { findForm } from '../fields.js';
 import type { ShownAgent } from './shown-agent.js';
 import { announced } from '../signing.js';
+import { readField } from '../wrong-field.js';
 
 const typedSol = (lamports: number) => formatSol(lamports).replace(' SOL', '');
 
@@ -22,10 +23,10 @@ export function offerSale({ root, session, agent, listing, refresh }: ShownAgent
   find(root, '#deposit-field').hidden = !isPrepaid;
   respondTo(findForm(root, '#price-form'), 'submit', () =>
     work(root, 'The price was not changed.', async () => {
-      const price_lamports = lamportsOf(price.value);
+      const price_lamports = readField(price, lamportsOf);
       const changes = {
         price_lamports,
-        ...(isPrepaid ? { min_deposit_lamports: lamportsOf(deposit.value) } : {}),
+        ...(isPrepaid ? { min_deposit_lamports: readField(deposit, lamportsOf) } : {}),
       };
       const what = `it sets the price of ${id} to ${formatSol(price_lamports)}.`;
       await update(client, signer, id, changes, announced(root, session, what));

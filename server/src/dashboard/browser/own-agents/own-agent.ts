@@ -147,7 +147,12 @@ async function showStatistics({ root, session, agent }: ShownAgent): Promise<voi
     find(root, '#stats-facts').replaceChildren(...facts([...sums, ...statsFacts(stats)]));
     showCharts(find(root, '#charts'), stats);
   };
-  respondTo(select, 'change', () => work(root, 'The statistics could not be read.', show));
+  respondTo(select, 'change', () =>
+    work(root, 'The statistics could not be read.', async () => {
+      await show();
+      say(root, `The statistics show the last ${select.value}.`);
+    }),
+  );
   await show();
 }
 

@@ -1,10 +1,10 @@
 import { inSol, type Violation } from '@agent-rental/contract';
 import { element, visible } from '../markup.js';
+import { clearWrong, markWrong } from '../wrong-field.js';
 
 export type { Violation };
 
 const MESSAGE_CHARACTERS = 500;
-let count = 0;
 
 /**
  * Shows violations with their paths, each beside its field, or in the list without a visible field. Focuses the first
@@ -17,14 +17,15 @@ export function showViolations(
   list: HTMLElement,
   violations: readonly Violation[],
 ): void {
-  clear(fields, list);
+  clearWrong(fields);
+  list.replaceChildren();
   const known = [...fields.querySelectorAll<HTMLElement>('[data-path]')].filter(isShown);
   for (const violation of violations) {
     const { path, message } = violation;
     const text = visible(inSol(`${path} ${message}`.trim()), MESSAGE_CHARACTERS);
     const field = known.find((candidate) => isAbout(candidate.dataset['path'] ?? '', path));
     if (field === undefined) list.append(element('li', {}, text));
-    else attach(field, text);
+    else markWrong(field, text);
   }
   const first = fields.querySelector<HTMLElement>('[aria-invalid]');
   if (first !== null) first.focus();
@@ -37,23 +38,3 @@ function isAbout(field: string, path: string): boolean {
 }
 
 const isShown = (field: HTMLElement) => field.closest('[hidden]') === null;
-
-/** Puts a fault below a field, and names it as the field's description. */
-function attach(field: HTMLElement, text: string): void {
-  const id = `wrong-${(count += 1)}`;
-  field.setAttribute('aria-invalid', 'true');
-  const described = field.getAttribute('aria-describedby');
-  field.setAttribute('aria-describedby', described === null ? id : `${described} ${id}`);
-  const note = element('span', { class: 'wrong', id }, text);
-  if (field instanceof HTMLFieldSetElement) field.append(note);
-  else field.closest('label')?.after(note);
-}
-
-function clear(fields: HTMLElement, list: HTMLElement): void {
-  list.replaceChildren();
-  for (const note of fields.querySelectorAll('span.wrong')) note.remove();
-  for (const field of fields.querySelectorAll('[aria-invalid]')) {
-    field.removeAttribute('aria-invalid');
-    field.removeAttribute('aria-describedby');
-  }
-}

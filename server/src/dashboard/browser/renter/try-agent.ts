@@ -1,11 +1,14 @@
 import { formatSol, rentalModel, type CredentialVerification, type DoneEvent } from '@agent-rental/contract';
+import { isApiError } from '@agent-rental/sdk';
 import { element } from '../elements.js';
 import { findTextArea } from '../fields.js';
 import { logIn } from '../session/log-in.js';
 import { showTour } from '../session/tour.js';
 import { find, findButton, say, work, type Session } from '../wallets.js';
+import { WrongField } from '../wrong-field.js';
 import { keepRequest, keptRequest, type KeptRequest } from './kept-requests.js';
 import { MOST_CHARACTERS, outputText } from './output.js';
+import { chosenFile, offerFile, sendFile } from './input-file.js';
 import { exampleTexts, inputOf, type TypedInput } from './typed-input.js';
 
 type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
@@ -32,7 +35,9 @@ export function offerTry(root: HTMLElement): void {
     fillIn(root, JSON.parse(example ?? 'null'));
     const task = root.querySelector<HTMLTextAreaElement>('#task');
     if (task && task.value === '') task.value = 'Try the example.';
+    say(root, 'The example is in the form.');
   });
+  offerFile(root);
   find(root, '#task-form').addEventListener('submit', (event) => {
     event.preventDefault();
     const now = session;
@@ -95,13 +100,19 @@ function refusalOf({ status }: CredentialVerification): string {
 }
 
 /** Runs it, and shows the output as it comes. */
-async function run(root: HTMLElement, { client }: Session): Promise<void> {
+async function run(root: HTMLElement, session: Session): Promise<void> {
+  const { client } = session;
   const output = find(root, '#output');
-  const input: TypedInput = inputOf(
-    controlsOf(root).map(({ dataset, value }) => ({ name: dataset['name'], kind: dataset['input'], value })),
-  );
+  const file = chosenFile(root);
+  const input: TypedInput = file === undefined ? typedInput(root) : undefined;
   const task = root.querySelector<HTMLTextAreaElement>('#task')?.value ?? '';
-  const body = { agent_id: root.dataset['listing'] ?? '', task, ...(input === undefined ? {} : { input }) };
+  if (file !== undefined) say(root, 'The file is sent.');
+  const body = {
+    agent_id: root.dataset['listing'] ?? '',
+    task,
+    ...(file === undefined ? {} : { input_uri: await sendFile(root, session, file) }),
+    ...(input === undefined ? {} : { input }),
+  };
   const stopped = new AbortController();
   const stop = findButton(root, '#stop');
   const ended = new AbortController();
@@ -136,12 +147,27 @@ async function run(root: HTMLElement, { client }: Session): Promise<void> {
       }
     }
   } catch (error) {
-    if (!stopped.signal.aborted) throw error;
+    if (!stopped.signal.aborted) throw aboutField(root, error);
     say(root, 'You cancelled the run.');
   } finally {
     ended.abort();
     stop.hidden = true;
   }
+}
+
+const typedInput = (root: HTMLElement): TypedInput =>
+  inputOf(
+    controlsOf(root).map((element) => {
+      const { dataset, value } = element;
+      return { name: dataset['name'], kind: dataset['input'], value, element };
+    }),
+  );
+
+/** The same error, shown beside the field whose member the marketplace refuses. */
+function aboutField(root: HTMLElement, error: unknown): unknown {
+  const member = isApiError(error) ? /^input\.([^.: ]+)/.exec(error.reason)?.[1] : undefined;
+  const field = controlsOf(root).find(({ dataset }) => member !== undefined && dataset['name'] === member);
+  return field === undefined ? error : new WrongField(field, (error as Error).message);
 }
 
 function showEnd(root: HTMLElement, done: DoneEvent): void {

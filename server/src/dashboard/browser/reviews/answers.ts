@@ -20,7 +20,12 @@ export async function offerAnswers(root: HTMLElement, session: Session, listingI
     if (page.total === 0) list.append(element('p', {}, 'No renter has reviewed it yet.'));
     more.hidden = page.reviews.length < PAGE || read >= page.total;
   };
-  respondTo(more, 'click', () => work(root, 'Earlier reviews cannot be shown.', showNext));
+  respondTo(more, 'click', () =>
+    work(root, 'Earlier reviews cannot be shown.', async () => {
+      await showNext();
+      say(root, `${read} reviews are shown.`);
+    }),
+  );
   await showNext();
 }
 

@@ -37,6 +37,29 @@ export function forgetKeptLogin(): void {
   }
 }
 
+/** Where a page leaves word of a log-out for its next load. */
+const LOGGED_OUT_ITEM = 'agent-rental-logged-out';
+
+/** Notes a log-out, which the page tells after it is loaded again. */
+export function noteLogOut(): void {
+  try {
+    sessionStorage.setItem(LOGGED_OUT_ITEM, 'yes');
+  } catch {
+    // The page then shows that there is no login.
+  }
+}
+
+/** Whether this tab has just logged out; true once. */
+export function takeLogOut(): boolean {
+  try {
+    const isNoted = sessionStorage.getItem(LOGGED_OUT_ITEM) !== null;
+    sessionStorage.removeItem(LOGGED_OUT_ITEM);
+    return isNoted;
+  } catch {
+    return false;
+  }
+}
+
 /** Keeps the login of a wallet application for the pages of all tabs: the token of an hour, never an API key. */
 export function keptLoginStore(walletName: string): LoginStore {
   return {

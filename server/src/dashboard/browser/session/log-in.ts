@@ -4,7 +4,7 @@ import { getWallets } from '@wallet-standard/app';
 import { accountsOf, connect, find, offerWallets, say, work, type Session } from '../wallets.js';
 import { forgetRequests } from '../renter/kept-requests.js';
 import { showWalletFacts } from './wallet-facts.js';
-import { forgetKeptLogin, readKeptLogin, keptLoginStore } from './kept-login.js';
+import { forgetKeptLogin, keptLoginStore, noteLogOut, readKeptLogin, takeLogOut } from './kept-login.js';
 
 /** The work of a page's part for a logged-in wallet. */
 export interface LoggedInPart {
@@ -19,7 +19,9 @@ export interface LoggedInPart {
  */
 export function logIn(root: HTMLElement, { failed, onSession }: LoggedInPart): void {
   const begin = async (session: Session) => {
-    await onSession(session);
+    // The style sheet shows a placeholder while this takes long.
+    root.dataset['loading'] = '';
+    await onSession(session).finally(() => delete root.dataset['loading']);
     showLoggedIn(root, session);
   };
   const offer = () => {
@@ -33,7 +35,11 @@ export function logIn(root: HTMLElement, { failed, onSession }: LoggedInPart): v
     });
   };
   const session = resume(root);
-  if (!session) return offer();
+  if (!session) {
+    offer();
+    if (takeLogOut()) say(root, 'You are logged out.');
+    return;
+  }
   root.hidden = false;
   work(root, failed, async () => {
     try {
@@ -112,6 +118,7 @@ function showLoggedIn(root: HTMLElement, session: Session): void {
   button.addEventListener('click', () => {
     forgetKeptLogin();
     forgetRequests();
+    noteLogOut();
     location.reload();
   });
   find(root, '.wallets').replaceChildren(words, button);

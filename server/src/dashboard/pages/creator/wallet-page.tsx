@@ -67,7 +67,7 @@ export function renderWalletPage(
       >
         <h2>Your wallet</h2>
         <p class="wallets" />
-        <p role="status" class="said" />
+        <p role="status" />
         <div id={elementId('logged-in')} hidden>
           {children}
         </div>

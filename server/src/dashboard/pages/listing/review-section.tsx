@@ -26,7 +26,7 @@ export function ReviewSection({ listingId, chain }: { listingId: string; chain: 
           </label>
           <p class="wallets" />
         </form>
-        <p role="status" class="said" />
+        <p role="status" />
       </details>
     </section>
   );

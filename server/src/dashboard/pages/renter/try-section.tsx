@@ -1,4 +1,4 @@
-import { formatSol } from '@agent-rental/contract';
+import { formatSol, MAX_FILE_BYTES } from '@agent-rental/contract';
 import type { Json, Listing } from '@agent-rental/contract';
 import { boundedText } from '../../words.js';
 import { Tour } from '../../components/tour.js';
@@ -9,6 +9,7 @@ import { elementId } from '../../element-ids.js';
 const NAME_CHARACTERS = 100;
 const DESCRIPTION_CHARACTERS = 300;
 const CHOICE_CHARACTERS = 100;
+const MIB = 1024 * 1024;
 
 /** The listing that is tried. */
 interface TryProps {
@@ -48,9 +49,21 @@ export function TrySection({ listing, chain, sampleInput, offersGuest }: TryProp
             Task, in plain language
             <textarea id={elementId('task')} required maxLength={100_000} />
           </label>
-          {inputFields(listing.input_schema).map((field, index) => (
-            <Field key={index} field={field} />
-          ))}
+          <fieldset id={elementId('input-fields')} class="bare">
+            <legend class="unseen">Input</legend>
+            {inputFields(listing.input_schema).map((field, index) => (
+              <Field key={index} field={field} />
+            ))}
+          </fieldset>
+          <label class="drop">
+            Or a file as the input: drop it here or choose it, at most {MAX_FILE_BYTES / MIB} MiB
+            <input type="file" id={elementId('input-file')} />
+          </label>
+          <p>
+            <button type="button" id={elementId('no-file')} class="plain" hidden>
+              Take the fields instead of the file
+            </button>
+          </p>
           <p class="row">
             <button type="submit">Run</button>
             {sampleInput === undefined ? null : (
