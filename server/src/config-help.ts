@@ -39,6 +39,7 @@ const MEANINGS: Readonly<Record<keyof typeof environment.shape, string>> = {
   MCP_WAIT_SECONDS: 'how long an MCP call waits for its run before it answers with the id of the run',
   DISK_RESERVE_MB: 'free space below which the embedded default begins nothing new',
   DRAIN_TIMEOUT_SECONDS: 'how long a stop waits for running runs',
+  OPERATOR_WALLETS: "wallets that use the operator's console, separated by commas",
   METRICS_TOKEN: 'bearer token of /metrics',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'collector that takes traces by OTLP over HTTP',
   OTEL_EXPORTER_OTLP_HEADERS: 'headers for it, as name=value pairs separated by commas',

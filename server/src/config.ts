@@ -167,6 +167,8 @@ export const environment = z.object({
   /** The address of a bundler, without `/tx/arweave`. */
   ARWEAVE_BUNDLER_URL: z.url({ protocol: /^https?$/ }).optional(),
   ARWEAVE_KEY_FILE: z.string().min(1).optional(),
+  /** Wallets that use the operator's console, separated by commas. */
+  OPERATOR_WALLETS: list.pipe(z.array(publicKey)).optional(),
   REVIEW: z.enum(['automatic', 'operator']).optional(),
   /** `off` starts the embedded default without the example agents. */
   EXAMPLES: z.enum(['on', 'off']).default('on'),
@@ -242,6 +244,8 @@ export interface Config {
   readonly mcpAllowedHosts: readonly string[] | undefined;
   /** Absent: the metrics can be read from this machine, and with production parts not at all. */
   readonly metricsToken: string | undefined;
+  /** Wallets that use the operator's console; empty: nobody does. */
+  readonly operatorWallets: ReadonlySet<string>;
   /** Where traces go; absent where they are not recorded. */
   readonly tracing: TracingOptions | undefined;
   /** The longest that a stop waits for running runs, before it hands them over. */
@@ -459,6 +463,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     mcpAllowedHosts:
       embedded && value.PUBLIC_URL === undefined && LOOPBACK.includes(value.HOST) ? LOOPBACK : undefined,
     metricsToken: value.METRICS_TOKEN,
+    operatorWallets: new Set(value.OPERATOR_WALLETS),
     tracing: tracingConfig(value),
     diskReserveBytes: value.DISK_RESERVE_MB * 1_048_576,
     drainTimeoutMs: value.DRAIN_TIMEOUT_SECONDS * 1000,

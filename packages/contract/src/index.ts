@@ -11,6 +11,7 @@ export * from './runs/execution.js';
 export * from './runs/files.js';
 export * from './identity/identity.js';
 export * from './identity/spending-approval.js';
+export * from './operator/console.js';
 export * from './listings/agent-warnings.js';
 export * from './listings/creator-runs.js';
 export * from './listings/creator-stats.js';

@@ -19,6 +19,7 @@ import {
   type ListingPage,
   type Network,
   type Operation,
+  type OperatorDecision,
   type PinnedVersion,
   type Review,
   type ReviewPage,
@@ -170,6 +171,15 @@ export interface RentalClient {
   rotateWebhookSecret(listingId: string, options?: ConfirmedOptions): Promise<Answer<'rotateWebhookSecret'>>;
   /** The earnings of the caller's listings, in lamports and SOL. */
   getEarnings(query?: Query<'getEarnings'>, options?: CallOptions): Promise<Earnings>;
+  /** For the operator's wallets: runs, earnings and fees by day, health and the waiting work. */
+  getOperatorOverview(options?: CallOptions): Promise<Answer<'getOperatorOverview'>>;
+  /** For the operator's wallets: registrations that wait for a first review. */
+  listOperatorReviews(options?: CallOptions): Promise<Answer<'listOperatorReviews'>>;
+  /** Sends a decision of the operator. `decideAsOperator` of `/solana` signs it, too. */
+  decideAsOperator(
+    decision: OperatorDecision,
+    options?: ConfirmedOptions,
+  ): Promise<Answer<'decideAsOperator'>>;
   /** The caller's own agents, with drafts, and whether the service can reach each of them. */
   listAgents(query?: Query<'listAgents'>, options?: CallOptions): Promise<Answer<'listAgents'>>;
   /** Runs of an own listing, newest first, with status and failure reason, without inputs and outputs. */
@@ -383,6 +393,9 @@ export function createClient(options: ClientOptions): RentalClient {
     rotateWebhookSecret: (id, given = {}) =>
       call(operations.rotateWebhookSecret, { params: { id }, ...confirmed(given) }),
     getEarnings: (query = {}, given = {}) => call(operations.getEarnings, { query: plain(query), ...given }),
+    getOperatorOverview: (given = {}) => call(operations.getOperatorOverview, given),
+    listOperatorReviews: (given = {}) => call(operations.listOperatorReviews, given),
+    decideAsOperator: (body, given = {}) => call(operations.decideAsOperator, { body, ...confirmed(given) }),
     listAgents: (query = {}, given = {}) => call(operations.listAgents, { query: plain(query), ...given }),
     listAgentRuns: (listing_id, query = {}, given = {}) =>
       call(operations.listAgentRuns, { params: { listing_id }, query: plain(query), ...given }),

@@ -47,6 +47,8 @@ const READS: Record<ReadId, (known: Known) => readonly string[]> = {
     '?status=active&include=listing&limit=20&offset=1000',
   ],
   verifyCredential: ({ listingId }) => [listingId],
+  getOperatorOverview: () => [''],
+  listOperatorReviews: () => [''],
   getEarnings: () => ['', '?limit=100&offset=200'],
   listAgentRuns: ({ ownId }) => [ownId],
   getAgentStats: ({ ownId }) => [ownId, `${ownId}?window=7d`, `${ownId}?window=30d`],

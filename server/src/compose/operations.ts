@@ -1,6 +1,8 @@
 import type { Leadership } from '../database/leadership.js';
 import { requireMigrated } from '../database/migrate.js';
 import type { DiskSpace } from '../platform/disk-space.js';
+import { createChangeConfirmations, createOriginsOf } from '../identity/index.js';
+import { consoleRoutes } from '../operator/index.js';
 import type { Drain } from '../platform/drain.js';
 import {
   createOperationsRepository,
@@ -45,25 +47,34 @@ export function addOperations(
     rpc: () => chain.endpointStats(),
     funds: () => protocol.funds.state(),
   });
-  operationsRoutes(parts.httpPart.http, {
+  const readiness = createReadiness(
+    {
+      database: () => counts.requireAnswer(),
+      migrations: () => requireMigrated(db),
+      ...(diskSpace ? { disk: () => requireRoom(diskSpace) } : {}),
+      chain: async () => void (await chain.blockHeight('current')),
+      protocol: protocol.requireAuthority,
+      sandboxes: () => {
+        const { idle, active } = sandboxes.stats();
+        if (idle + active === 0) throw new Error('No sandbox can be started.');
+      },
+    },
+    () => drain.draining,
+    () => ({ ...rpcDetails(chain), ...fundsDetails(protocol) }),
+  );
+  const { http, identity } = parts.httpPart;
+  operationsRoutes(http, {
     metrics,
     metricsToken: config.metricsToken,
     openOnLoopback: config.databaseUrl === undefined,
-    readiness: createReadiness(
-      {
-        database: () => counts.requireAnswer(),
-        migrations: () => requireMigrated(db),
-        ...(diskSpace ? { disk: () => requireRoom(diskSpace) } : {}),
-        chain: async () => void (await chain.blockHeight('current')),
-        protocol: protocol.requireAuthority,
-        sandboxes: () => {
-          const { idle, active } = sandboxes.stats();
-          if (idle + active === 0) throw new Error('No sandbox can be started.');
-        },
-      },
-      () => drain.draining,
-      () => ({ ...rpcDetails(chain), ...fundsDetails(protocol) }),
-    ),
+    readiness,
+  });
+  consoleRoutes(http, {
+    db,
+    operatorWallets: config.operatorWallets,
+    confirmations: createChangeConfirmations(identity.challenges, createOriginsOf(config.publicUrl)),
+    readiness,
+    protocol: protocol.protocol,
   });
 }
 

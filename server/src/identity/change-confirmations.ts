@@ -20,15 +20,25 @@ interface AskedChange {
   body?: object;
 }
 
-/** Checks that the wallet itself confirms a change of the place that gets renters' data. */
+/** A text that a wallet signs with a fresh challenge, and what it decides. */
+interface AskedText {
+  /** One sentence for a caller that sends no signature. */
+  why: string;
+  /** @param service the host that the wallet signs in to */
+  textOf(service: string, challenge: string): string;
+}
+
+/** Checks that the wallet itself confirms what a request asks for. */
 export interface ChangeConfirmations {
   /**
-   * Takes the signature that the request carries, once.
+   * Takes the signature that the request carries for a change of the place that gets renters' data, once.
    *
    * @throws ApiError 401 `unauthorized` for an API key, 401 `invalid_signature` without the wallet's fresh signature over
    * exactly this change; the message holds the text to sign.
    */
   require(principal: Principal, request: FastifyRequest, change: AskedChange): Promise<void>;
+  /** Takes the signature over another text, once, and gives it. @throws as `require`. */
+  requireText(principal: Principal, request: FastifyRequest, text: AskedText): Promise<string>;
 }
 
 /** Makes the check. Challenges bring the time and that each counts once. */
@@ -36,39 +46,48 @@ export function createChangeConfirmations(
   challenges: Pick<Challenges, 'redeem'>,
   originsOf: OriginsOf,
 ): ChangeConfirmations {
+  const requireText: ChangeConfirmations['requireText'] = async (
+    { wallet, apiKey },
+    request,
+    { why, textOf },
+  ) => {
+    if (apiKey !== undefined) throw loginRequired();
+    const service = new URL(originsOf(request)[0]).host;
+    const challenge = headerOf(request, CONFIRMATION_HEADERS.challenge);
+    const signature = headerOf(request, CONFIRMATION_HEADERS.signature);
+    const refusal = () => {
+      const name =
+        request.host === service
+          ? ''
+          : ` The service is called ${service} here (its operator sets PUBLIC_URL), not as in the request.`;
+      return new ApiError('invalid_signature', why, {
+        next: `${howToConfirm(wallet)}${name}\n\n${textOf(service, '<challenge>')}`,
+      });
+    };
+    if (challenge === undefined || signature === undefined) throw refusal();
+    try {
+      await challenges.redeem({ wallet, challenge, signature }, ({ challenge: issued }) =>
+        textOf(service, issued),
+      );
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'invalid_signature') throw refusal();
+      throw error;
+    }
+    return signature;
+  };
   return {
-    async require({ wallet, apiKey }, request, { action, listingId, body = {} }) {
-      if (apiKey !== undefined) throw loginRequired();
-      const change = {
-        action,
-        listing_id: listingId,
-        change_sha256: createHash('sha256').update(canonicalJson(body)).digest('hex'),
-        wallet,
-        service: new URL(originsOf(request)[0]).host,
-      };
-      const challenge = headerOf(request, CONFIRMATION_HEADERS.challenge);
-      const signature = headerOf(request, CONFIRMATION_HEADERS.signature);
-      const refusal = () => {
-        const text = confirmationMessage(change, '<challenge>');
-        const name =
-          request.host === change.service
-            ? ''
-            : ` The service is called ${change.service} here (its operator sets PUBLIC_URL), not as in the request.`;
-        return new ApiError(
-          'invalid_signature',
-          "This decides where renters' data goes, so the wallet confirms it with a fresh signature.",
-          { next: `${howToConfirm(wallet)}${name}\n\n${text}` },
-        );
-      };
-      if (challenge === undefined || signature === undefined) throw refusal();
-      try {
-        await challenges.redeem({ wallet, challenge, signature }, ({ challenge: issued }) =>
-          confirmationMessage(change, issued),
-        );
-      } catch (error) {
-        if (error instanceof ApiError && error.code === 'invalid_signature') throw refusal();
-        throw error;
-      }
+    requireText,
+    async require(principal, request, { action, listingId, body = {} }) {
+      const { wallet } = principal;
+      const changeSha256 = createHash('sha256').update(canonicalJson(body)).digest('hex');
+      await requireText(principal, request, {
+        why: "This decides where renters' data goes, so the wallet confirms it with a fresh signature.",
+        textOf: (service, challenge) =>
+          confirmationMessage(
+            { action, listing_id: listingId, change_sha256: changeSha256, wallet, service },
+            challenge,
+          ),
+      });
     },
   };
 }

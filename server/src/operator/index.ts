@@ -1,3 +1,4 @@
+export { consoleRoutes } from './console/routes.js';
 export type { OperatorKeys } from './key-commands.js';
 export { OperatorError } from './operator-error.js';
 export { parseCommand, USAGE } from './parse-command.js';

@@ -17,6 +17,10 @@ const GROUPS: Readonly<Record<string, { description: string; parts?: readonly st
     parts: ['execute', 'runs', 'spending', 'tools', 'files'],
   },
   Agents: { description: "A creator's own agents and earnings.", parts: ['agents', 'jobs', 'earnings'] },
+  Operator: {
+    description: "For the wallets of the service's operator. Any other caller gets 404.",
+    parts: ['operator'],
+  },
   OAuth: { description: 'For clients of OAuth 2.1. Answers and errors have its form.' },
   Pages: {
     description: 'For people, in a browser. An error is a page, too, for a client that accepts HTML.',

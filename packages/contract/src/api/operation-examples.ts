@@ -416,6 +416,45 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       previous_valid_until: '2026-01-06T10:00:00.000Z',
     },
   },
+  getOperatorOverview: {
+    response: {
+      ready: true,
+      reasons: [],
+      waiting_reviews: 1,
+      days: [
+        {
+          started_at: '2026-01-05T00:00:00.000Z',
+          completed: 12,
+          failed: 3,
+          undelivered: 0,
+          earned_lamports: 2_925_000,
+          fee_lamports: 75_000,
+        },
+      ],
+    },
+  },
+  listOperatorReviews: {
+    response: {
+      reviews: [
+        {
+          listing_id: listingId,
+          version: 1,
+          creator: wallet,
+          title: 'Invoice reader',
+          description: 'Reads invoices and lists the amounts due.',
+          category: ['finance'],
+          rental_model: 'per_query',
+          price_lamports: 250_000,
+          created_at: '2026-01-05T10:00:00.000Z',
+        },
+      ],
+      total: 1,
+    },
+  },
+  decideAsOperator: {
+    body: { action: 'reject', listing_id: listingId, reason: 'The description names no output.' },
+    response: { decided: true },
+  },
   getEarnings: {
     query: { limit: 10 },
     response: {

@@ -51,6 +51,7 @@ import {
   updateCreatorBody,
 } from '../listings/listing.js';
 import { givenListingId, walletAddress } from '../primitives.js';
+import { operatorDecided, operatorDecision, operatorOverview, operatorReviews } from '../operator/console.js';
 import { receiptQuery, signedReceipt } from '../runs/receipt.js';
 import { spending, spendingQuery } from '../runs/spending.js';
 import {
@@ -479,6 +480,38 @@ export const operations = {
     params: z.object({ id: givenListingId }),
     status: 200,
     response: webhookSecretRotation,
+  }),
+  getOperatorOverview: define({
+    id: 'getOperatorOverview',
+    method: 'GET',
+    path: '/v1/operator/overview',
+    summary: 'Runs, earnings and fees of the marketplace by day, its health, and the waiting work',
+    auth: 'bearer',
+    scope: 'login',
+    status: 200,
+    response: operatorOverview,
+  }),
+  listOperatorReviews: define({
+    id: 'listOperatorReviews',
+    method: 'GET',
+    path: '/v1/operator/reviews',
+    summary: 'List registrations that wait for a first review',
+    auth: 'bearer',
+    scope: 'login',
+    status: 200,
+    response: operatorReviews,
+  }),
+  decideAsOperator: define({
+    id: 'decideAsOperator',
+    method: 'POST',
+    path: '/v1/operator/decisions',
+    summary: 'Approve or reject a registration, confirmed by a wallet signature',
+    auth: 'bearer',
+    scope: 'login',
+    headers: CONFIRMATION_HEADER_NOTES,
+    body: operatorDecision,
+    status: 200,
+    response: operatorDecided,
   }),
   getEarnings: define({
     id: 'getEarnings',

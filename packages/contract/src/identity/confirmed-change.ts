@@ -14,9 +14,9 @@ export const CONFIRMATION_HEADERS = {
 /** Descriptions of the headers. */
 export const CONFIRMATION_HEADER_NOTES = {
   [CONFIRMATION_HEADERS.challenge]:
-    "Of a change of where renters' data goes: a challenge of `GET /v1/auth/challenge`, at most 60 seconds old.",
+    'Of a signed change: a challenge of `GET /v1/auth/challenge`, at most 60 seconds old.',
   [CONFIRMATION_HEADERS.signature]:
-    "Of a change of where renters' data goes: the wallet's signature over the change and that challenge, in base58. " +
+    "Of a signed change: the wallet's signature over the change and that challenge, in base58. " +
     'Without it the answer is 401 `invalid_signature` and holds the text to sign.',
 } as const;
 

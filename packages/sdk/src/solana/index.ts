@@ -13,6 +13,7 @@ export type { ApiKeyOptions } from './wallets/api-keys.js';
 export { approveSpending } from './wallets/approve-spending.js';
 export {
   confirmChange,
+  decideAsOperator,
   rollbackAgent,
   rotateWebhookSecret,
   setModelKey,

@@ -1,7 +1,9 @@
 import {
   canonicalJson,
   confirmationMessage,
+  operatorMessage,
   type ConfirmedAction,
+  type OperatorDecision,
   type operations,
 } from '@agent-rental/contract';
 import bs58 from 'bs58';
@@ -62,6 +64,19 @@ export async function rotateWebhookSecret(
   return client.rotateWebhookSecret(listingId, { ...options, confirmation });
 }
 
+/** Sends a decision of the operator, which the wallet signs. The client must be logged in with that wallet. */
+export async function decideAsOperator(
+  client: RentalClient,
+  signer: MessageSigner,
+  decision: OperatorDecision,
+  options: CallOptions = {},
+): Promise<z.output<typeof operations.decideAsOperator.response>> {
+  const confirmation = await confirm(client, signer, options, (challenge) =>
+    operatorMessage({ service: client.domain, wallet: signer.address, decision }, challenge),
+  );
+  return client.decideAsOperator(decision, { ...options, confirmation });
+}
+
 /**
  * Signs a change to the destination of renters' data. The signature is for this marketplace, listing and body. It is valid
  * once, within 60 seconds.
@@ -75,22 +90,31 @@ export async function confirmChange(
   listingId: string,
   body: object,
   options: CallOptions = {},
-): Promise<NonNullable<ConfirmedOptions['confirmation']>> {
+): Promise<Confirmation> {
+  const change = {
+    service: client.domain,
+    action,
+    listing_id: listingId,
+    // Hash the body in its JSON form, as sent.
+    change_sha256: await sha256(canonicalJson(JSON.parse(JSON.stringify(body)))),
+    wallet: signer.address,
+  };
+  return confirm(client, signer, options, (challenge) => confirmationMessage(change, challenge));
+}
+
+type Confirmation = NonNullable<ConfirmedOptions['confirmation']>;
+
+/** Signs the text of a fresh challenge. */
+async function confirm(
+  client: Pick<RentalClient, 'getChallenge'>,
+  signer: MessageSigner,
+  options: CallOptions,
+  textOf: (challenge: string) => string,
+): Promise<Confirmation> {
   const { challenge } = await client.getChallenge(signer.address, options);
   // A challenge has no line breaks: a server cannot add a line to the message.
   readChallenge(challenge);
-  const message = confirmationMessage(
-    {
-      service: client.domain,
-      action,
-      listing_id: listingId,
-      // Hash the body in its JSON form, as sent.
-      change_sha256: await sha256(canonicalJson(JSON.parse(JSON.stringify(body)))),
-      wallet: signer.address,
-    },
-    challenge,
-  );
-  const signature = await signer.signMessage(new TextEncoder().encode(message));
+  const signature = await signer.signMessage(new TextEncoder().encode(textOf(challenge)));
   return { challenge, signature: bs58.encode(signature) };
 }
 

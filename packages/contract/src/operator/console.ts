@@ -1,0 +1,89 @@
+import * as z from 'zod';
+import { canonicalJson } from '../canonical-json.js';
+import { givenListingId, lamports, timestamp, walletAddress } from '../primitives.js';
+
+/** Longest reason of an operator's decision, in characters. */
+export const OPERATOR_REASON_CHARACTERS = 1_000;
+
+const reason = z.string().trim().min(1).max(OPERATOR_REASON_CHARACTERS);
+
+/** One day in UTC of the whole marketplace. */
+const operatorDay = z
+  .object({
+    started_at: timestamp,
+    /** Runs by their end. */
+    completed: z.int().min(0),
+    failed: z.int().min(0),
+    undelivered: z.int().min(0),
+    /** Sales and charges, less the protocol's fee. A fork can lower it later. */
+    earned_lamports: z.int(),
+    /** The protocol's fee on them, from `earned_lamports` and the present rate. */
+    fee_lamports: z.int(),
+  })
+  .meta({ id: 'OperatorDay' });
+
+/** Answer of `GET /v1/operator/overview`. */
+export const operatorOverview = z
+  .object({
+    /** As `GET /ready` says. */
+    ready: z.boolean(),
+    reasons: z.array(z.string()),
+    /** Registrations that wait for a first review. */
+    waiting_reviews: z.int().min(0),
+    /** The last 30 days, the oldest first. */
+    days: z.array(operatorDay),
+  })
+  .meta({ id: 'OperatorOverview' });
+export type OperatorOverview = z.infer<typeof operatorOverview>;
+
+/** A registration that waits for a first review. Texts are its creator's. */
+const waitingReview = z
+  .object({
+    listing_id: givenListingId,
+    version: z.int().min(1),
+    creator: walletAddress,
+    title: z.string(),
+    description: z.string(),
+    category: z.array(z.string()),
+    rental_model: z.string().nullable(),
+    price_lamports: lamports.nullable(),
+    created_at: timestamp,
+  })
+  .meta({ id: 'WaitingReview' });
+export type WaitingReview = z.infer<typeof waitingReview>;
+
+/** Answer of `GET /v1/operator/reviews`, the longest waiting first. */
+export const operatorReviews = z
+  .object({ reviews: z.array(waitingReview), total: z.int().min(0) })
+  .meta({ id: 'OperatorReviews' });
+
+/** Body of `POST /v1/operator/decisions`: a decision that the operator's wallet signs. */
+export const operatorDecision = z
+  .discriminatedUnion('action', [
+    z.strictObject({
+      action: z.literal('approve'),
+      listing_id: givenListingId,
+      /** The version that was looked at. */
+      version: z.int().min(1),
+    }),
+    z.strictObject({ action: z.literal('reject'), listing_id: givenListingId, reason }),
+  ])
+  .meta({ id: 'OperatorDecision' });
+export type OperatorDecision = z.infer<typeof operatorDecision>;
+
+/** Answer of `POST /v1/operator/decisions`. */
+export const operatorDecided = z.object({ decided: z.literal(true) }).meta({ id: 'OperatorDecided' });
+
+/** The text that an operator's wallet signs. It shows the whole decision. The challenge ends after 60 seconds and works once. */
+export function operatorMessage(
+  { service, wallet, decision }: { service: string; wallet: string; decision: OperatorDecision },
+  challenge: string,
+): string {
+  return [
+    'agent-rental: a decision of an operator',
+    `service: ${service}`,
+    `decision: ${canonicalJson(decision)}`,
+    `wallet: ${wallet}`,
+    challenge,
+  ].join('\n');
+}

@@ -1,0 +1,70 @@
+import {
+  operatorMessage,
+  operations,
+  type OperatorDecision,
+  type WaitingReview,
+} from '@agent-rental/contract';
+import type { FastifyInstance } from 'fastify';
+import type { Principal } from '../../access/principal.js';
+import type { ProtocolReader } from '../../chain/index.js';
+import type { Db } from '../../database/connection.js';
+import { ApiError } from '../../errors/api-error.js';
+import { addOperation } from '../../http/operation-route.js';
+import type { ChangeConfirmations } from '../../identity/index.js';
+import type { createReadiness } from '../../operations/index.js';
+import { createApprovals, type PendingReview } from '../../registration/index.js';
+import { decide } from './decide.js';
+import { readDays } from './overview.js';
+
+/** The dependencies of the operator's console. */
+export interface ConsoleDeps {
+  db: Db;
+  /** Wallets of the operator; empty: there is no console. */
+  operatorWallets: ReadonlySet<string>;
+  confirmations: Pick<ChangeConfirmations, 'requireText'>;
+  readiness: ReturnType<typeof createReadiness>;
+  protocol: Pick<ProtocolReader, 'current'>;
+}
+
+/** Operations of the operator's console. Any other caller is told that there is no such path. */
+export function consoleRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
+  const { db, operatorWallets, confirmations, readiness, protocol } = deps;
+  const approvals = createApprovals(db);
+  const requireOperator = ({ wallet }: Principal): void => {
+    if (!operatorWallets.has(wallet)) throw new ApiError('not_found', 'There is nothing at this path.');
+  };
+
+  addOperation(app, operations.getOperatorOverview, async ({ principal }) => {
+    requireOperator(principal);
+    const [{ ready, reasons }, waiting, { feeBps }] = await Promise.all([
+      readiness(),
+      approvals.pending(),
+      protocol.current(),
+    ]);
+    return { ready, reasons, waiting_reviews: waiting.length, days: await readDays(db, feeBps) };
+  });
+  addOperation(app, operations.listOperatorReviews, async ({ principal }) => {
+    requireOperator(principal);
+    const waiting = await approvals.pending();
+    return { reviews: waiting.map(toReview), total: waiting.length };
+  });
+  addOperation(app, operations.decideAsOperator, async ({ principal, body, request }) => {
+    requireOperator(principal);
+    await confirmations.requireText(principal, request, {
+      why: "A decision of the operator needs the wallet's fresh signature.",
+      textOf: (service, challenge) =>
+        operatorMessage({ service, wallet: principal.wallet, decision: body as OperatorDecision }, challenge),
+    });
+    await decide(db, body as OperatorDecision);
+    return { decided: true as const };
+  });
+}
+
+function toReview({ id, created_at: createdAt, metadata_uri: _, ...row }: PendingReview): WaitingReview {
+  return {
+    ...row,
+    listing_id: id,
+    price_lamports: row.price_lamports === null ? null : Number(row.price_lamports),
+    created_at: createdAt.toISOString(),
+  };
+}
