@@ -1,8 +1,11 @@
 import { createClient } from '@agent-rental/sdk';
 import { decideAsOperator, keypairSigner } from '@agent-rental/sdk/solana';
 import { Keypair } from '@solana/web3.js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jobEnd, textAgent } from '../support/agents/agents.js';
+import { accessibilityViolations, browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
+import { logIn, says, withWallet } from '../support/browser/wallet-page.js';
 import {
   newStateDir,
   removeStateDir,
@@ -18,7 +21,7 @@ let model: ModelStandIn;
 let stateDir: string;
 let marketplace: OwnMarketplace;
 let creator: Participant;
-let operator: Pick<Participant, 'signer' | 'client'>;
+let operator: Participant;
 
 beforeAll(async () => {
   model = await startModelStandIn();
@@ -30,7 +33,8 @@ beforeAll(async () => {
   });
   creator = await newParticipant(marketplace);
   const signer = keypairSigner(keypair);
-  operator = { signer, client: createClient({ baseUrl: marketplace.dev.base_url, signer, retries: 0 }) };
+  const client = createClient({ baseUrl: marketplace.dev.base_url, signer, retries: 0 });
+  operator = { wallet: keypair, token: '', signer, client };
 }, 180_000);
 
 afterAll(async () => {
@@ -80,4 +84,67 @@ test('the overview has thirty days, and the state of the service', async () => {
   expect(overview).toMatchObject({ ready: true, reasons: [] });
   expect(overview.days).toHaveLength(30);
   expect(overview.waiting_reviews).toBeGreaterThan(0);
+});
+
+describe.runIf(browserPath !== undefined)('on the page of the console', () => {
+  const path = '/dashboard/operator';
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  test('an operator rejects an agent with a reason and approves it, and the wallet signs each decision', async () => {
+    const { id, jobId } = await register();
+    const stateOf = async () => (await creator.client.getJob(jobId)).review?.state;
+    await withWallet(browser, { marketplace, owner: operator, path }, async (page) => {
+      await logIn(page);
+      const reject = page.getByRole('button', { name: `Reject ${id}` });
+      await reject.click();
+      await says(page, 'The creator has to know the reason.');
+      await page.getByLabel(`Reason to reject ${id}`).fill('It names no output.');
+      await reject.click();
+      await says(page, `${id}: the decision is stored.`);
+      expect(await stateOf()).toBe('rejected');
+    });
+    const other = await register();
+    await withWallet(browser, { marketplace, owner: operator, path }, async (page) => {
+      await logIn(page);
+      await page.getByRole('button', { name: `Approve ${other.id}` }).click();
+      await says(page, `${other.id}: the decision is stored.`);
+    });
+    expect((await creator.client.getJob(other.jobId)).review?.state).toBe('approved');
+  });
+
+  test.each(Object.keys(LOOKS) as (keyof typeof LOOKS)[])(
+    'has no violation that axe knows of, and fits, in %s',
+    async (look) => {
+      await register();
+      await withWallet(
+        browser,
+        { marketplace, owner: operator, path },
+        async (page) => {
+          await logIn(page);
+          const folder = process.env['SCREENSHOTS'];
+          if (folder !== undefined)
+            await page.screenshot({ path: `${folder}/operator-${look}.png`, fullPage: true });
+          expect(
+            await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
+          ).toBeLessThanOrEqual(0);
+          expect(await accessibilityViolations(page)).toEqual([]);
+        },
+        { ...LOOKS[look], bypassCSP: true },
+      );
+    },
+  );
+
+  test('another wallet sees nothing', async () => {
+    const { id } = await register();
+    await withWallet(browser, { marketplace, owner: creator, path }, async (page) => {
+      await page.getByRole('button', { name: 'Log in with Test wallet' }).click();
+      await says(page, 'The console is for the wallets of the operator.');
+      expect(await page.getByText(id).count()).toBe(0);
+      expect(await page.getByRole('heading', { name: 'Reviews' }).isVisible()).toBe(false);
+    });
+  });
 });

@@ -16,6 +16,7 @@ import {
   CONTENT_PATH,
   PACKAGE_PATH,
   CREATOR_PAGE_PATH,
+  OPERATOR_PAGE_PATH,
   HOME_PAGE_PATH,
   KEYS_PAGE_PATH,
   LISTING_PAGE_PATH,
@@ -360,6 +361,7 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
       query('client_id', 'The app.', 'https://app.example/oauth/client.json'),
       query('redirect_uri', 'Where the answer goes.', 'https://app.example/callback'),
     ]),
+    [OPERATOR_PAGE_PATH]: page('getOperatorPage', "the operator's console", []),
     [CREATOR_PAGE_PATH]: page('getCreatorPage', 'where a wallet sees its own agents and earnings', []),
     [PUBLISH_PAGE_PATH]: page('getPublishPage', 'where a wallet publishes an agent', []),
     [pathOf(OWN_AGENT_PAGE_PATH)]: page('getOwnAgentPage', 'where a wallet changes one of its agents', [

@@ -363,6 +363,9 @@ export const OAUTH_PATHS = {
 /** The page where a wallet sees its own agents and their earnings. */
 export const CREATOR_PAGE_PATH = '/dashboard/creator';
 
+/** Page of the operator's console. */
+export const OPERATOR_PAGE_PATH = '/dashboard/operator';
+
 /** The page where a wallet publishes an agent. */
 export const PUBLISH_PAGE_PATH = '/dashboard/creator/publish';
 

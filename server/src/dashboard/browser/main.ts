@@ -6,6 +6,7 @@ import { answerApproval } from './approvals/one-approval.js';
 import { listApprovals } from './approvals/open-approvals.js';
 import { askConsent } from './consent/consent.js';
 import { showHome } from './home/home.js';
+import { showConsole } from './operator/operator.js';
 import { showOwnAgent } from './own-agents/own-agent.js';
 import { showOwnAgents } from './own-agents/own-agents.js';
 import { publishAgent } from './publishing/publish-agent.js';
@@ -31,6 +32,7 @@ const PARTS: Readonly<Record<string, (root: HTMLElement) => void>> = {
   creator: showOwnAgents,
   'publish-agent': publishAgent,
   'own-agent': showOwnAgent,
+  operator: showConsole,
   review: offerReview,
 };
 

@@ -1,0 +1,27 @@
+import { OPERATOR_PAGE_PATH } from '@agent-rental/contract';
+import { elementId } from '../../element-ids.js';
+import { renderWalletPage, type WalletPageContext } from '../creator/wallet-page.js';
+
+/** The console of the operator. The page is the same for everyone; the API gives its data to the operator's wallets alone. */
+export function operatorPage(context: WalletPageContext): string {
+  return renderWalletPage(
+    {
+      title: 'Operator',
+      description: 'The console of the operator of this marketplace.',
+      path: OPERATOR_PAGE_PATH,
+      part: 'operator',
+      intro: <p>For the wallets that OPERATOR_WALLETS names. Your wallet signs each decision.</p>,
+    },
+    context,
+    <>
+      <h2>State</h2>
+      <dl class="facts" id={elementId('facts')} />
+      <div id={elementId('charts')} class="charts" />
+      <h2>Reviews</h2>
+      <p id={elementId('nothing-waits')} hidden>
+        No agent waits for a review.
+      </p>
+      <ul class="cards" id={elementId('review-list')} />
+    </>,
+  );
+}
