@@ -74,7 +74,12 @@ describe.skipIf(IS_QUICK)('a creator with Node alone, in an empty folder', () =>
       expect(await cli(agent, 'check')).toContain('well-formed');
 
       const ports = { agentPort, modelPort };
-      const said = await followDocument(agent, join(agent, 'AGENTS.md'), { dev: marketplace.dev, ...ports }, env);
+      const said = await followDocument(
+        agent,
+        join(agent, 'AGENTS.md'),
+        { dev: marketplace.dev, ...ports },
+        env,
+      );
       expect(said).toContain(answer);
       expect(said).toContain('You get 0.000975 SOL of 0.001 SOL per task');
       expect(said).toMatch(/completed in .* charged 0\.001 SOL, run [\w-]+/);

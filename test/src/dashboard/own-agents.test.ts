@@ -92,6 +92,35 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
     expect(await earned()).toBe(0);
   });
 
+  test('sees the runs of an agent with the reason of each failure, and its part of a new price [SVC-30]', async () => {
+    const failing = await publishProgram(marketplace, creator, "throw new Error('SECRET-OF-THE-RENTER');");
+    const renter = await newParticipant(marketplace);
+    await rentAgent(renter, failing);
+    await renter.client.execute({ agent_id: failing, task: 'SECRET-OF-THE-RENTER', input: {} });
+    await visiting(pageOf(failing), async (page) => {
+      await logIn(page);
+      await openTab(page, 'Runs');
+      const cards = page.locator('#agent-runs li');
+      await expect.poll(() => cards.count()).toBe(1);
+      const { runs } = await creator.client.listAgentRuns(failing);
+      const shown = (await cards.first().textContent()) ?? '';
+      expect(shown).toMatch(/Failed, version 1, took \d+\.\d s\./);
+      expect(shown).toContain(runs[0]?.failure?.message);
+      expect(shown).toContain(runs[0]?.run_id);
+      expect(await page.content()).not.toContain('SECRET-OF-THE-RENTER');
+      await openTab(page, 'Price and sale');
+      await page.locator('#price-form').getByLabel('Price in SOL').fill('0.0004');
+      await page.getByText('You get 0.00039 SOL of 0.0004 SOL; the protocol keeps 2.5%.').waitFor();
+    });
+    await visiting(pageOf(earner), async (page) => {
+      await logIn(page);
+      await openTab(page, 'Runs');
+      await expect
+        .poll(() => page.locator('#agent-runs').getByText('Completed, version 1').count())
+        .toBe(RUNS);
+    });
+  });
+
   test('of another creator sees nothing of them [SVC-30]', async () => {
     const owner = await newParticipant(marketplace);
     await visiting(
@@ -210,12 +239,26 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
         await form.getByLabel('JSON Schema of the output').fill('{ "type": "string" }');
         await description.fill('Another line.');
         await form.getByLabel('README in Markdown').fill('# Read *me*');
+        await form.getByLabel('What changed, for renters').fill(`Shorter. ${SCRIPT}`);
         await show.click();
         await says(page, 'See the changes below the form');
         const changes = page.locator('#edit-changes');
-        expect(await changes.locator('h3').allTextContents()).toEqual(['description', 'listing.readme']);
-        expect(await changes.locator('del').allTextContents()).toEqual(['- Line one.', `- ${SCRIPT}`, '- ']);
-        expect(await changes.locator('ins').allTextContents()).toEqual(['+ Another line.', '+ # Read *me*']);
+        expect(await changes.locator('h3').allTextContents()).toEqual([
+          'description',
+          'listing.readme',
+          'version_notes',
+        ]);
+        expect(await changes.locator('del').allTextContents()).toEqual([
+          '- Line one.',
+          `- ${SCRIPT}`,
+          '- ',
+          '- ',
+        ]);
+        expect(await changes.locator('ins').allTextContents()).toEqual([
+          '+ Another line.',
+          '+ # Read *me*',
+          `+ Shorter. ${SCRIPT}`,
+        ]);
         expect((await owner.client.getListing(id)).description).not.toBe('Another line.');
         // A further change is to be seen before it is sent.
         await form.getByLabel('Title', { exact: true }).fill('Renamed');
@@ -236,6 +279,10 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
       output_schema: manifest.output_schema,
       sample_output: ['An answer.'],
     });
+    const { versions } = await owner.client.listVersions(id);
+    expect(versions).toMatchObject([{ version: 2, notes: `Shorter. ${SCRIPT}` }, { version: 1 }]);
+    const page = await fetch(new URL(`/dashboard/listings/${id}`, marketplace.dev.base_url));
+    expect(await page.text()).toContain('Shorter. &lt;img');
   });
 
   test('moves between tabs without losing a text; the address, the browser’s back and a reload keep the tab [SVC-30]', async () => {

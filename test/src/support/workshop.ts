@@ -24,6 +24,8 @@ export interface Ended {
 export interface Workshop {
   folder: string;
   cli(cwd: string, ...args: string[]): Promise<Ended>;
+  /** The same with further variables in the environment. */
+  cliWith(variables: Readonly<Record<string, string>>, cwd: string, ...args: string[]): Promise<Ended>;
 }
 
 /** @param dev the marketplace of the commands that name none */
@@ -36,15 +38,14 @@ export async function openWorkshop(dev: Pick<Dev, 'base_url' | 'rpc_url'>): Prom
     AGENT_RENTAL_URL: dev.base_url,
     AGENT_RENTAL_RPC_URL: dev.rpc_url,
   };
-  return {
-    folder,
-    cli: (cwd, ...args) =>
-      new Promise((resolve) => {
-        execFile(process.execPath, [CLI, ...args], { cwd, env }, (error, stdout, stderr) => {
-          resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
-        });
-      }),
-  };
+  const cliWith: Workshop['cliWith'] = (variables, cwd, ...args) =>
+    new Promise((resolve) => {
+      const options = { cwd, env: { ...env, ...variables } };
+      execFile(process.execPath, [CLI, ...args], options, (error, stdout, stderr) => {
+        resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
+      });
+    });
+  return { folder, cliWith, cli: (cwd, ...args) => cliWith({}, cwd, ...args) };
 }
 
 /**

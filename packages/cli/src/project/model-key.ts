@@ -38,7 +38,7 @@ function modelOf({ body }: AgentProject): NamedModel | undefined {
 /**
  * Finds the key of the agent's model: in the source, else in the variable of the vendor.
  *
- * @param source name of a file or of a variable; true stands for the variable of the vendor
+ * @param source name of a file or of a variable; true names the variable of the vendor
  * @throws UsageError for a source without a key. The error does not repeat it, since it may be a key.
  */
 export function findModelKey(

@@ -34,6 +34,34 @@ const nested = (depth: number): object => {
   return value;
 };
 
+it('a wrong field hides no wrong schema, address, tool or price, and each is told once [MAN-16]', async () => {
+  const manifest = {
+    ...DECLARATIVE,
+    category: 'weather',
+    model: { provider: 'self_hosted', endpoint_url: 'http://models.example/v1' },
+    tools: [{ name: 'run_python', scope: 'input_only' }],
+    input_schema: { type: 'text' },
+    output_schema: undefined,
+  };
+  const listing = { rental_model: 'per_query', price_lamports: 1_000, title: '' };
+  const validated = await validateRegistration({ manifest, listing }, rules);
+  const told = validated.valid ? [] : validated.violations;
+  expect(told.map(({ path }) => path).toSorted()).toEqual([
+    'category',
+    'input_schema',
+    'listing.price_lamports',
+    'listing.title',
+    'model.endpoint_url',
+    'output_schema',
+    'tools.0.name',
+  ]);
+  expect(told).toContainEqual({ path: 'output_schema', message: 'is required' });
+  expect(told).toContainEqual({
+    path: 'listing.price_lamports',
+    message: 'of a per_query listing is at least 200000 lamports',
+  });
+});
+
 describe('an address on this machine', () => {
   const local = 'http://localhost:9000/run';
   const model = { provider: 'self_hosted', endpoint_url: 'http://127.0.0.1:11434/v1' };

@@ -1,6 +1,11 @@
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createListingRepository, createListingService, type ListingService } from '../../listings/index.js';
+import {
+  createListingRepository,
+  createListingService,
+  createPublicVersions,
+  type ListingService,
+} from '../../listings/index.js';
 import { newWallet, loginOf } from '../../testing/index.js';
 import { confirmed, keys, openRegistration } from '../registration.test-support.js';
 import { openPrivatePart } from '../manifest/private-part.js';
@@ -29,6 +34,10 @@ async function twoVersions() {
   await fixture.update('automatic', wallet, id, BREAKING);
   return { wallet, id, before };
 }
+const sealed = async (id: string): Promise<[string, Buffer]> => {
+  const { version } = await listings.find(id);
+  return [version.id, version.privatePart];
+};
 const promptOf = ({ version }: Awaited<ReturnType<ListingService['find']>>) => {
   const part = openPrivatePart(keys, version.id, version.privatePart);
   return part.mode === 'declarative' ? part.systemPrompt : undefined;
@@ -72,6 +81,46 @@ describe('a pinned version', () => {
     await fixture.land(id, 10n);
     expect(promptOf(await listings.find(id))).toBe('The first.');
     await expect(listings.find(id, 2)).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+});
+
+describe('the notes of a version', () => {
+  const versionsOf = createPublicVersions(fixture.database.db);
+
+  it('are told to everyone beside its change, and are no part of the manifest [LST-47]', async () => {
+    const { id, wallet } = await twoVersions();
+    const notes = 'Reads web pages in place of text.';
+    await fixture.update('automatic', wallet, id, { description: 'Reads pages.', version_notes: notes });
+    expect(await versionsOf(id)).toMatchObject([
+      { version: 3, change: { kind: 'compatible' }, notes },
+      { version: 2, change: { kind: 'breaking' } },
+      { version: 1, change: null },
+    ]);
+    expect((await versionsOf(id))[1]).not.toHaveProperty('notes');
+    const part = openPrivatePart(keys, ...(await sealed(id)));
+    expect(JSON.stringify(part)).not.toContain(notes);
+  });
+
+  it.each([
+    [
+      'without a change of the manifest',
+      { listing: { title: 'Another' } },
+      'It is faster.',
+      /are of a new version/,
+    ],
+    [
+      'with a key in them',
+      { description: 'Reads pages.' },
+      `Call it with ${['sk', 'proj', 'Ab3dEf6hIj9kLm2nOp5qRs8tUv'].join('-')}.`,
+      /holds what looks like a key/,
+    ],
+  ])('%s are refused [LST-47]', async (_, fields, notes, message) => {
+    const { id, wallet } = await twoVersions();
+    const job = await fixture.update('automatic', wallet, id, { ...fields, version_notes: notes });
+    expect(job.error?.details).toEqual([
+      { path: 'version_notes', message: expect.stringMatching(message) as string },
+    ]);
+    expect(await versionsOf(id)).toHaveLength(2);
   });
 });
 
