@@ -16,6 +16,7 @@ const TERMS: Record<RentalModel, RentTerms> = {
 const STANDING: Record<Exclude<CredentialVerification['status'], 'not_found'>, string> = {
   active: 'is rented',
   low_balance: 'is rented, but its prepaid balance is used up: runs are refused until it is topped up',
+  suspended: 'is rented, and suspended by the operator: runs are refused',
   expired: 'was rented, and has expired: runs are refused until it is renewed',
 };
 

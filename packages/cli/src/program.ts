@@ -9,6 +9,7 @@ import { earningsCommand, stateCommand, withdrawCommand } from './commands/listi
 import { logsCommand } from './commands/logs.js';
 import { modelCommand } from './commands/model.js';
 import { checkCommand, publishCommand, updateCommand } from './commands/publish.js';
+import { reclaimCommand } from './commands/reclaim.js';
 import { rentCommand } from './commands/rent.js';
 import { answerCommand, reviewsCommand } from './commands/reviews.js';
 import { rollbackCommand } from './commands/rollback.js';
@@ -165,6 +166,10 @@ function addRenterCommands(program: Command, environment: CliEnvironment): void 
     .option('--early', 'renew also where that adds less than half of the days')
     .option('--yes', 'approve the cost without a question')
     .action((listing: string, options: object) => rentCommand(listing, options, environment));
+  withMarketplace(program.command('reclaim'))
+    .description('take a prepaid balance back, where that is allowed')
+    .argument('<listing>', 'its id')
+    .action((listing: string, options: object) => reclaimCommand(listing, options, environment));
   withMarketplace(program.command('run'))
     .description('run a rented agent')
     .argument('<listing>', 'its id')

@@ -93,6 +93,7 @@ const WAITING = [
   ['withdraw', 'an-agent-aaaaaa'],
   ['earnings'],
   ['rent', 'an-agent-aaaaaa', '--yes'],
+  ['reclaim', 'an-agent-aaaaaa'],
   ['run', 'an-agent-aaaaaa', 'Do it.'],
   ['wallet', 'balance'],
   ['wallet', 'fund', '--sol', '1', '--airdrop'],

@@ -100,6 +100,7 @@ test('the errors are the fourteen of the specification and not_found, each with 
     credential_expired: 403,
     insufficient_balance: 403,
     listing_paused: 403,
+    listing_suspended: 403,
     invalid_request: 400,
     invalid_listing_id: 400,
     listing_not_found: 404,

@@ -11,8 +11,10 @@ export type Category = z.infer<typeof category>;
 /** How a listing is paid for: once, per window of days, or per task from a prepaid balance. */
 export const rentalModel = z.enum(RENTAL_MODELS).meta({ id: 'RentalModel' });
 
-/** State of a listing. The on-chain account holds it. */
-export const listingStatus = z.enum(['active', 'paused', 'closed']).meta({ id: 'ListingStatus' });
+/** State of a listing. The on-chain account holds it. `suspended`: the operator took it down. */
+export const listingStatus = z
+  .enum(['active', 'paused', 'closed', 'suspended'])
+  .meta({ id: 'ListingStatus' });
 export type ListingStatus = z.infer<typeof listingStatus>;
 
 /** Whose first run of a listing is free. `true`: of every wallet. `renters`: of wallets that rent from another creator. */

@@ -21,6 +21,7 @@ import {
   type Operation,
   type OperatorDecision,
   type PinnedVersion,
+  type Report,
   type Review,
   type ReviewPage,
   type Run,
@@ -126,6 +127,8 @@ export interface RentalClient {
   listVersions(listingId: string, options?: CallOptions): Promise<Answer<'listVersions'>>;
   /** Reviews a listing that the caller has run; a second review replaces the first. */
   createReview(listingId: string, body: Body<'createReview'>, options?: CallOptions): Promise<Review>;
+  /** Reports a listing to the operator; a second report replaces the first while it is open. */
+  createReport(listingId: string, body: Body<'createReport'>, options?: CallOptions): Promise<Report>;
   listReviews(listingId: string, query?: Query<'listReviews'>, options?: CallOptions): Promise<ReviewPage>;
   /** Answers a review of an own listing, in place of an earlier answer. The reviewer is a wallet. */
   answerReview(listingId: string, reviewer: string, text: string, options?: CallOptions): Promise<Review>;
@@ -362,6 +365,8 @@ export function createClient(options: ClientOptions): RentalClient {
     listVersions: (id, given = {}) => call(operations.listVersions, { params: { id }, ...given }),
     createReview: (id, body, given = {}) =>
       call(operations.createReview, { params: { id }, body, repeatable: true, ...given }),
+    createReport: (id, body, given = {}) =>
+      call(operations.createReport, { params: { id }, body, repeatable: true, ...given }),
     listReviews: (id, query = {}, given = {}) =>
       call(operations.listReviews, { params: { id }, query: plain(query), ...given }),
     answerReview: (id, reviewer, text, given = {}) =>

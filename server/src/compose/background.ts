@@ -20,6 +20,7 @@ import {
   REPLACED_SECRETS_TASK,
   SAMPLES_TASK,
 } from '../registration/index.js';
+import { removeReportAddresses } from '../moderation/index.js';
 import { removeEndedKeys } from '../service-keys/index.js';
 import { removeOldApprovals, removeOldSpends } from '../spending/index.js';
 import {
@@ -100,6 +101,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
         await removeOldStats(db);
         await removeOldSpending(db);
         await removeOldProbeRequests(db);
+        await removeReportAddresses(db);
         await removeEndedKeys(db);
       },
       [LAPSE_TASK]: async () => {

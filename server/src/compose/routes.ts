@@ -30,6 +30,7 @@ import {
   createReviews,
   listingRoutes,
 } from '../listings/index.js';
+import { createReports, reportRoutes } from '../moderation/index.js';
 import { registrationRoutes, sampleInputOf } from '../registration/index.js';
 import { executionRoutes } from '../runs/index.js';
 import {
@@ -71,6 +72,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     creators: createCreators(db),
     versionsOf,
   });
+  reportRoutes(http, createReports(db, listingsAndFiles.listings));
   credentialRoutes(http, listingsAndFiles.credentials);
   registrationRoutes(http, {
     registration: registration.registration,

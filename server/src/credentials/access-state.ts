@@ -1,4 +1,4 @@
-import type { ListingStatus, RentalModel } from '@agent-rental/contract';
+import type { CredentialStatus, ListingStatus, RentalModel } from '@agent-rental/contract';
 /** The facts that decide a renter's access, from the index or from the chain. */
 export interface AccessState {
   listing: { status: ListingStatus; priceLamports: bigint };
@@ -7,7 +7,7 @@ export interface AccessState {
 }
 
 /** The API shows `revoked` as `not_found`. */
-export type AccessStatus = 'active' | 'expired' | 'low_balance' | 'revoked' | 'not_found';
+export type AccessStatus = CredentialStatus | 'revoked' | 'not_found';
 
 /**
  * Status of a credential (spec, "States and transitions"). A Per-Task balance is low when it cannot pay the next run: it
@@ -16,6 +16,7 @@ export type AccessStatus = 'active' | 'expired' | 'low_balance' | 'revoked' | 'n
 export function accessStatus({ listing, credential, balance }: AccessState, now: Date): AccessStatus {
   if (!credential || listing.status === 'closed') return 'not_found';
   if (!credential.valid) return 'revoked';
+  if (listing.status === 'suspended') return 'suspended';
   switch (credential.rentalModel) {
     case 'one_time':
       return 'active';

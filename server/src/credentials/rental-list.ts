@@ -42,7 +42,7 @@ export interface ListedRental {
  */
 const UNUSABLE: Record<
   RentalModel,
-  { when: string; status: Exclude<CredentialStatus, 'active'> } | undefined
+  { when: string; status: Exclude<CredentialStatus, 'active' | 'suspended'> } | undefined
 > = {
   one_time: undefined,
   subscription: { when: '(credentials.expires_at > $2) is not true', status: 'expired' },
@@ -53,7 +53,7 @@ const UNUSABLE: Record<
   },
 };
 /** Any other rental is as none. */
-const IS_LISTED = `listings.status in ('active', 'paused') and ($3::text[] is null or listings.id = any($3))`;
+const IS_LISTED = `listings.status in ('active', 'paused', 'suspended') and ($3::text[] is null or listings.id = any($3))`;
 const OF_WALLET = 'credentials.buyer = $1 and credentials.valid';
 
 const unusable = Object.entries(UNUSABLE).flatMap(([model, found]) =>
@@ -61,13 +61,14 @@ const unusable = Object.entries(UNUSABLE).flatMap(([model, found]) =>
     ? [{ status: found.status, condition: `credentials.rental_model = '${model}' and ${found.when}` }]
     : [],
 );
+const IS_SUSPENDED = `listings.status = 'suspended'`;
 const hasStatus = (status: CredentialStatus): string =>
-  unusable
+  `not ${IS_SUSPENDED} and (${unusable
     .filter((found) => found.status === status)
     .map(({ condition }) => `(${condition})`)
-    .join(' or ');
+    .join(' or ')})`;
 const isUnusable = unusable.map(({ condition }) => `(${condition})`).join(' or ');
-const STATUS = `case ${unusable.map(({ condition, status }) => `when ${condition} then '${status}'`).join(' ')}
+const STATUS = `case when ${IS_SUSPENDED} then 'suspended' ${unusable.map(({ condition, status }) => `when ${condition} then '${status}'`).join(' ')}
   else 'active' end`;
 
 const EXPIRING = RENTAL_MODELS.filter((model) => RENTAL_TERMS[model].expires)
@@ -76,10 +77,11 @@ const EXPIRING = RENTAL_MODELS.filter((model) => RENTAL_TERMS[model].expires)
 
 /** The conditions of the filters. `balances` is joined only where one names it. */
 const FILTERS: Record<NonNullable<RentalFilter>, string> = {
-  active: `not (${isUnusable})`,
-  expired: `(${hasStatus('expired')})`,
-  low_balance: `(${hasStatus('low_balance')})`,
-  current: `(credentials.rental_model not in (${EXPIRING}) or credentials.expires_at is null
+  active: `not ${IS_SUSPENDED} and not (${isUnusable})`,
+  expired: hasStatus('expired'),
+  low_balance: hasStatus('low_balance'),
+  suspended: IS_SUSPENDED,
+  current: `not ${IS_SUSPENDED} and (credentials.rental_model not in (${EXPIRING}) or credentials.expires_at is null
     or credentials.expires_at >= $2::timestamptz - interval '${CURRENT_AFTER_HOURS} hours')`,
 };
 

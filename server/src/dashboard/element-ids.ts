@@ -93,6 +93,8 @@ export const ELEMENT_IDS = [
   'rating',
   'raw',
   'refuse',
+  'report-reason',
+  'report-text',
   'rendered',
   'run-again',
   'registration',

@@ -8,6 +8,7 @@ import {
   MCP_PATH,
   PAGE_SCRIPT_PATH,
   PROFILE_PAGE_PATH,
+  REFUSAL_TEXT,
   RENT_PAGE_PATH,
   searchListingsQuery,
   type Json,
@@ -198,7 +199,7 @@ function addPages(
     { config },
     async ({ params, query }, reply) => {
       const listing = await listings.find(params.listing_id);
-      requireForSale(listing.status);
+      requireForSale(listing);
       const offered = query['max_total_lamports'];
       const maxTotalLamports =
         typeof offered === 'string' && /^\d{1,18}$/.test(offered) ? BigInt(offered) : undefined;
@@ -230,12 +231,17 @@ function browseQuery(query: Record<string, unknown>): BrowseQuery {
 }
 
 /** @throws ApiError for a listing that takes no rentals now. */
-function requireForSale(status: PublishedListing['status']): void {
+function requireForSale({
+  status,
+  suspensionReason,
+}: Pick<PublishedListing, 'status' | 'suspensionReason'>): void {
   switch (status) {
     case 'active':
       return;
     case 'paused':
       throw new ApiError('listing_paused', 'The agent is paused: it cannot be rented now.');
+    case 'suspended':
+      throw new ApiError('listing_suspended', REFUSAL_TEXT.listingSuspended(suspensionReason));
     case 'closed':
       throw new ApiError('listing_not_found', 'The agent is closed: it cannot be rented any more.');
     default:

@@ -1,10 +1,14 @@
 import type { Db } from '../database/connection.js';
+import { recordAction } from '../moderation/index.js';
 
 /** Limits that the operator sets over a creator's own. */
 export interface OperatorLimits {
   list(): Promise<{ id: string; title: string; runsPerMinute: number; creatorsOwn: number | null }[]>;
-  /** Runs per minute and credential; null goes back to the creator's. False when there is no such listing. */
-  set(listingId: string, runsPerMinute: number | null): Promise<boolean>;
+  /**
+   * Sets the runs per minute and credential, and puts that on record; null goes back to the creator's. False when there is no
+   * such listing.
+   */
+  set(listingId: string, runsPerMinute: number | null, operator: string): Promise<boolean>;
 }
 
 export function createOperatorLimits(db: Db): OperatorLimits {
@@ -23,13 +27,17 @@ export function createOperatorLimits(db: Db): OperatorLimits {
         creatorsOwn: row.runs_per_minute,
       }));
     },
-    async set(listingId, runsPerMinute) {
-      const updated = await db
-        .updateTable('listings')
-        .set({ operator_runs_per_minute: runsPerMinute })
-        .where('id', '=', listingId)
-        .executeTakeFirst();
-      return updated.numUpdatedRows === 1n;
-    },
+    set: (listingId, runsPerMinute, operator) =>
+      db.transaction().execute(async (tx) => {
+        const updated = await tx
+          .updateTable('listings')
+          .set({ operator_runs_per_minute: runsPerMinute })
+          .where('id', '=', listingId)
+          .executeTakeFirst();
+        if (updated.numUpdatedRows !== 1n) return false;
+        const details = { runs_per_minute: runsPerMinute };
+        await recordAction(tx, { action: 'limit', subject: listingId, operator, details });
+        return true;
+      }),
   };
 }

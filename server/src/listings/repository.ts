@@ -5,6 +5,7 @@ import type { Db, OpenDatabase } from '../database/connection.js';
 import { prepare } from '../database/prepared-statements.js';
 import type { Database } from '../database/schema.js';
 import { sharedRead } from '../database/batch-by-key.js';
+import { lastAction } from '../moderation/index.js';
 import { countWithPending, type ListingRow } from './listing-row.js';
 import { createListingSearch, type FoundListings } from './search/search.js';
 import { facetLexeme, type Search } from './search/conditions.js';
@@ -42,6 +43,8 @@ export interface ListingRepository {
   findOfCreator(wallet: string, limit: number): Promise<ListingRow[]>;
   /** How many listings on sale have each lexeme of a category. */
   countCategories(): Promise<ReadonlyMap<Category, number>>;
+  /** Why the operator suspended a listing; undefined where no reason is on record. */
+  findSuspensionReason(id: string): Promise<string | undefined>;
   /** The input schemas of the published listings of these ids, in no order. */
   findCalled(ids: string[]): Promise<CalledRow[]>;
 }
@@ -196,6 +199,11 @@ export function createListingRepository(database: Pick<OpenDatabase, 'db' | 'poo
           'agent_versions.input_schema',
         ])
         .execute(),
+
+    async findSuspensionReason(id) {
+      const last = await lastAction(db, id, ['take-down', 'restore']);
+      return last?.action === 'take-down' ? (last.reason ?? undefined) : undefined;
+    },
 
     findOfCreator: (wallet, limit) =>
       withCreator(db)

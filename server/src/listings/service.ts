@@ -32,6 +32,8 @@ export interface PublishedListing {
   /** Per credential: the operator's, else the creator's. */
   runsPerMinute: number | null;
   status: ListingStatus;
+  /** The operator's, while it is suspended and the operator gave one. */
+  suspensionReason?: string | undefined;
   /** Who may run it once without a rental, for nothing. */
   freeTrial: 'anyone' | 'renters' | null;
   metadataUri: string;
@@ -123,6 +125,9 @@ export function createListingService(repository: ListingRepository): ListingServ
     return version;
   };
 
+  const suspensionReason = async ({ id, status }: Pick<ListingRow, 'id' | 'status'>) =>
+    status === 'suspended' ? repository.findSuspensionReason(id) : undefined;
+
   const toPublished = async (
     row: RunListingRow | undefined,
     number: number | undefined,
@@ -145,6 +150,7 @@ export function createListingService(repository: ListingRepository): ListingServ
       minDepositLamports: row.min_deposit_lamports ?? 0n,
       runsPerMinute: row.operator_runs_per_minute ?? row.runs_per_minute,
       status: publishedStatus(row),
+      suspensionReason: await suspensionReason(row),
       freeTrial: row.free_trial,
       metadataUri: row.metadata_uri,
       version: {
@@ -201,6 +207,7 @@ export function createListingService(repository: ListingRepository): ListingServ
           ? await versionOf(row)
           : await repository.findNumbered({ id: row.id, versionId: row.version_id }, number);
       if (!version) throw noVersion(number);
+      const reason = await suspensionReason(row);
       const category = (version.category ?? row.category) as ListingSummary['category'];
       return {
         ...toSummary(row),
@@ -208,6 +215,7 @@ export function createListingService(repository: ListingRepository): ListingServ
         version: version.number,
         published_at: (row.published_at ?? row.created_at).toISOString(),
         status: publishedStatus(row),
+        ...(reason === undefined ? {} : { suspension_reason: reason }),
         on_chain_address: row.address,
         metadata_uri: row.metadata_uri,
         price_lamports: Number(row.price_lamports),

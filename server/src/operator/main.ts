@@ -2,10 +2,11 @@ import { ApiError } from '../errors/api-error.js';
 import { ConfigError, readKeysConfig } from '../config.js';
 import { deriveKeys } from '../platform/keys.js';
 import { EmbeddedPostgresError } from '../embedded/index.js';
-import { openDatabase } from '../database/connection.js';
+import { openDatabase, type Db } from '../database/connection.js';
 import { describeFindings, DOCTOR_HELP, examine, hasProblem, parseDoctor } from './doctor/index.js';
 import { findChain, findDatabase, findMasterKey } from './find-parts.js';
 import { OperatorError, parseCommand, runCommand, USAGE, type OperatorKeys } from './index.js';
+import { parseModerationCommand, runModerationCommand, type ModerationCommand } from './moderation/index.js';
 import { parseProtocolCommand, runProtocolCommand } from './protocol/index.js';
 
 /** PostgreSQL's codes for a table or column that is not there. */
@@ -18,14 +19,31 @@ async function main(): Promise<void> {
   if (doctor) return mainDoctor(doctor);
   const onChain = parseProtocolCommand(argv);
   if (onChain) return mainOnChain(onChain);
+  const moderation = parseModerationCommand(argv);
+  if (moderation) return mainModeration(moderation);
   const command = parseCommand(argv);
   if (command.name === 'help') {
     process.stdout.write(USAGE);
     return;
   }
+  await withDatabase((db) => runCommand(db, command, readKeys));
+}
+
+async function mainModeration(command: ModerationCommand | { help: string }): Promise<void> {
+  if ('help' in command) {
+    process.stdout.write(command.help);
+    return;
+  }
+  const say = (text: string) => process.stdout.write(`${text}\n`);
+  const chain = () => findChain(process.env);
+  await withDatabase((db) => runModerationCommand({ db, chain }, command, say));
+}
+
+/** Prints what a command on the database gives. */
+async function withDatabase(work: (db: Db) => Promise<string>): Promise<void> {
   const database = openDatabase(findDatabase(process.env), () => undefined);
   try {
-    process.stdout.write(`${await runCommand(database.db, command, readKeys)}\n`);
+    process.stdout.write(`${await work(database.db)}\n`);
   } catch (error) {
     throw explain(error);
   } finally {

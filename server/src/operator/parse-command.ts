@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
 import { KEY_USAGE, type KeyCommand, parseRotateKey, parseRotateMasterKey } from './parse-key-command.js';
+import { MODERATION_USAGE } from './moderation/index.js';
 import { OperatorError } from './operator-error.js';
+import { parseReason } from './parse-reason.js';
 import { PROTOCOL_COMMANDS } from './protocol/index.js';
 
 /** An operator's command. */
@@ -27,6 +29,10 @@ export const USAGE = `Commands for the operator of a marketplace.
 ${KEY_USAGE}
   npm run operator -- doctor [--json]                   examines everything that the server needs
 
+About listings, creators and reports (those with --keypair FILE also on the chain, and with --dry-run nowhere):
+
+${MODERATION_USAGE}
+
 With a key of the program (--keypair FILE; --dry-run shows and simulates the transaction, and sends nothing; --help after a
 command explains it):
 
@@ -44,7 +50,6 @@ function describeProtocolCommands(): string {
 }
 
 const MOST_RUNS_PER_MINUTE = 100_000;
-const MOST_REASON_CHARACTERS = 1000;
 
 /** Reads a command line. @throws OperatorError naming its fault. */
 export function parseCommand(argv: readonly string[]): Command {
@@ -117,19 +122,6 @@ function readArguments(argv: readonly string[]) {
   } catch (error) {
     throw new OperatorError(`${(error as Error).message.split('. ')[0]}. --help shows every option.`);
   }
-}
-
-function parseReason(text: string | undefined): string {
-  const reason = text?.trim() ?? '';
-  if (reason === '') throw new OperatorError('The creator has to know why: add --reason "...".');
-  if (reason.length > MOST_REASON_CHARACTERS) {
-    throw new OperatorError(
-      `The reason has ${reason.length} characters; the most is ${MOST_REASON_CHARACTERS}.`,
-    );
-  }
-  // PostgreSQL keeps no null characters, and a creator's terminal should see no others.
-  if (/[^\P{Cc}\n]/u.test(reason)) throw new OperatorError('The reason holds a control character.');
-  return reason;
 }
 
 function parseVersion(text: string): number {

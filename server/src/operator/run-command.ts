@@ -2,8 +2,10 @@ import { createOperatorLimits } from '../listings/index.js';
 import type { Db } from '../database/connection.js';
 import { createApprovals, type Decided, type PendingReview } from '../registration/index.js';
 import { runKeyCommand, type OperatorKeys } from './key-commands.js';
+import { onOneLine } from './on-one-line.js';
 import { OperatorError } from './operator-error.js';
 import type { Command } from './parse-command.js';
+import { systemUser } from './system-user.js';
 
 /** Runs a command; returns the text to print. @throws OperatorError when it cannot be done. */
 export async function runCommand(
@@ -21,12 +23,12 @@ export async function runCommand(
     }
     case 'approve': {
       const { listingId, version } = command;
-      requireDecided(await reviews.decide(listingId, { approved: true, version }), listingId);
+      requireDecided(await reviews.decide(listingId, { approved: true, version }, systemUser()), listingId);
       return `${listingId} is approved: its creator can publish it. A change before that waits for another approval.`;
     }
     case 'reject': {
       const { listingId, reason } = command;
-      requireDecided(await reviews.decide(listingId, { approved: false, reason }), listingId);
+      requireDecided(await reviews.decide(listingId, { approved: false, reason }, systemUser()), listingId);
       return `${listingId} is rejected; its creator is told: ${reason}`;
     }
     case 'limits': {
@@ -41,7 +43,7 @@ export async function runCommand(
     }
     case 'limit': {
       const { listingId, runsPerMinute } = command;
-      requireFound(await limits.set(listingId, runsPerMinute), listingId, undefined);
+      requireFound(await limits.set(listingId, runsPerMinute, systemUser()), listingId, undefined);
       return runsPerMinute === null
         ? `${listingId} has its creator's limit again, or the default.`
         : `${listingId} takes ${runsPerMinute} runs per minute and credential.`;
@@ -78,13 +80,13 @@ function requireFound(found: boolean, listingId: string, which: 'unpublished' | 
   const hint =
     which === undefined
       ? 'GET /v1/listings finds the published ones.'
-      : 'The command reviews lists the waiting ones.';
+      : 'The command reviews lists the waiting ones, and take-down is for a published one.';
   throw new OperatorError(
     `There is no ${which ? `${which} ` : ''}listing ${JSON.stringify(listingId)}. ${hint}`,
   );
 }
 
-/** A creator's words are shown as data: on one line, without control characters of a terminal. */
+/** A creator's words are shown as data. */
 function describePending(row: PendingReview): string {
   const terms =
     row.rental_model === null || row.price_lamports === null
@@ -93,15 +95,11 @@ function describePending(row: PendingReview): string {
   return [
     `${row.id}  (waits since ${row.created_at.toISOString()})`,
     `  version      ${row.version}`,
-    `  title        ${plain(row.title)}`,
-    `  description  ${plain(row.description)}`,
+    `  title        ${onOneLine(row.title)}`,
+    `  description  ${onOneLine(row.description)}`,
     `  category     ${row.category.join(', ')}`,
     `  terms        ${terms}`,
     `  creator      ${row.creator}`,
     `  manifest     ${row.metadata_uri}`,
   ].join('\n');
-}
-
-function plain(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
 }

@@ -1,6 +1,7 @@
 import type { ListingTerms } from '@agent-rental/contract';
 import { sql, type Selectable } from 'kysely';
 import type { Db } from '../database/connection.js';
+import { requireNotBanned } from '../moderation/index.js';
 import { inSnapshot } from '../database/snapshot.js';
 import type { Database } from '../database/schema.js';
 import { seenBy, type Owner } from '../access/owner.js';
@@ -43,7 +44,7 @@ export interface RegistrationRepository extends JobEnds, ProbeRecords {
   /**
    * Queues a job in the same transaction as its row, so that neither exists without the other.
    *
-   * @throws ApiError where the wallet has no room.
+   * @throws ApiError where the wallet has no room, or is banned.
    */
   createJob(
     row: { id: string; owner: Owner; body: Buffer; updates: string | null },
@@ -87,6 +88,8 @@ export interface RegistrationRepository extends JobEnds, ProbeRecords {
   /**
    * Records the coming transaction that publishes a draft, and stores the changed columns of the listing. The row is
    * locked while `check` reads it; `check` throws to refuse.
+   *
+   * @throws ApiError where the creator is banned.
    */
   beginPublication(
     listingId: string,
@@ -147,6 +150,7 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
     createJob: ({ id, owner: { wallet, apiKeyId = null }, body, updates }, kind) =>
       db.transaction().execute(async (tx) => {
         await lockCreator(tx, wallet);
+        await requireNotBanned(tx, wallet);
         await requireRoom(tx, { wallet, bytes: body.length, kind });
         await tx
           .insertInto('registration_jobs')
@@ -274,6 +278,7 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
             .forUpdate()
             .executeTakeFirst(),
         );
+        await requireNotBanned(tx, draft.creator);
         return tx
           .updateTable('listings')
           .set({ ...columns, publication_proposed_at: sql`now()`, approved_version_id: draft.version_id })

@@ -1,4 +1,4 @@
-import { type TransactionRequestOf, RENTAL_TERMS } from '@agent-rental/contract';
+import { type TransactionRequestOf, REFUSAL_TEXT, RENTAL_TERMS } from '@agent-rental/contract';
 import {
   closeListing,
   createListing,
@@ -68,7 +68,8 @@ export function updatePlan(context: PlanContext, changes: TransactionRequestOf<'
 /** Takes a listing off sale. @throws ApiError when it is off sale. */
 export function pausePlan(context: PlanContext): Plan {
   const { listing } = requireOpen(context);
-  if (listing.status === 'paused') throw new ApiError('invalid_request', 'The listing is paused already.');
+  if (listing.status !== 'active')
+    throw new ApiError('invalid_request', `The listing is ${listing.status} already.`);
   return {
     instructions: [updateListing({ ...creatorInput(context), status: 'paused' })],
     message: `Pause ${listing.listingId}`,
@@ -79,6 +80,9 @@ export function pausePlan(context: PlanContext): Plan {
 export function resumePlan(context: PlanContext): Plan {
   const { listing } = requireOpen(context);
   if (listing.status === 'active') throw new ApiError('invalid_request', 'The listing is active already.');
+  if (listing.status === 'suspended') {
+    throw new ApiError('listing_suspended', REFUSAL_TEXT.listingSuspended(context.suspensionReason));
+  }
   return {
     instructions: [updateListing({ ...creatorInput(context), status: 'active' })],
     message: `Resume ${listing.listingId}`,

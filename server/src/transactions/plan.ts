@@ -32,4 +32,6 @@ export interface PlanContext {
   programId: PublicKey;
   /** The chain's time. */
   now: Date;
+  /** Why the operator suspended the listing, where that is on record. */
+  suspensionReason?: string | undefined;
 }

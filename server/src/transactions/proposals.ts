@@ -26,8 +26,12 @@ const SUBMIT_SECONDS = 10;
 /** Builds the transactions that wallets sign. Each throws ApiError when the action makes no sense now. */
 export interface ProposalBuilder {
   publish(wallet: string, listing: PublishableListing): Promise<TransactionProposal>;
-  /** Every other action, for the requesting wallet alone. */
-  act(wallet: string, request: ListingActionRequest): Promise<TransactionProposal>;
+  /**
+   * Every other action, for the requesting wallet alone.
+   *
+   * @param suspensionReason of the operator, for the refusals
+   */
+  act(wallet: string, request: ListingActionRequest, suspensionReason?: string): Promise<TransactionProposal>;
 }
 
 /**
@@ -104,13 +108,14 @@ export function createProposalBuilder(deps: {
   return {
     publish: (wallet, listing) => propose(new PublicKey(wallet), publishPlan(listing, authority, programId)),
 
-    async act(wallet, request) {
+    async act(wallet, request, suspensionReason) {
       const [{ state, now }, { treasury }] = await Promise.all([
         readListingState(chain, request.listing_id, holderOf(wallet, request)),
         protocol.current(),
       ]);
-      const context = { wallet: new PublicKey(wallet), state, treasury, programId, now };
-      return propose(context.wallet, planOf(context, request));
+      const signer = new PublicKey(wallet);
+      const context = { wallet: signer, state, treasury, programId, now, suspensionReason };
+      return propose(signer, planOf(context, request));
     },
   };
 }

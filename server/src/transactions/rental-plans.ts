@@ -1,4 +1,5 @@
 import {
+  REFUSAL_TEXT,
   renewalOf,
   renewalRefusal,
   type RentalModel,
@@ -125,7 +126,7 @@ export function topupPlan(context: PlanContext, terms: TransactionRequestOf<'top
 
 /**
  * Takes a prepaid balance back. A closed listing returns it with the account's rent. The balance alone comes back while the
- * price is above the agreed maximum, or once pauses within 30 days add up to 7 days.
+ * listing is suspended, while the price is above the agreed maximum, or once pauses within 30 days add up to 7 days.
  *
  * @throws ApiError when there is nothing, or not yet.
  */
@@ -149,7 +150,7 @@ export function reclaimPlan(context: PlanContext): Plan {
     throw new ApiError(
       'invalid_request',
       reclaimable === null
-        ? 'The listing is active. To take a balance back, it must be closed, cost more than agreed, or have been paused for 7 of the last 30 days.'
+        ? 'The listing is active. To take a balance back, it must be closed or suspended, cost more than agreed, or have been paused for 7 of the last 30 days.'
         : `The listing was not paused for 7 of the last 30 days yet: the balance can be taken back from ${isoTime(reclaimable)} on.`,
     );
   }
@@ -180,7 +181,7 @@ function agreedPrice(maxPrice: number | undefined, priceLamports: bigint): bigin
   return BigInt(maxPrice);
 }
 
-function requireOnSale({ state }: PlanContext): void {
+function requireOnSale({ state, suspensionReason }: PlanContext): void {
   const { status } = state.listing;
   switch (status) {
     case 'active':
@@ -190,6 +191,8 @@ function requireOnSale({ state }: PlanContext): void {
         'listing_paused',
         'The listing is paused and takes no new rentals, renewals or top-ups.',
       );
+    case 'suspended':
+      throw new ApiError('listing_suspended', REFUSAL_TEXT.listingSuspended(suspensionReason));
     case 'closed':
       throw new ApiError('listing_not_found', 'The listing is closed.');
     default:

@@ -110,8 +110,8 @@ export function createTransactionService(deps: {
       return proposal;
     }
     // Says in the API's words that an id is malformed, unknown or a draft's.
-    await deps.listings.find(request.listing_id);
-    const proposal = await deps.proposals.act(wallet, request);
+    const { suspensionReason } = await deps.listings.find(request.listing_id);
+    const proposal = await deps.proposals.act(wallet, request, suspensionReason);
     const { message } = VersionedTransaction.deserialize(Buffer.from(proposal.transaction, 'base64'));
     await allowance.requireRoom({ kind: 'rental', ...(await requireRentals(message, allowance)) });
     return proposal;

@@ -237,6 +237,16 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
     response: answered,
   },
   deleteReviewAnswer: { params: { id: listingId, reviewer: wallet }, response: review },
+  createReport: {
+    params: { id: listingId },
+    body: { reason: 'fraud', text: 'It asks for the seed phrase of the wallet.' },
+    response: {
+      report_id: '6f1c0c4e-6f0b-4d53-9d0e-5f6f3a2b1c0d',
+      listing_id: listingId,
+      reason: 'fraud',
+      created_at: '2026-01-05T10:00:00.000Z',
+    },
+  },
   updateCreator: {
     body: { display_name: 'Ledger Works' },
     response: { ...creator, display_name: 'Ledger Works' },

@@ -52,6 +52,7 @@ import {
 } from '../listings/listing.js';
 import { givenListingId, walletAddress } from '../primitives.js';
 import { operatorDecided, operatorDecision, operatorOverview, operatorReviews } from '../operator/console.js';
+import { createReportBody, report } from '../listings/report.js';
 import { receiptQuery, signedReceipt } from '../runs/receipt.js';
 import { spending, spendingQuery } from '../runs/spending.js';
 import {
@@ -316,6 +317,18 @@ export const operations = {
     params: z.object({ id: givenListingId, reviewer: walletAddress }),
     status: 200,
     response: review,
+  }),
+  createReport: define({
+    id: 'createReport',
+    method: 'POST',
+    path: '/v1/listings/:id/reports',
+    summary: 'Report a listing to the operator; a second report replaces the first while it is open',
+    auth: 'bearer',
+    scope: ANY,
+    params: z.object({ id: givenListingId }),
+    body: createReportBody,
+    status: 200,
+    response: report,
   }),
   updateCreator: define({
     id: 'updateCreator',

@@ -47,6 +47,11 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuidance>> = {
     when: 'The creator has paused the listing. A paused listing cannot be run or rented.',
     whatToDo: 'Try later, or rent another listing. A prepaid balance can be reclaimed after long pauses.',
   },
+  listing_suspended: {
+    when: 'The operator of the marketplace has suspended the listing. The message has the reason. It cannot be run or rented.',
+    whatToDo:
+      'Rent another listing. A prepaid balance comes back at once: `POST /v1/transactions` with `action: reclaim`.',
+  },
   invalid_request: {
     when: 'The request is malformed, too large (413), of another type (415) or method (405), or breaks a rule; the message names the field. Includes inputs that the schema of the agent refuses and transactions that the program or the network refuses.',
     whatToDo: 'Correct the field that the message names. The same request fails again.',

@@ -14,6 +14,10 @@ export const REFUSAL_TEXT = {
   invalidApiKey: { reason: 'The API key is not valid or was revoked.' },
   noSuchListing: { reason: 'There is no such listing.', next: 'Search with GET /v1/listings.' },
   listingPaused: { reason: 'The listing is paused; it runs no tasks at the moment.' },
+  listingSuspended: (operatorsReason: string | undefined) => ({
+    reason: `The operator of the marketplace has suspended the listing${operatorsReason === undefined ? '' : `: ${operatorsReason}`}`,
+    next: 'A prepaid balance comes back at once by POST /v1/transactions with the action reclaim.',
+  }),
   listingClosed: { reason: 'The listing is closed.' },
   notRented: (listingId: string) => ({
     reason: `This wallet has not rented ${listingId}.`,

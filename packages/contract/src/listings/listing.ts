@@ -59,6 +59,8 @@ export const listing = listingSummary
   .extend({
     published_at: timestamp,
     status: listingStatus,
+    /** Reason of the operator who suspended the listing. */
+    suspension_reason: z.string().optional(),
     on_chain_address: z.string(),
     metadata_uri: z.string(),
     /** The price again, in lamports: for a subscription, per 30 days. */

@@ -1,5 +1,13 @@
 import * as z from 'zod';
-import { cursorPage, lamports, listingId, pageEnd, rentalModel, timestamp } from '../primitives.js';
+import {
+  cursorPage,
+  lamports,
+  listingId,
+  listingStatus,
+  pageEnd,
+  rentalModel,
+  timestamp,
+} from '../primitives.js';
 
 /** Why the service cannot work with an agent, with the creator's next step. */
 export const UNREACHABLE_REASONS = {
@@ -58,7 +66,7 @@ export const ownAgent = z
   .object({
     listing_id: listingId,
     title: z.string(),
-    status: z.enum(['draft', 'active', 'paused', 'closed']),
+    status: z.enum(['draft', ...listingStatus.options]),
     /** Number of the current version, or of the unpublished one in a draft. */
     version: z.int().min(1),
     /** Null in a draft that was registered without terms. */

@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import { cursorPage, listingId, pageEnd, rentalModel, timestamp, type jsonSchema } from '../primitives.js';
 
-/** Status of a credential that a wallet holds. */
-export const credentialStatus = z.enum(['active', 'expired', 'low_balance']).meta({ id: 'CredentialStatus' });
+/** Status of a credential that a wallet holds. `suspended`: the operator has suspended the listing. */
+export const credentialStatus = z
+  .enum(['active', 'expired', 'low_balance', 'suspended'])
+  .meta({ id: 'CredentialStatus' });
 export type CredentialStatus = z.infer<typeof credentialStatus>;
 
 /** The fields of a rented listing that describe it to a model. */

@@ -67,6 +67,7 @@ function listingFacts(listing: Listing): JsonObject {
     description: cleanJson(listing.description.slice(0, MAX.description), MAX.description) as Json,
     category: listing.category,
     status: listing.status,
+    ...suspensionFacts(listing),
     ...offerFacts(listing),
     rental_model: listing.rental_model,
     price_sol: listing.price_sol,
@@ -83,6 +84,13 @@ function listingFacts(listing: Listing): JsonObject {
     output_schema: shownSchema(listing.output_schema),
     sample_output: listing.sample_output.slice(0, 3).map((sample) => cleanJson(sample, MAX.sample) as string),
   };
+}
+
+/** The operator's reason, or the way to report an agent to the operator. */
+function suspensionFacts({ id, status, suspension_reason: reason }: Listing): JsonObject {
+  if (status !== 'suspended')
+    return { report: `POST /v1/listings/${id}/reports tells the operator of fraud or harm.` };
+  return reason === undefined ? {} : { suspension_reason: cleanJson(reason, MAX.description) as Json };
 }
 
 /** The marketplace's notes on a failing agent, and on a free first run. */

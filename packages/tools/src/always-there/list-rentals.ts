@@ -22,7 +22,7 @@ export function listRentalsTool(client: RentalClient): RentedTool {
     description:
       'Lists the rented agents of this wallet, the most recent first, also agents without a direct tool. ' +
       'With rent_listing, top up an agent of status "low_balance" and renew one of status "expired". ' +
-      'Any of them runs with run_agent. Free.',
+      'Any of them but a "suspended" one runs with run_agent. Free.',
     inputSchema: {
       type: 'object',
       properties: {

@@ -26,6 +26,8 @@ export function nextStep(code: ToolError['code']): string {
       return 'Nothing was charged. Top up with rent_listing, then call again.';
     case 'listing_paused':
       return 'Nothing was charged, and a rental is kept. Find another agent with search_listings, or call again later.';
+    case 'listing_suspended':
+      return 'Nothing was charged. Tell the user, who can take a prepaid balance back. Find another agent with search_listings.';
     case 'invalid_request':
       return 'Nothing was charged. Correct the arguments and call again; get_listing shows the exact input_schema.';
     case 'invalid_listing_id':

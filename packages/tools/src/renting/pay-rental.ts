@@ -155,6 +155,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'credential_not_found',
   'credential_expired',
   'listing_paused',
+  'listing_suspended',
   'listing_not_found',
   'invalid_listing_id',
 ]);

@@ -91,6 +91,7 @@ function requestFor(
     case 'expired':
       return { action: 'renew', listing_id, duration_seconds: durationSeconds };
     case 'active':
+    case 'suspended':
     case 'not_found':
       return {
         action: 'rent',

@@ -17,7 +17,7 @@ import { showRuns } from './renter/runs.js';
 import { offerTry } from './renter/try-agent.js';
 import { offerDevelopmentWallets } from './session/development-wallet.js';
 import { showTour } from './session/tour.js';
-import { offerReview } from './reviews/review.js';
+import { offerReport, offerReview } from './reviews/review.js';
 
 const PARTS: Readonly<Record<string, (root: HTMLElement) => void>> = {
   pay: offerPayment,
@@ -33,6 +33,7 @@ const PARTS: Readonly<Record<string, (root: HTMLElement) => void>> = {
   'publish-agent': publishAgent,
   'own-agent': showOwnAgent,
   operator: showConsole,
+  report: offerReport,
   review: offerReview,
 };
 

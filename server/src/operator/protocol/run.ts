@@ -1,9 +1,10 @@
+import type { MarketplaceEvent } from '@agent-rental/program-client';
 import type { Chain } from '../../chain/index.js';
 import { OperatorError } from '../operator-error.js';
 import type { ProtocolCommand } from './actions.js';
 import { describeDeploymentCost, readDeployment, readProtocolAccount } from './deployment.js';
 import { describeDeployment, describeEvent, describePlan, describeProtocol } from './describe.js';
-import { planAction } from './plan.js';
+import { planAction, type Plan } from './plan.js';
 import { openSigner, sendPlan, simulatePlan } from './send.js';
 
 /**
@@ -23,12 +24,40 @@ export async function runProtocolCommand(
     if (!protocol) throw new OperatorError('The program is not initialised on this network.');
     return describeProtocol(protocol);
   }
-  const plan = await planAction(chain, action);
+  return describeLanded(
+    await carryOut(chain, await planAction(chain, action), { dryRun, keypairFile }, onStep),
+  );
+}
+
+/** A plan whose transaction has landed. */
+interface Landed {
+  plan: Plan;
+  signature: string;
+  event: MarketplaceEvent;
+}
+
+/**
+ * Shows a plan, simulates it, and sends it with the signer's key. Undefined where nothing was to be sent.
+ *
+ * @throws OperatorError when it cannot be done; ApiError `service_unavailable` where the chain is out of reach.
+ */
+export async function carryOut(
+  chain: Chain,
+  plan: Plan,
+  { dryRun, keypairFile }: Pick<ProtocolCommand, 'dryRun' | 'keypairFile'>,
+  onStep: (text: string) => void,
+): Promise<Landed | undefined> {
   const keypair = keypairFile === undefined ? undefined : await openSigner(keypairFile, plan);
   onStep(describePlan(plan, chain.programId, await chain.requireOneCluster()));
   await simulatePlan(chain, plan);
-  if (dryRun || !keypair) return 'The simulation succeeds. Nothing was sent.';
-  const { signature, event } = await sendPlan(chain, plan, keypair);
+  if (dryRun || !keypair) return undefined;
+  return { plan, ...(await sendPlan(chain, plan, keypair)) };
+}
+
+/** The end of {@link carryOut} in words. */
+export function describeLanded(landed: Landed | undefined): string {
+  if (!landed) return 'The simulation succeeds. Nothing was sent.';
+  const { plan, signature, event } = landed;
   return [`Landed: ${signature}`, describeEvent(event), ...(plan.next === '' ? [] : [plan.next])].join('\n');
 }
 

@@ -1,6 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 import type { Db } from '../../database/connection.js';
 import type { Database } from '../../database/schema.js';
+import { recordAction } from '../../moderation/index.js';
 
 /** A registration that waits for the operator. */
 export type PendingReview = Pick<
@@ -32,8 +33,8 @@ export type Decided = { outcome: 'decided' | 'not_found' } | { outcome: 'changed
 export interface Reviews {
   /** Longest waiting first. */
   pending(): Promise<PendingReview[]>;
-  /** Decides on a draft. A decision may be changed until the listing is published. */
-  decide(listingId: string, decision: ReviewDecision): Promise<Decided>;
+  /** Decides on a draft, and puts that on record. A decision may be changed until the listing is published. */
+  decide(listingId: string, decision: ReviewDecision, operator: string): Promise<Decided>;
 }
 
 export function createApprovals(db: Db): Reviews {
@@ -66,7 +67,7 @@ export function createApprovals(db: Db): Reviews {
       return rows.map((row) => ({ ...row, version: Number(row.version) }));
     },
 
-    decide: (listingId, decision) =>
+    decide: (listingId, decision, operator) =>
       db.transaction().execute(async (tx) => {
         const draft = await tx
           .selectFrom('listings')
@@ -95,6 +96,13 @@ export function createApprovals(db: Db): Reviews {
           )
           .where('id', '=', listingId)
           .execute();
+        await recordAction(tx, {
+          action: decision.approved ? 'approve' : 'reject',
+          subject: listingId,
+          operator,
+          details: { version: present },
+          ...(decision.approved ? {} : { reason: decision.reason }),
+        });
         return { outcome: 'decided' };
       }),
   };

@@ -30,6 +30,8 @@ export function requireAccess(
     case 'low_balance':
       if (credited) return;
       throw new ApiError('insufficient_balance', lowBalance(listing, agreedPriceLamports));
+    case 'suspended':
+      throw suspended(listing);
     case 'not_found':
       throw new ApiError('credential_not_found', REFUSAL_TEXT.notRented(listing.id));
     case 'revoked':
@@ -47,17 +49,25 @@ function lowBalance({ priceLamports }: PublishedListing, agreedLamports: bigint 
     : REFUSAL_TEXT.lowBalance(priceLamports);
 }
 
+const suspended = ({ suspensionReason }: Pick<PublishedListing, 'suspensionReason'>) =>
+  new ApiError('listing_suspended', REFUSAL_TEXT.listingSuspended(suspensionReason));
+
 /**
  * Lets only listings that run through.
  *
- * @throws ApiError `listing_paused` or `listing_not_found`.
+ * @throws ApiError `listing_paused`, `listing_suspended` or `listing_not_found`.
  */
-export function requireRunning(status: PublishedListing['status']): void {
+export function requireRunning({
+  status,
+  suspensionReason,
+}: Pick<PublishedListing, 'status' | 'suspensionReason'>): void {
   switch (status) {
     case 'active':
       return;
     case 'paused':
       throw new ApiError('listing_paused', REFUSAL_TEXT.listingPaused);
+    case 'suspended':
+      throw suspended({ suspensionReason });
     case 'closed':
       throw new ApiError('listing_not_found', REFUSAL_TEXT.listingClosed);
     default:

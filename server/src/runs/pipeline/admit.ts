@@ -35,7 +35,7 @@ export const admit = step(
   'admit',
   async (deps: AdmitDeps, task: Task, allowance: Allowance, access: IndexedStatus): Promise<Task> => {
     const { listing } = task;
-    requireRunning(listing.status);
+    requireRunning(listing);
     const { status, agreedPriceLamports } = access;
     if (status === 'not_found' && listing.freeTrial !== null) {
       await deps.trials.requireOpen(task);

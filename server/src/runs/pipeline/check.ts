@@ -150,7 +150,7 @@ async function checkOnChain(
   if (task.isTrial) {
     const accessState = await read();
     if (!accessState) throw new ApiError('listing_not_found', REFUSAL_TEXT.noSuchListing);
-    requireRunning(accessState.listing.status);
+    requireRunning(accessState.listing);
     await deps.trials.take(task);
     return { charge: undefined, usesCredit: false };
   }
@@ -160,7 +160,7 @@ async function checkOnChain(
     credited = true;
   }
   const accessState = await read();
-  if (accessState) requireRunning(accessState.listing.status);
+  if (accessState) requireRunning(accessState.listing);
   requireAccess(accessState ? accessStatus(accessState, new Date()) : 'not_found', listing, {
     credited,
     programId: chain.programId,

@@ -98,6 +98,8 @@ export function stateOf({
   listing,
 }: Rental): string {
   const price = listing?.price_lamports;
+  if (status === 'suspended')
+    return `Suspended by the operator.${balance === undefined ? '' : ` Take back ${formatSol(balance)}.`}`;
   switch (model) {
     case 'one_time':
       return status === 'active' ? 'Active, for good.' : 'It works no more.';

@@ -92,6 +92,8 @@ function refusalOf({ status }: CredentialVerification): string {
       return 'Your rental has expired.';
     case 'low_balance':
       return 'Your prepaid balance is below the price of a run.';
+    case 'suspended':
+      return 'The operator has suspended it.';
     case 'active':
       return 'Your rental is not confirmed on Solana yet. Load the page again.';
     default:

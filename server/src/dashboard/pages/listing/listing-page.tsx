@@ -17,6 +17,7 @@ import { MODEL_WORDS } from '../price.js';
 import { TrySection } from '../renter/try-section.js';
 import { InputTable } from './input-table.js';
 import { Offer } from './offer.js';
+import { ReportSection } from './report-section.js';
 import { ReviewSection } from './review-section.js';
 import { Reviews } from './reviews.js';
 import { Sample } from './sample.js';
@@ -95,12 +96,14 @@ export function listingPage(content: ListingPageContent): string {
         {listing.sample_output.map((sample, index) => (
           <Sample key={index} text={sample} number={index + 1} />
         ))}
-        <TrySection
-          listing={listing}
-          chain={chain}
-          sampleInput={content.sampleInput}
-          offersGuest={content.offersGuest}
-        />
+        {status === 'suspended' ? null : (
+          <TrySection
+            listing={listing}
+            chain={chain}
+            sampleInput={content.sampleInput}
+            offersGuest={content.offersGuest}
+          />
+        )}
         <h2 id="input">Input</h2>
         <InputTable schema={listing.input_schema} />
         <h2 id="use">Use it</h2>
@@ -108,6 +111,7 @@ export function listingPage(content: ListingPageContent): string {
         <h2 id="reviews">Reviews</h2>
         <Reviews page={reviews} />
         {status === 'closed' ? null : <ReviewSection listingId={id} chain={chain} />}
+        <ReportSection listingId={id} chain={chain} />
         <h2 id="versions">Versions</h2>
         <Versions versions={content.versions} />
         <h2 id="details">Details</h2>
@@ -165,6 +169,7 @@ function Head({ listing }: { listing: Listing }) {
 function Notes({ listing }: { listing: Listing }) {
   return (
     <>
+      {listing.status === 'suspended' ? <Suspension reason={listing.suspension_reason} /> : null}
       {listing.failing_since === undefined ? null : (
         <p class="note">The marketplace’s tests of it fail since {dayOf(listing.failing_since)}.</p>
       )}
@@ -175,6 +180,22 @@ function Notes({ listing }: { listing: Listing }) {
         </p>
       )}
     </>
+  );
+}
+
+/** The operator's decision, and the way to a prepaid balance. */
+function Suspension({ reason }: { reason: string | undefined }) {
+  return (
+    <p class="note" role="alert">
+      The operator of the marketplace has suspended this agent: it cannot be run or rented.
+      {reason === undefined ? null : (
+        <>
+          {' '}
+          Reason: <Words text={reason} characters={1_000} />
+        </>
+      )}{' '}
+      A prepaid balance comes back at once, by <code>agent-rental reclaim</code>.
+    </p>
   );
 }
 
