@@ -15,6 +15,7 @@ export * from './operator/console.js';
 export * from './listings/agent-warnings.js';
 export * from './listings/creator-runs.js';
 export * from './listings/creator-stats.js';
+export * from './listings/icon.js';
 export * from './listings/listing.js';
 export * from './listings/manifest.js';
 export * from './listings/own-agents.js';

@@ -155,7 +155,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
   leadership.lead(() => startLeading(parts, { db, logger, pausing: stopping.signal }));
   const watching = funds.start();
   const folding = startFolding(db, logger);
-  const counting = parts.records.refusals.start();
+  const counting = parts.records.noted.start();
   const ending = parts.records.unrecordedEnds.start();
   return {
     pause: () => stopping.abort(),

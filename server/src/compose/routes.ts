@@ -24,6 +24,7 @@ import {
 import { ownerOf } from '../access/owner.js';
 import {
   createCreators,
+  createIcons,
   createListingAddresses,
   createPublicVersions,
   createReadmes,
@@ -97,6 +98,8 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     addresses: createListingAddresses(db),
     reviews,
     readmes: createReadmes(db),
+    icons: createIcons(db),
+    noteView: routed.records.noted.noteView,
     versionsOf,
     baseUrl,
     network: config.network,

@@ -23,6 +23,7 @@ import type { ServedPackages } from '../http/routes/packages.js';
 import { AuthorizationError, type Authorization } from '../identity/index.js';
 import type {
   createReviews,
+  Icons,
   ListingAddresses,
   ListingService,
   PublishedListing,
@@ -42,6 +43,7 @@ import { pageScript } from './pages/page-script.js';
 import { balanceRoute } from './balance-route.js';
 import { addCreatorPages } from './creator-routes.js';
 import { addRenterPages } from './renter-routes.js';
+import { iconRoute } from './icon-route.js';
 import { previewPictureRoute } from './preview-picture.js';
 import { sitemapRoutes } from './sitemap-routes.js';
 import { sendPage, sendScriptedPage } from './send-page.js';
@@ -60,6 +62,9 @@ export interface DashboardDeps {
   addresses: ListingAddresses;
   reviews: Pick<ReturnType<typeof createReviews>, 'list'>;
   readmes: Readmes;
+  icons: Icons;
+  /** Counts a load of a listing's page for its creator. */
+  noteView: (listingId: string) => void;
   versionsOf: (listingId: string) => Promise<PublicVersion[]>;
   authorization: Pick<Authorization, 'read'>;
   baseUrl: () => string;
@@ -84,6 +89,7 @@ export function dashboardRoutes(app: FastifyInstance, deps: DashboardDeps): void
   addPages(app, deps);
   balanceRoute(app, deps.chain);
   previewPictureRoute(app);
+  iconRoute(app, deps.icons);
   sitemapRoutes(app, { addresses: deps.addresses, origin: () => deps.baseUrl().replace(/\/+$/, '') });
   if (deps.testFunds && deps.network === 'localnet') testFundsRoute(app, deps.testFunds);
 }
@@ -103,6 +109,7 @@ function addPages(
     listings,
     reviews,
     readmes,
+    noteView,
     versionsOf,
     rentalCosts,
     authorization,
@@ -130,6 +137,7 @@ function addPages(
   );
   app.get<{ Params: { listing_id: string } }>(LISTING_PAGE_PATH, { config }, async ({ params }, reply) => {
     const listing = await listings.detail(params.listing_id);
+    noteView(listing.id);
     const newest = await reviews.list(listing.id, { limit: REVIEWS_SHOWN, offset: 0 });
     const versions = await versionsOf(listing.id);
     const costs = await rentalCosts(listing.rental_model).catch(() => undefined);

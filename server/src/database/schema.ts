@@ -159,6 +159,12 @@ export interface Database {
     free_trial: Generated<'anyone' | 'renters' | null>;
     /** Markdown of the creator. */
     readme: Generated<string | null>;
+    /** The picture of the creator, and its digest. */
+    icon: Generated<Buffer | null>;
+    icon_sha256: GeneratedAlways<string | null>;
+    /** The median duration of its runs, and when it was counted. */
+    median_ms: Generated<number | null>;
+    median_at: Generated<Date | null>;
     /** When it failed first, once it has failed for some days; null while it works. */
     failing_since: Generated<Date | null>;
     /** Since when search leaves it out, because it fails. */
@@ -189,7 +195,7 @@ export interface Database {
     run_count: number;
     completed_count: number;
     /** Another count, for the creator. */
-    measure: Generated<'completed' | 'failed' | 'undelivered' | 'refused' | null>;
+    measure: Generated<'completed' | 'failed' | 'undelivered' | 'refused' | 'viewed' | 'rented' | null>;
     /** Why: the class of a failure or refusal. */
     detail: Generated<string>;
     amount: Generated<number>;
@@ -232,7 +238,7 @@ export interface Database {
     listing_id: string;
     grain: 'hour' | 'day';
     started_at: Date;
-    measure: 'completed' | 'failed' | 'undelivered' | 'refused' | 'duration' | 'earned';
+    measure: 'completed' | 'failed' | 'undelivered' | 'refused' | 'viewed' | 'rented' | 'duration' | 'earned';
     /** Why; of a duration the step of its logarithm. */
     detail: string;
     amount: bigint;

@@ -24,6 +24,8 @@ const SUMMARY_COLUMNS = [
   'sample_output',
   'failing_since',
   'free_trial',
+  'icon_sha256',
+  'median_ms',
 ] as const satisfies readonly (keyof ListingRow)[];
 
 /** A listing of a page, with its creator as shown. */
@@ -78,6 +80,8 @@ export function toRows(values: ShownValues): ListingSummaryRow[] {
     sample_output,
     failing_since,
     free_trial,
+    icon_sha256,
+    median_ms,
     ...end
   ] = others;
   const [display_name, listing_count, position] = end;
@@ -99,6 +103,8 @@ export function toRows(values: ShownValues): ListingSummaryRow[] {
       sample_output,
       failing_since,
       free_trial,
+      icon_sha256,
+      median_ms,
       display_name,
       listing_count,
     },

@@ -1,4 +1,5 @@
 import {
+  ICON_PATH,
   REFUSAL_TEXT,
   SEARCH_DESCRIPTION_LIMIT,
   type Category,
@@ -273,6 +274,8 @@ function toSummary(row: ListingSummaryRow): ListingSummary {
     sample_output: row.sample_output,
     ...failingSince(row.failing_since),
     ...(row.free_trial === null ? {} : { free_trial: row.free_trial === 'renters' ? 'renters' : true }),
+    ...(row.median_ms === null ? {} : { median_ms: row.median_ms }),
+    ...(row.icon_sha256 === null ? {} : { icon_path: ICON_PATH.replace(':sha256', row.icon_sha256) }),
   };
 }
 

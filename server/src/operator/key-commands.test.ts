@@ -26,6 +26,7 @@ const NOT_SEALED = {
     'balances.window_bits',
     'charge_signatures.signed_bytes',
     'content_blocks.bytes',
+    'listings.icon',
     'run_log_signatures.signed_bytes',
     'service_keys.public_key',
   ],

@@ -2,7 +2,7 @@ export { createAgentRuns } from './history/agent-runs.js';
 export { createAgentStats, removeOldStats } from './stats/agent-stats.js';
 export { createAgentsStats } from './stats/agents-stats.js';
 export { createRenterSpending, removeOldSpending } from './stats/renter-spending.js';
-export { createRefusals } from './history/refusals.js';
+export { createNotedCounts } from './history/noted-counts.js';
 export { createAgentContacts } from './agents/contacts.js';
 export { createCallerCounts } from './history/caller-counts.js';
 export { createWaitingCallers } from './calls/waiting-callers.js';

@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { PNG } from 'pngjs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { login } from '../support/http.js';
 import {
@@ -138,7 +139,11 @@ describe('a creator with the command line alone', () => {
       await edit('"Kept agent"', '"Songs"');
       await edit('You are paid after we have received it.', 'La la.');
       await writeFile(join(agent, 'README.md'), '# Songs\n');
-      await edit('"system_prompt_file"', '"readme_file": "README.md", "system_prompt_file"');
+      await writeFile(join(agent, 'icon.png'), PNG.sync.write(new PNG({ width: 64, height: 64 })));
+      await edit(
+        '"system_prompt_file"',
+        '"readme_file": "README.md", "icon_file": "icon.png", "system_prompt_file"',
+      );
       expect(await ok('update')).toContain(`Updated ${id}: terms.`);
       expect(await ok('update')).toContain('Nothing has changed');
       const page = await fetch(`${marketplace.dev.base_url}/v1/listings/${id}`, {
@@ -148,6 +153,7 @@ describe('a creator with the command line alone', () => {
         title: 'Songs',
         sample_output: ['La la.'],
         readme: '# Songs',
+        icon_path: expect.stringMatching(/^\/icons\/[0-9a-f]{64}$/) as string,
         version: 2,
       });
       const changed = JSON.parse((await run()).stdout) as { output: string; cost_lamports: number };

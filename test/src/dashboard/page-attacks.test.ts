@@ -64,7 +64,7 @@ function expectSafe({ status, headers, html }: Awaited<ReturnType<typeof visit>>
   // Without the values of attributes, in which escaped text is harmless.
   const tags = html.replaceAll(/"[^"]*"/g, '""');
   expect(tags).not.toMatch(
-    /<script(?! type="" src="" nonce="">)|<svg(?! class="" viewBox="" aria-hidden="">)|<(?:img|iframe|object|embed)\b|<\w[^>]*\son\w+=/i,
+    /<script(?! type="" src="" nonce="">)|<svg(?! class="" viewBox="" aria-hidden="">)|<img(?! class="" src="" alt loading=""\/>)|<(?:iframe|object|embed)\b|<\w[^>]*\son\w+=/i,
   );
   expect(html).not.toMatch(/(?:href|src|action)="(?:javascript:|[^"]*evil\.example)/i);
   expect(html).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);

@@ -35,8 +35,8 @@ test('a README is on the listing and its page, as safe HTML; it is changed and r
     '<h3>A clerk</h3><p>&lt;script&gt;alert(1)&lt;/script&gt; [here](javascript:alert(1)) ' +
       '<a href="https://a.example/p.png" rel="nofollow noopener ugc">picture</a> ab</p>',
   );
-  // No address of an image but the icon's: the policy is the one of the other pages.
-  expect(policy).toMatch(/^default-src 'none';[^;]*; img-src data:;/);
+  // No image of another service: the policy is the one of the other pages.
+  expect(policy).toMatch(/^default-src 'none';[^;]*; img-src 'self' data:;/);
 
   const change = async (readme: string | null) =>
     jobEnd(owner.client, (await owner.client.updateAgent(id, { listing: { readme } })).job_id);

@@ -53,6 +53,7 @@ const PUBLIC = new Set([
   'GET /dashboard/runs/:run_id',
   'GET /sitemap.xml',
   'GET /previews/:listing_id.png',
+  'GET /icons/:sha256',
   'GET /sitemaps/:part.xml',
   'GET /balances/:wallet',
   'POST /dashboard/test-funds',

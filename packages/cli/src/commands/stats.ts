@@ -25,7 +25,8 @@ export async function statsCommand(
 }
 
 /** The numbers in lines of 80 columns. */
-function linesOf({ since, runs, duration_ms: duration, failures, refusals, health }: Stats): string[] {
+function linesOf(stats: Stats): string[] {
+  const { since, runs, duration_ms: duration, failures, refusals, views, rentals, health } = stats;
   const seconds = (ms: number | null) => (ms === null ? 'no run' : `${(ms / 1000).toFixed(1)} s`);
   const line = (count: number, what: string) => `${String(count).padStart(7)}  ${what}`;
   return [
@@ -38,6 +39,8 @@ function linesOf({ since, runs, duration_ms: duration, failures, refusals, healt
     ...Object.entries(refusals)
       .filter(([, count]) => count > 0)
       .map(([name, count]) => line(count, `refused: ${name}`)),
+    ...(views === undefined ? [] : [line(views, 'views of its page, bots included')]),
+    ...(rentals === undefined ? [] : [line(rentals, 'new rentals')]),
     ...healthLines(health),
   ];
 }

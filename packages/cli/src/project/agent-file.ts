@@ -16,31 +16,35 @@ export interface AgentProject {
 }
 
 /**
- * Reads `agent.json`: the manifest's fields, the terms in `listing`, and the names of the prompt's and
- * the README's file in `system_prompt_file` and `readme_file`.
+ * Reads `agent.json`: the manifest's fields, the terms in `listing`, and the names of the files with the prompt, the README
+ * and the icon in `system_prompt_file`, `readme_file` and `icon_file`.
  *
  * @throws CommandError for a folder without a readable `agent.json`
  */
 export function readAgentProject(folder: string): AgentProject {
   const given = parseObject(read(folder, AGENT_FILE), AGENT_FILE);
-  const { system_prompt_file: promptFile, readme_file: readmeFile, $schema: _, ...rest } = given;
+  const { system_prompt_file: promptFile, readme_file: readmeFile, icon_file: iconFile, ...others } = given;
+  const { $schema: _, ...rest } = others;
   let body: Record<string, unknown> = rest;
   const faults: AgentFault[] = [];
-  const textOf = (path: string, file: unknown): string | undefined => {
-    const text = typeof file === 'string' ? textIn(folder, file) : undefined;
+  const bytesOf = (path: string, file: unknown): Buffer | undefined => {
+    const bytes = typeof file === 'string' ? bytesIn(folder, file) : undefined;
     const fault = typeof file === 'string' ? `names ${file}, which cannot be read` : 'names no file';
-    if (text === undefined) faults.push({ path, message: fault });
-    return text?.trim();
+    if (bytes === undefined) faults.push({ path, message: fault });
+    return bytes;
   };
+  const textOf = (path: string, file: unknown) => bytesOf(path, file)?.toString().trim();
   if (promptFile !== undefined) {
     // Without its file, the prompt alone is at fault.
     body = { ...body, system_prompt: textOf('system_prompt_file', promptFile) ?? 'unread' };
   }
-  if (readmeFile !== undefined) {
-    const readme = textOf('readme_file', readmeFile);
-    if (body['listing'] === undefined) {
-      faults.push({ path: 'readme_file', message: 'needs the terms in "listing"' });
-    } else if (readme !== undefined) body = { ...body, listing: { ...Object(body['listing']), readme } };
+  const addTerm = (path: string, term: Record<string, string | undefined>) => {
+    if (body['listing'] === undefined) faults.push({ path, message: 'needs the terms in "listing"' });
+    else body = { ...body, listing: { ...Object(body['listing']), ...term } };
+  };
+  if (readmeFile !== undefined) addTerm('readme_file', { readme: textOf('readme_file', readmeFile) });
+  if (iconFile !== undefined) {
+    addTerm('icon_file', { icon: bytesOf('icon_file', iconFile)?.toString('base64') });
   }
   const { body: whole, isFilled } = completeConnected(body);
   return {
@@ -53,16 +57,16 @@ export function readAgentProject(folder: string): AgentProject {
 }
 
 function read(folder: string, file: string): string {
-  const text = textIn(folder, file);
-  if (text !== undefined) return text;
+  const bytes = bytesIn(folder, file);
+  if (bytes !== undefined) return bytes.toString();
   throw new CommandError(
     `There is no ${file} in this folder. Make an agent with "agent-rental init", or change to its folder.`,
   );
 }
 
-function textIn(folder: string, file: string): string | undefined {
+function bytesIn(folder: string, file: string): Buffer | undefined {
   try {
-    return readFileSync(join(folder, file), 'utf8');
+    return readFileSync(join(folder, file));
   } catch {
     return undefined;
   }

@@ -23,7 +23,7 @@ export function digestOf({ body }: AgentProject): string {
 
 /**
  * The folder's `listing` without the price, in the form of an update; empty without a `listing`. Without a rate the
- * marketplace's default applies, and without a README the listing has none.
+ * marketplace's default applies, and without a README or an icon the listing has none.
  */
 export function saidOfListing({ body }: AgentProject): Record<string, unknown> {
   if (body['listing'] === undefined) return {};
@@ -33,7 +33,7 @@ export function saidOfListing({ body }: AgentProject): Record<string, unknown> {
     min_deposit_lamports: ___,
     ...said
   } = Object(body['listing']) as Record<string, unknown>;
-  return { runs_per_minute: null, readme: null, ...said };
+  return { runs_per_minute: null, readme: null, icon: null, ...said };
 }
 
 /** Digest of {@link saidOfListing}. It differs if the listing differs from the last sent one. */

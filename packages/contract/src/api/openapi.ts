@@ -30,6 +30,7 @@ import {
   RUNS_PAGE_PATH,
   serviceEndpoints,
   BALANCE_PATH,
+  ICON_PATH,
   PREVIEW_PICTURE_PATH,
   SITEMAP_PART_PATH,
   SITEMAP_PATH,
@@ -283,7 +284,12 @@ const WALLET_OF_PAGE = {
 
 /** The pages for people, by path. Their errors are pages, too, for a client that accepts HTML. */
 function describePages(errorSchema: Schema): Record<string, Schema> {
-  const page = (operationId: string, summary: string, parameters: Schema[], type = 'text/html'): Schema => ({
+  const page = (
+    operationId: string,
+    summary: string,
+    parameters: Schema[],
+    ...[type = 'text/html', ...types]: string[]
+  ): Schema => ({
     get: {
       operationId,
       summary: `A page for people: ${summary}`,
@@ -291,7 +297,11 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
       parameters,
       responses: {
         ...describeErrors([400, 403, 404, 429, ...SERVICE_ERRORS], errorSchema),
-        200: { description: 'Success', headers: HEADERS, content: { [type]: { schema: TEXT } } },
+        200: {
+          description: 'Success',
+          headers: HEADERS,
+          content: Object.fromEntries([type, ...types].map((each) => [each, { schema: TEXT }])),
+        },
       },
     },
   });
@@ -324,6 +334,13 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
       'the picture of a listing beside links to it',
       [LISTING_OF_PAGE],
       'image/png',
+    ),
+    [pathOf(ICON_PATH)]: page(
+      'getIcon',
+      'the picture of a listing that its creator gave',
+      [{ name: 'sha256', in: 'path', required: true, schema: TEXT, example: 'ab'.repeat(32) }],
+      'image/png',
+      'image/webp',
     ),
     [pathOf(BALANCE_PATH)]: page(
       'getWalletBalance',

@@ -19,6 +19,7 @@ const summary = {
   rating: 4.5,
   review_count: 2,
   last_updated: '2026-01-05T10:00:00.000Z',
+  median_ms: 2_310,
   sample_output: ['Two invoices are due.'],
 };
 const review = {
@@ -379,6 +380,8 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
         { class: 'endpoint_unreachable', count: 3 },
       ],
       refusals: { no_slot: 0, rate_limit: 7, insufficient_balance: 2 },
+      views: 420,
+      rentals: 12,
       health: {
         is_checked: true,
         checked_at: '2026-01-11T02:41:07.000Z',

@@ -310,6 +310,9 @@ export const SITEMAP_PART_PATH = '/sitemaps/:part.xml';
 /** The picture of a listing beside links to it, as PNG. */
 export const PREVIEW_PICTURE_PATH = '/previews/:listing_id.png';
 
+/** The picture of a listing that its creator gave, by its SHA-256 in hexadecimal. */
+export const ICON_PATH = '/icons/:sha256';
+
 /** The page of a listing. */
 export const LISTING_PAGE_PATH = '/dashboard/listings/:listing_id';
 

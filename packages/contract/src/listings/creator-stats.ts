@@ -81,6 +81,13 @@ export const agentStats = z
       rate_limit: z.int().min(0),
       insufficient_balance: z.int().min(0),
     }),
+    /**
+     * Loads of the listing's page, by people and by bots, counted without a cookie. The count is as late as refusals are.
+     * Absent from servers that do not count them.
+     */
+    views: z.int().min(0).optional(),
+    /** New rentals by the index of the chain. Renewals and top-ups are not counted. Absent as `views`. */
+    rentals: z.int().min(0).optional(),
     health: agentHealth,
     /**
      * The same statistics for each hour of `24h`, or each day of `7d` and `30d`, in order. Periods without runs are included.

@@ -50,6 +50,13 @@ export const listingSummary = z
      * another creator.
      */
     free_trial: freeTrial.optional(),
+    /**
+     * Median duration of the runs with a result in the last 30 days, to within 5%. It is at most an hour old while the agent
+     * runs. Absent before the first completed run.
+     */
+    median_ms: z.int().min(0).optional(),
+    /** Path of the creator's picture at this service. Absent: clients make a picture from the id. */
+    icon_path: z.string().optional(),
   })
   .meta({ id: 'ListingSummary' });
 export type ListingSummary = z.infer<typeof listingSummary>;

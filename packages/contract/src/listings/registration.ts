@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { README_MAX_BYTES } from '../limits.js';
+import { ICON_MAX_BYTES, iconProblem } from './icon.js';
 import {
   freeTrial,
   jsonObject,
@@ -24,6 +25,25 @@ const readme = z
 /** Longest notes of a version. */
 export const VERSION_NOTES_CHARACTERS = 500;
 
+/** The bytes of a text in base64; undefined for another text. */
+function base64Bytes(text: string): Uint8Array | undefined {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The icon of a listing: a square PNG or WebP, in base64. */
+const icon = z
+  .string()
+  .max(Math.ceil(ICON_MAX_BYTES / 3) * 4, { abort: true, error: `has more than ${ICON_MAX_BYTES} bytes` })
+  .superRefine((text, { addIssue }) => {
+    const bytes = base64Bytes(text);
+    const message = bytes === undefined ? 'is not base64' : iconProblem(bytes);
+    if (message !== undefined) addIssue({ code: 'custom', message });
+  });
+
 /** Terms of the listing, which the creator gives beside the manifest. */
 export const listingTerms = z
   .strictObject({
@@ -41,19 +61,22 @@ export const listingTerms = z
     free_trial: freeTrial.optional(),
     /** Markdown for the listing's page, at most 20 KB. It is no part of a version and is not on-chain. */
     readme: readme.optional(),
+    /** A square PNG or WebP of at most 64 KiB, in base64. It is no part of a version and is not on-chain. */
+    icon: icon.optional(),
   })
   .meta({ id: 'ListingTerms' });
 export type ListingTerms = z.infer<typeof listingTerms>;
 
 /**
  * Changes of a listing's terms. Absent terms stay. A null `runs_per_minute` restores the service's default, and
- * a null `readme` removes it.
+ * a null `readme` or `icon` removes it.
  */
 export const listingChanges = listingTerms
   .partial()
   .extend({
     runs_per_minute: listingTerms.shape.runs_per_minute.nullable(),
     readme: listingTerms.shape.readme.nullable(),
+    icon: listingTerms.shape.icon.nullable(),
   })
   .meta({ id: 'ListingChanges' });
 export type ListingChanges = z.infer<typeof listingChanges>;

@@ -53,7 +53,7 @@ export function composeExecution(
   }: RoutedParts,
   spending: Spending,
 ): ExecutionServices {
-  const { runs, changes, callerCounts, live, slots, refusals, unrecordedEnds } = records;
+  const { runs, changes, callerCounts, live, slots, noted, unrecordedEnds } = records;
   const { settlement, receiptSigner } = part;
   const deps = {
     readPublishedInput,
@@ -77,7 +77,7 @@ export function composeExecution(
     unrecordedEnds,
     contacts: createAgentContacts(db, logger),
     changes,
-    refusals,
+    noted,
     trials: createTrials({ db, history: createWalletHistory(chain), holdSeconds: config.trialHoldSeconds }),
     slots,
     declarative: sandboxes.declarative,

@@ -3,7 +3,7 @@ import {
   createCallerCounts,
   createLiveRuns,
   createUnrecordedEnds,
-  createRefusals,
+  createNotedCounts,
   createRunChanges,
   createRunRepository,
   createSlotRepository,
@@ -41,7 +41,7 @@ export async function composeRunRecords(
   });
   if (alone) await slots.freeAll();
   await runs.markInterrupted(alone ? 0 : INTERRUPTED_CHECK_MS);
-  const refusals = createRefusals(db, logger);
+  const noted = createNotedCounts(db, logger);
   const unrecordedEnds = createUnrecordedEnds({ runs, slots, changes, logger });
-  return { runs, notifications, changes, live, callerCounts, slots, refusals, unrecordedEnds };
+  return { runs, notifications, changes, live, callerCounts, slots, noted, unrecordedEnds };
 }

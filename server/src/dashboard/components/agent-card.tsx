@@ -12,7 +12,7 @@ export function AgentCard({ listing }: { listing: ListingSummary }) {
   const { id, title, description, rental_model: model, price_sol: price, creator } = listing;
   return (
     <li class="card agent-card">
-      <AgentIcon id={id} />
+      <AgentIcon id={id} path={listing.icon_path} />
       <div>
         <h3>
           <a href={`/dashboard/listings/${id}`}>
@@ -37,6 +37,7 @@ export function AgentCard({ listing }: { listing: ListingSummary }) {
         <p class="sums">
           <span>{runsOf(listing)}</span>
           <span>{successOf(listing)}</span>
+          {listing.median_ms === undefined ? null : <span>usually {lengthOf(listing.median_ms)}</span>}
         </p>
       </div>
     </li>
@@ -67,6 +68,12 @@ export function Badges({ listing }: { listing: ListingSummary }) {
 /** The number of an agent's runs. */
 export const runsOf = ({ run_count: runs }: Pick<ListingSummary, 'run_count'>): string =>
   runs === 0 ? 'No runs yet' : runs === 1 ? '1 run' : `${runs.toLocaleString('en')} runs`;
+
+/** A duration, to two digits. */
+export function lengthOf(ms: number): string {
+  if (ms >= 100_000) return `${Math.round(ms / 60_000)} min`;
+  return ms >= 9_950 ? `${Math.round(ms / 1_000)} s` : `${(ms / 1_000).toFixed(ms < 100 ? 2 : 1)} s`;
+}
 
 /** The share of an agent's runs that succeeded; empty without a run. */
 const successOf = ({

@@ -1,7 +1,8 @@
 import { iconColours, iconShape } from './icon-shape.js';
 
-/** A picture of an agent, made from its id. */
-export function AgentIcon({ id }: { id: string }) {
+/** The picture of an agent: its creator's, else one that is made from its id. */
+export function AgentIcon({ id, path }: { id: string; path?: string | undefined }) {
+  if (path !== undefined) return <img class="agent-icon" src={path} alt="" loading="lazy" />;
   const { hue, squares } = iconShape(id);
   const colours = iconColours(hue);
   return (

@@ -53,6 +53,9 @@ create table unfinalized_accounts (
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
 create index unfinalized_accounts_slot on unfinalized_accounts (slot);
 
+create trigger count_rentals
+  after insert or delete on credentials
+  for each row execute function count_rentals();
 create constraint trigger keep_creator_earnings
   after insert or delete or update of earnings_lamports, total_earned_lamports, listing_address on escrows
   deferrable initially deferred

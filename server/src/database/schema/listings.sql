@@ -43,12 +43,17 @@ create table listings (
   hidden_since timestamptz,
   free_trial text check (free_trial in ('anyone', 'renters')),
   readme text,
+  icon bytea,
+  icon_sha256 text generated always as (encode(sha256(icon), 'hex')) stored,
+  median_ms integer,
+  median_at timestamptz,
   check (status = 'draft'
     or rental_model is not null and price_lamports is not null and min_deposit_lamports is not null
     and published_at is not null)
 ) with (fillfactor=80);
 create index listings_creator_list on listings (creator, published_at, id) where status <> 'draft';
 create index listings_drafts on listings (updated_at) where status = 'draft';
+create index listings_icon on listings (icon_sha256) where icon_sha256 is not null;
 create index listings_of_creator on listings (creator, created_at, id);
 create index listings_review_pending on listings (created_at) where review_state = 'pending';
 

@@ -25,6 +25,7 @@ export type ListingColumns = Partial<
     | 'health_checks'
     | 'free_trial'
     | 'readme'
+    | 'icon'
   >
 >;
 
@@ -80,6 +81,9 @@ export function listingColumns(changes: ListingChanges, present?: DraftRow): Lis
     ...(changes.health_checks === undefined ? {} : { health_checks: changes.health_checks }),
     ...(changes.free_trial === undefined ? {} : { free_trial: storedTrial(changes.free_trial) }),
     ...(changes.readme === undefined ? {} : { readme: changes.readme?.trim() || null }),
+    ...(changes.icon === undefined
+      ? {}
+      : { icon: changes.icon === null ? null : Buffer.from(changes.icon, 'base64') }),
     ...(terms ? termColumns(terms) : {}),
   };
 }

@@ -41,7 +41,7 @@ import {
 } from '../../testing/index.js';
 import type { AgentContact } from '../agents/contact.js';
 import { createAgentContacts } from '../agents/contacts.js';
-import { createRefusals } from '../history/refusals.js';
+import { createNotedCounts } from '../history/noted-counts.js';
 import { createTrials } from '../trials/trials.js';
 import { AgentUnreachableError, type AgentOutcome } from '../agents/outcome.js';
 import { createCallerCounts } from '../history/caller-counts.js';
@@ -270,11 +270,11 @@ export async function paidRunWorld(
       freeTrial: setup.trial === undefined ? null : 'anyone',
     },
   );
-  const refusals = createRefusals(db, logger);
+  const noted = createNotedCounts(db, logger);
   const { trial } = setup;
   const history = { lowestLamports: async () => BigInt(trial?.holdsLamports ?? 0) };
   const deps = {
-    refusals,
+    noted,
     trials: createTrials({ db, history, holdSeconds: 0 }),
     rateLimits: memoryRateLimits(),
     executionsPerMinute: 1_000,
@@ -364,7 +364,7 @@ export async function paidRunWorld(
     allowed,
     runs,
     changes,
-    refusals,
+    noted,
     execute: (over: Partial<TaskRequest> = {}) => runTask(deps, { ...request, ...over }),
     /** As a caller without a key, whose text leaves as it is made. */
     stream: (sink: OutputSink) => runTask(deps, { ...request, idempotencyKey: undefined, sink }),

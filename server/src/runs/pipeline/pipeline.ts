@@ -25,7 +25,7 @@ export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<
     });
   } catch (error) {
     const why = refusalOf(error, rate);
-    if (why) deps.refusals.note(request.body.agent_id, why);
+    if (why) deps.noted.noteRefusal(request.body.agent_id, why);
     throw error;
   }
 }

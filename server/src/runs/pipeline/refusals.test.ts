@@ -11,7 +11,7 @@ async function refusing(setup: PaidRunWorld = {}) {
   return {
     ...made,
     async refused() {
-      await made.refusals.flush();
+      await made.noted.flush();
       return (await createAgentStats(db).read(made.row.creator, made.row.id, '24h')).refusals;
     },
   };

@@ -10,7 +10,7 @@ import type { AgentContacts } from '../agents/contacts.js';
 import type { DeclarativeAgents } from '../agents/declarative-agent.js';
 import type { OutputSink } from '../delivery/output-gate.js';
 import type { UnrecordedEnds } from '../history/unrecorded-ends.js';
-import type { Refusals } from '../history/refusals.js';
+import type { NotedCounts } from '../history/noted-counts.js';
 import type { RunRepository } from '../history/repository.js';
 import type { LiveRuns } from '../live/live-runs.js';
 import type { RunChanges } from '../live/run-changes.js';
@@ -55,7 +55,7 @@ export interface RunTaskDeps
   startGate: StartGate;
   contacts: AgentContacts;
   changes: RunChanges;
-  refusals: Pick<Refusals, 'note'>;
+  noted: Pick<NotedCounts, 'noteRefusal'>;
   trials: Trials;
   unrecordedEnds: Pick<UnrecordedEnds, 'note'>;
   // Each step names the part of these that it uses.

@@ -6,7 +6,7 @@ import { ApiError } from '../../errors/api-error.js';
 import { deriveKeys } from '../../platform/keys.js';
 import { insertListing, insertRun, newWallet, openTestDatabase, rowsRead } from '../../testing/index.js';
 import { createAgentStats, removeOldStats } from './agent-stats.js';
-import { createRefusals } from '../history/refusals.js';
+import { createNotedCounts } from '../history/noted-counts.js';
 import { createRunRepository, type FinishedRun } from '../history/repository.js';
 
 const database = await openTestDatabase();
@@ -147,14 +147,68 @@ describe('the numbers of runs that a creator sees', () => {
     expect(await rowsOf()).toBeLessThanOrEqual(31 * 30);
   });
 
+  it('has views from memory, and rentals at their time, less those that a fork took back [REG-155]', async () => {
+    const { row } = await listed();
+    const noted = createNotedCounts(database.db, pino({ level: 'silent' }));
+    for (let view = 0; view < 3; view += 1) noted.noteView(row.id);
+    noted.noteRefusal(row.id, 'no_slot');
+    await noted.flush();
+    const rent = async (age: string) => {
+      const address = newWallet();
+      await sql`insert into credentials (address, buyer, listing_address, rental_model, valid, purchased_at, slot)
+        values (${address}, ${newWallet()}, ${row.address}, 'one_time', true, now() - ${age}::interval, 1)`.execute(
+        database.db,
+      );
+      return address;
+    };
+    await rent('1 minute');
+    await rent('3 days');
+    const dropped = await rent('2 minutes');
+    // Seen again, as after a renewal.
+    await sql`update credentials set slot = 2 where listing_address = ${row.address}`.execute(database.db);
+    await database.db.deleteFrom('credentials').where('address', '=', dropped).execute();
+    for (const isFolded of [false, true]) {
+      if (isFolded) await foldCounts(database.db);
+      expect(await read(row)).toMatchObject({ views: 3, rentals: 1, runs: { total: 0 } });
+      expect(await read(row, '7d')).toMatchObject({ views: 3, rentals: 2, refusals: { no_slot: 1 } });
+    }
+  });
+
+  it('gives the median that the listing shows, and counts it anew after an hour [LST-55]', async () => {
+    const { row, end } = await listed();
+    const shown = async () =>
+      (
+        await database.db
+          .selectFrom('listings')
+          .select('median_ms')
+          .where('id', '=', row.id)
+          .executeTakeFirst()
+      )?.median_ms;
+    expect(await shown()).toBeNull();
+    for (const durationMs of [200, 2_000, 20_000]) await end({ durationMs });
+    await foldCounts(database.db);
+    const { duration_ms: given } = await read(row, '30d');
+    expect(await shown()).toBe(given.p50);
+    for (const durationMs of [30_000, 31_000, 32_000, 33_000]) await end({ durationMs });
+    await foldCounts(database.db);
+    expect(await shown()).toBe(given.p50);
+    await sql`update listings set median_at = now() - interval '61 minutes' where id = ${row.id}`.execute(
+      database.db,
+    );
+    await end({ durationMs: 34_000 });
+    await foldCounts(database.db);
+    expect(await shown()).toBe((await read(row, '30d')).duration_ms.p50);
+    expect(await shown()).toBeGreaterThan(25_000);
+  });
+
   it('has refusals by what refused, from memory by one statement, and again when that failed [REG-140]', async () => {
     const { row } = await listed();
     const other = (await listed()).row;
-    const refusals = createRefusals(database.db, pino({ level: 'silent' }));
+    const noted = createNotedCounts(database.db, pino({ level: 'silent' }));
     for (const reason of ['no_slot', 'no_slot', 'insufficient_balance'] as const) {
-      refusals.note(row.id, reason);
+      noted.noteRefusal(row.id, reason);
     }
-    refusals.note(other.id, 'rate_limit');
+    noted.noteRefusal(other.id, 'rate_limit');
     expect((await read(row)).refusals).toEqual({ no_slot: 0, rate_limit: 0, insufficient_balance: 0 });
     const counted = database.db
       .selectFrom('listing_run_deltas')
@@ -162,10 +216,10 @@ describe('the numbers of runs that a creator sees', () => {
       .where('measure', '=', 'refused');
     expect(await counted.execute()).toEqual([]);
     await sql`alter table listing_run_deltas rename to away`.execute(database.db);
-    await refusals.flush();
+    await noted.flush();
     await sql`alter table away rename to listing_run_deltas`.execute(database.db);
     // Stopping appends the rest.
-    await refusals.start().stop();
+    await noted.start().stop();
     const seen = { no_slot: 2, rate_limit: 0, insufficient_balance: 1 };
     expect((await read(row)).refusals).toEqual(seen);
     await foldCounts(database.db);

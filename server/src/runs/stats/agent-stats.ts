@@ -90,6 +90,9 @@ export function createAgentStats(db: Db): AgentStats {
           rate_limit: refusals('rate_limit'),
           insufficient_balance: refusals('insufficient_balance'),
         },
+        views: sum(of('viewed')),
+        // A fork may take back a rental of an earlier window.
+        rentals: Math.max(0, sum(of('rented'))),
         health: await readHealth(db, listingId),
         series: seriesOf(rows, { since, stepMs: GRAIN_MS[grain], length: before + 1 }),
       };

@@ -1,9 +1,9 @@
 import { respondTo } from '../events.js';
-import { findForm, typedFields } from '../fields.js';
+import { findForm, keepPicture, typedFields } from '../fields.js';
 import { showViolations } from '../publishing/violations.js';
-import { find, say, work } from '../wallets.js';
+import { find, findInput, say, work } from '../wallets.js';
 import { sendChanges } from './agent-update.js';
-import { editedAgent, textsOf, type Edited } from './edited-agent.js';
+import { editedAgent, NO_ICON, textsOf, type Edited } from './edited-agent.js';
 import type { ShownAgent } from './shown-agent.js';
 import { showChanges } from './show-changes.js';
 
@@ -14,7 +14,10 @@ export function offerEdit(shown: ShownAgent): void {
   form.hidden = listing === undefined;
   if (listing === undefined) return;
   const today = textsOf(listing);
-  for (const field of form.querySelectorAll<HTMLTextAreaElement>('[data-path]')) {
+  // Of an earlier look: a file cannot be set, so the form is emptied first.
+  form.reset();
+  keepPicture(form);
+  for (const field of form.querySelectorAll<HTMLTextAreaElement>('[data-path]:not([type=file])')) {
     field.value = today.get(field.dataset['path'] ?? '') ?? '';
   }
   const place = find(root, '#edit-changes');
@@ -31,7 +34,9 @@ export function offerEdit(shown: ShownAgent): void {
   respondTo(find(root, '#edit-fields'), 'input', forget);
   respondTo(form, 'submit', () => {
     forget();
-    const edited = editedAgent(today, typedFields(form));
+    const typed = typedFields(form);
+    if (findInput(form, '#no-icon').checked) typed.set('listing.icon', NO_ICON);
+    const edited = editedAgent(today, typed);
     showViolations(form, list, edited.faults);
     if (edited.faults.length > 0) return say(root, 'Something is wrong: see beside the field.');
     if (edited.changes.length === 0) return say(root, 'Nothing is changed.');

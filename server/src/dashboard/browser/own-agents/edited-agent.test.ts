@@ -1,6 +1,6 @@
 import type { Listing } from '@agent-rental/contract';
 import { describe, expect, it } from 'vitest';
-import { editedAgent, textsOf } from './edited-agent.js';
+import { editedAgent, NO_ICON, textsOf } from './edited-agent.js';
 
 const LISTING = {
   title: 'Clerk',
@@ -49,6 +49,15 @@ describe('the form with the values of today', () => {
       { kind: 'removed', text: 'Clerk' },
       { kind: 'added', text: 'Scribe' },
     ]);
+  });
+
+  it('sends a chosen icon or takes it away, and shows its size alone [LST-54]', () => {
+    const icon = btoa('1234');
+    const chosen = edited({ 'listing.icon': icon });
+    expect(chosen.body).toEqual({ listing: { icon } });
+    expect(chosen.changes[0]?.lines.at(-1)).toEqual({ kind: 'added', text: 'a picture of 4 bytes' });
+    expect(edited({ 'listing.icon': NO_ICON }).body).toEqual({ listing: { icon: null } });
+    expect(edited({ 'listing.icon': '' }).body).toEqual({});
   });
 
   it('removes a README that was emptied, and says where JSON is wrong [SVC-30]', () => {

@@ -14,6 +14,9 @@ export interface Edited {
 }
 
 const SCHEMAS = ['input_schema', 'output_schema'];
+const ICON = 'listing.icon';
+/** The text of the field for an icon that is to be removed; no base64. */
+export const NO_ICON = '-';
 const SAMPLES = [0, 1, 2].map((index) => `listing.sample_output.${index}`);
 
 /** Today's values of a listing, as the form shows them. The prompt is in no answer, so it is empty. */
@@ -53,6 +56,7 @@ export function editedAgent(today: Texts, typed: Texts): Edited {
     if (SCHEMAS.includes(path)) body[path] = JSON.parse(text);
     else if (SAMPLES.includes(path)) listing['sample_output'] = samplesIn(after);
     else if (path === 'listing.readme') listing['readme'] = text === '' ? null : text;
+    else if (path === ICON) listing['icon'] = typed.get(path) === NO_ICON ? null : typed.get(path);
     else if (path === 'listing.title') listing['title'] = text;
     else body[path] = text;
   }
@@ -65,6 +69,11 @@ const samplesIn = (texts: Texts) =>
 /** The text for comparison: line feeds alone, as in fields of a page, and schemas without regard to the order of members. */
 function comparable(path: string, text: string): string {
   if (SCHEMAS.includes(path)) return inLines(JSON.parse(text));
+  if (path === ICON && text !== '') {
+    return text === NO_ICON
+      ? 'a picture that is made from the id'
+      : `a picture of ${atob(text).length} bytes`;
+  }
   return text.replaceAll(/\r\n?/g, '\n').trim();
 }
 

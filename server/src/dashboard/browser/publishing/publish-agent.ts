@@ -2,7 +2,7 @@ import { TOOL_SCOPES, type AgentToolName } from '@agent-rental/contract';
 import { logIn } from '../session/log-in.js';
 import { find, findInput, say, work, type Session } from '../wallets.js';
 import { respondTo } from '../events.js';
-import { findForm, typedFields } from '../fields.js';
+import { findForm, keepPicture, typedFields } from '../fields.js';
 import { endOfJob } from './jobs.js';
 import { leastPriceOf, manifestInput } from './manifest-input.js';
 import { tellNet } from './net-price.js';
@@ -39,6 +39,7 @@ export function publishAgent(root: HTMLElement): void {
       if (job !== null) await resume(session, job);
     },
   });
+  keepPicture(form);
   form.addEventListener('change', () => {
     const mode = modeOf(form);
     find(form, '#declarative').hidden = mode !== 'declarative';

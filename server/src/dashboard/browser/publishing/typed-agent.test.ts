@@ -102,9 +102,14 @@ describe('a manifest file', () => {
     expect(faults).toEqual([]);
     expect(body).toEqual({ ...manifest, listing, model_key: 'other-key' });
     const { system_prompt: _, ...without } = manifest;
-    const files = { system_prompt_file: 'prompt.md', readme_file: 'README.md' };
+    const files = { system_prompt_file: 'prompt.md', readme_file: 'README.md', icon_file: 'icon.png' };
     const told = documentOf(JSON.stringify({ ...without, ...files }), '').faults;
-    expect(told.map(({ path }) => path)).toEqual(['system_prompt_file', 'readme_file', 'system_prompt']);
+    expect(told.map(({ path }) => path)).toEqual([
+      'system_prompt_file',
+      'readme_file',
+      'icon_file',
+      'system_prompt',
+    ]);
   });
 });
 

@@ -62,14 +62,16 @@ export function documentOf(text: string, key: string, leastPrice?: number): Draf
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return { body: {}, faults: [{ path: '', message: 'It is not a JSON object, as a manifest is.' }] };
   }
-  const { system_prompt_file: prompt, readme_file: readme, ...fields } = body as Record<string, unknown>;
+  const given = body as Record<string, unknown>;
+  const { system_prompt_file: prompt, readme_file: readme, icon_file: icon, ...fields } = given;
   const faults = [
     { path: 'system_prompt_file', file: prompt, member: 'system_prompt' },
     { path: 'readme_file', file: readme, member: 'listing.readme' },
+    { path: 'icon_file', file: icon, member: 'listing.icon, in base64' },
   ].flatMap(({ path, file, member }) =>
     file === undefined
       ? []
-      : [{ path, message: `is read by the command line alone: put the text into ${member}` }],
+      : [{ path, message: `is read by the command line alone: put its content into ${member}` }],
   );
   return withFaults({ ...fields, ...(key === '' ? {} : { model_key: key }) }, faults, leastPrice);
 }

@@ -1,6 +1,6 @@
 import { MODEL_PROVIDERS, TIMEOUT_SECONDS, TOOL_SCOPES } from '@agent-rental/contract';
 import { TermsFields } from './terms-fields.js';
-import { NameFields, SchemaFields, TextFields } from './text-fields.js';
+import { IconField, NameFields, SchemaFields, TextFields } from './text-fields.js';
 import { elementId } from '../../element-ids.js';
 
 const ANY_OBJECT = '{\n  "type": "object",\n  "properties": {}\n}';
@@ -18,6 +18,7 @@ export function AgentForm() {
         </label>
         <NameFields />
         <TextFields />
+        <IconField without="without one it is made from the id" />
       </fieldset>
       <fieldset>
         <legend>How it runs</legend>

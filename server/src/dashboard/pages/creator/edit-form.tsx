@@ -1,6 +1,6 @@
 import { VERSION_NOTES_CHARACTERS } from '@agent-rental/contract';
 import { elementId } from '../../element-ids.js';
-import { NameFields, SchemaFields, TextFields } from './text-fields.js';
+import { IconField, NameFields, SchemaFields, TextFields } from './text-fields.js';
 
 const MOST_SAMPLES = [1, 2, 3];
 
@@ -11,6 +11,10 @@ export function EditForm() {
       <div id={elementId('edit-fields')} class="tall">
         <NameFields />
         <TextFields />
+        <IconField without="without a file it stays" />
+        <label class="check">
+          <input type="checkbox" id={elementId('no-icon')} /> Remove the icon: it is made from the id again
+        </label>
         {MOST_SAMPLES.map((number) => (
           <label key={number}>
             Sample output {number}

@@ -63,6 +63,9 @@ export function ownAgentPage(listingId: string, context: WalletPageContext): str
         </p>
         <dl class="facts" id={elementId('stats-facts')} />
         <div id={elementId('charts')} class="charts" />
+        <p class="soft small">
+          A view is a load of the agent’s page, by a person or a bot. It is counted without a cookie.
+        </p>
       </div>
       <div data-panel="runs">
         <h2>Runs</h2>

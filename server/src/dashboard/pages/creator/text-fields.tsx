@@ -1,4 +1,6 @@
-import { CATEGORIES, README_MAX_BYTES } from '@agent-rental/contract';
+import { CATEGORIES, ICON_MAX_BYTES, README_MAX_BYTES } from '@agent-rental/contract';
+
+const KIB = 1024;
 
 /** The fields of title and category, for a new agent and for a published one. */
 export function NameFields() {
@@ -35,6 +37,16 @@ export function TextFields() {
         <textarea data-path="listing.readme" rows={6} maxLength={README_MAX_BYTES} />
       </label>
     </>
+  );
+}
+
+/** The field of the icon. @param without the effect of no file */
+export function IconField({ without }: { without: string }) {
+  return (
+    <label>
+      Icon, a square PNG or WebP of at most {ICON_MAX_BYTES / KIB} KiB; {without}
+      <input type="file" data-path="listing.icon" accept="image/png,image/webp" />
+    </label>
   );
 }
 

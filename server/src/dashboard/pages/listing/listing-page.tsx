@@ -6,7 +6,7 @@ import {
   type PublicVersion,
   type ReviewPage,
 } from '@agent-rental/contract';
-import { runsOf } from '../../components/agent-card.js';
+import { lengthOf, runsOf } from '../../components/agent-card.js';
 import { AgentIcon } from '../../components/agent-icon.js';
 import { Rating } from '../../components/rating.js';
 import type { RentalCosts } from '../../../transactions/index.js';
@@ -126,7 +126,7 @@ function Head({ listing }: { listing: Listing }) {
   return (
     <>
       <div class="agent-head">
-        <AgentIcon id={id} />
+        <AgentIcon id={id} path={listing.icon_path} />
         <div>
           <h1>
             <bdi>{titleLine(title)}</bdi>
@@ -159,6 +159,12 @@ function Head({ listing }: { listing: Listing }) {
           <li>
             <strong>{Math.round(rate * 100)} %</strong>
             <span>Success rate</span>
+          </li>
+        )}
+        {listing.median_ms === undefined ? null : (
+          <li>
+            <strong>{lengthOf(listing.median_ms)}</strong>
+            <span>Half of the runs take less</span>
           </li>
         )}
       </ul>

@@ -1,6 +1,6 @@
 -- Adds at most `most` differences to the counts of the listings' runs. Adds them to the creators' counts by hour and day, and
--- to the renters' by day. Gives their number. A completed run shows that its listing works. One at a time: `fold_deltas` has the
--- lock.
+-- to the renters' by day. Gives their number. A completed run shows that its listing works, and brings its median duration up to
+-- date once an hour. One at a time: `fold_deltas` has the lock.
 create or replace function fold_run_counts(most integer) returns integer language plpgsql
 set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
 declare
@@ -51,6 +51,8 @@ begin
     into last_seq, folded_count, working from folded;
   update listing_health set failed_days = 0, failing_from = null, problem = null
     where listing_id = any (working) and failed_days > 0;
+  update listings set median_ms = median_duration(id), median_at = now()
+    where id = any (working) and (median_at is null or median_at < now() - interval '1 hour');
   perform end_fold('run counts', bound.reached, last_seq, folded_count < most);
   return folded_count;
 end

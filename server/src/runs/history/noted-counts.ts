@@ -3,10 +3,12 @@ import type { Db } from '../../database/connection.js';
 import type { Logger } from '../../platform/logger.js';
 import { startRounds, type Rounds } from '../../platform/rounds.js';
 
-/** Refused requests, counted for the creators of the listings. */
-export interface Refusals {
-  /** Counts one. Nothing is written yet: a refusal has to cost less than a run. */
-  note(listingId: string, why: RunRefusal): void;
+/** Refused requests and page views, counted for the creators of the listings. */
+export interface NotedCounts {
+  /** Counts a refusal. Nothing is written yet: a refusal has to cost less than a run. */
+  noteRefusal(listingId: string, why: RunRefusal): void;
+  /** Counts a load of the listing's page. */
+  noteView(listingId: string): void;
   /** Appends the counts since the last time. */
   flush(): Promise<void>;
   /** Flushes in rounds, and once more at the end. */
@@ -14,10 +16,10 @@ export interface Refusals {
 }
 
 const ROUND_MS = 10_000;
-/** Listings and reasons that are counted between two rounds; the refusals of others are not. */
+/** Listings and reasons that are counted between two rounds; others are not. */
 const MOST = 10_000;
 
-export function createRefusals(db: Db, logger: Pick<Logger, 'warn'>): Refusals {
+export function createNotedCounts(db: Db, logger: Pick<Logger, 'warn'>): NotedCounts {
   let counts = new Map<string, number>();
 
   const add = (key: string, count: number): void => {
@@ -34,13 +36,13 @@ export function createRefusals(db: Db, logger: Pick<Logger, 'warn'>): Refusals {
         .insertInto('listing_run_deltas')
         .values(
           [...counted].map(([key, amount]) => {
-            const [listingId = '', why = ''] = key.split(' ');
+            const [listingId = '', measure, detail = ''] = key.split(' ');
             return {
               listing_id: listingId,
               run_count: 0,
               completed_count: 0,
-              measure: 'refused' as const,
-              detail: why,
+              measure: measure === 'viewed' ? measure : ('refused' as const),
+              detail,
               amount,
             };
           }),
@@ -48,12 +50,13 @@ export function createRefusals(db: Db, logger: Pick<Logger, 'warn'>): Refusals {
         .execute();
     } catch (err) {
       for (const [key, count] of counted) add(key, count);
-      logger.warn({ err }, 'refusals could not be counted; it is tried again');
+      logger.warn({ err }, 'refusals and views could not be counted; it is tried again');
     }
   }
 
   return {
-    note: (listingId, why) => add(`${listingId} ${why}`, 1),
+    noteRefusal: (listingId, why) => add(`${listingId} refused ${why}`, 1),
+    noteView: (listingId) => add(`${listingId} viewed`, 1),
     flush,
     start() {
       const rounds = startRounds(flush, ROUND_MS, { startsAtOnce: false });

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { publish } from '@agent-rental/sdk/solana';
+import { PNG } from 'pngjs';
+import { beforeAll, expect, inject, test } from 'vitest';
+import { jobEnd, textAgent } from '../support/agents/agents.js';
+import { attach, type Marketplace } from '../support/marketplace.js';
+import { newParticipant, type Participant } from '../support/participant.js';
+
+const pictureOf = (width: number, height = width) => PNG.sync.write(new PNG({ width, height }));
+const SVG = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
+const ICON = pictureOf(64);
+
+let marketplace: Marketplace;
+let owner: Participant;
+beforeAll(async () => {
+  marketplace = await attach(inject('stateDir'));
+  owner = await newParticipant(marketplace);
+});
+
+const register = async (icon: Buffer) => {
+  const manifest = textAgent('https://agent.invalid/v1');
+  const listing = { ...manifest.listing, icon: icon.toString('base64') };
+  return jobEnd(owner.client, (await owner.client.registerAgent({ ...manifest, listing })).job_id);
+};
+const get = (path: string) => fetch(marketplace.dev.base_url + path);
+const iconsOf = (html: string) => html.match(/<img[^>]*>/g) ?? [];
+
+test('an icon is on the cards and the page of a listing, is served by its hash, changed and removed [LST-54]', async () => {
+  const id = (await register(ICON)).result?.listing_id ?? '';
+  const path = `/icons/${createHash('sha256').update(ICON).digest('hex')}`;
+  // A draft is its creator's alone.
+  expect((await get(path)).status).toBe(404);
+  await publish(owner.client, owner.signer, id, { unverified: true });
+  const first = await owner.client.getListing(id);
+  expect(first.icon_path).toBe(path);
+
+  const served = await get(path);
+  expect(Object.fromEntries(served.headers)).toMatchObject({
+    'content-type': 'image/png',
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'public, max-age=31536000, immutable',
+    'content-security-policy': "default-src 'none'; sandbox",
+  });
+  expect(Buffer.from(await served.arrayBuffer())).toEqual(ICON);
+  for (const wrong of ['/icons/x', `/icons/${'0'.repeat(64)}`, `${path}.svg`, path.toUpperCase()]) {
+    expect((await get(wrong)).status).toBe(404);
+  }
+  const shown = `<img class="agent-icon" src="${path}" alt loading="lazy"/>`;
+  for (const page of [`/dashboard/listings/${id}`, `/creators/${owner.signer.address}`]) {
+    expect(iconsOf(await (await get(page)).text())).toEqual([shown]);
+  }
+
+  const change = async (icon: string | null) =>
+    jobEnd(owner.client, (await owner.client.updateAgent(id, { listing: { icon } })).job_id);
+  const other = pictureOf(32);
+  expect(await change(other.toString('base64'))).toMatchObject({ status: 'completed' });
+  expect(await owner.client.getListing(id)).toMatchObject({
+    version: first.version,
+    metadata_uri: first.metadata_uri,
+    icon_path: `/icons/${createHash('sha256').update(other).digest('hex')}`,
+  });
+  expect((await get(path)).status).toBe(404);
+  await change(null);
+  expect(await owner.client.getListing(id)).not.toHaveProperty('icon_path');
+  expect(iconsOf(await (await get(`/dashboard/listings/${id}`)).text())).toEqual([]);
+});
+
+test.each([
+  ['an SVG', SVG, 'is no PNG and no WebP'],
+  ['a picture that is not square', pictureOf(64, 32), 'has 64 x 32 pixels; an icon is square'],
+  ['too many bytes', Buffer.alloc(65_537), 'has 65537 bytes; the most is 65536'],
+])('an icon is refused that is %s [LST-54]', async (_, icon, message) => {
+  expect(await register(icon)).toMatchObject({
+    status: 'failed',
+    error: { details: [{ path: 'listing.icon', message }] },
+  });
+});
