@@ -178,6 +178,10 @@ export interface RentalClient {
   getOperatorOverview(options?: CallOptions): Promise<Answer<'getOperatorOverview'>>;
   /** For the operator's wallets: registrations that wait for a first review. */
   listOperatorReviews(options?: CallOptions): Promise<Answer<'listOperatorReviews'>>;
+  /** For the operator's wallets: listings with open reports. */
+  listOperatorReports(options?: CallOptions): Promise<Answer<'listOperatorReports'>>;
+  /** For the operator's wallets: the newest decisions on record. */
+  listOperatorActions(options?: CallOptions): Promise<Answer<'listOperatorActions'>>;
   /** Sends a decision of the operator. `decideAsOperator` of `/solana` signs it, too. */
   decideAsOperator(
     decision: OperatorDecision,
@@ -400,6 +404,8 @@ export function createClient(options: ClientOptions): RentalClient {
     getEarnings: (query = {}, given = {}) => call(operations.getEarnings, { query: plain(query), ...given }),
     getOperatorOverview: (given = {}) => call(operations.getOperatorOverview, given),
     listOperatorReviews: (given = {}) => call(operations.listOperatorReviews, given),
+    listOperatorReports: (given = {}) => call(operations.listOperatorReports, given),
+    listOperatorActions: (given = {}) => call(operations.listOperatorActions, given),
     decideAsOperator: (body, given = {}) => call(operations.decideAsOperator, { body, ...confirmed(given) }),
     listAgents: (query = {}, given = {}) => call(operations.listAgents, { query: plain(query), ...given }),
     listAgentRuns: (listing_id, query = {}, given = {}) =>

@@ -49,6 +49,8 @@ const READS: Record<ReadId, (known: Known) => readonly string[]> = {
   verifyCredential: ({ listingId }) => [listingId],
   getOperatorOverview: () => [''],
   listOperatorReviews: () => [''],
+  listOperatorReports: () => [''],
+  listOperatorActions: () => [''],
   getEarnings: () => ['', '?limit=100&offset=200'],
   listAgentRuns: ({ ownId }) => [ownId],
   getAgentStats: ({ ownId }) => [ownId, `${ownId}?window=7d`, `${ownId}?window=30d`],

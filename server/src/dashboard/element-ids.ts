@@ -134,6 +134,9 @@ export const ELEMENT_IDS = [
   'wallet-facts',
   'webhook-secret',
   'window',
+  'action-list',
+  'no-reports',
+  'report-list',
 ] as const;
 type ElementId = (typeof ELEMENT_IDS)[number];
 

@@ -5,6 +5,7 @@ export {
   OPERATOR_ACTIONS,
   recordAction,
   type ActionRecord,
+  type Decider,
   type OperatorAction,
   type RecordedAction,
 } from './operator-actions.js';

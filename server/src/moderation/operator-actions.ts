@@ -16,17 +16,21 @@ export const OPERATOR_ACTIONS = [
 
 export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
 
+/** Who decides. */
+export interface Decider {
+  /** The address of the key that signed, else the user of the operator's machine. */
+  operator: string;
+  /** The transaction of a decision on-chain, or the wallet's signature of one in the console. */
+  signature?: string | undefined;
+}
+
 /** A decision to record. */
-export interface ActionRecord {
+export interface ActionRecord extends Decider {
   action: OperatorAction;
   /** The listing's id or the wallet that it is about. */
   subject: string;
   /** Creators and renters may read it. */
   reason?: string | undefined;
-  /** Who decided: the address of the key that signed, else the user of the operator's machine. */
-  operator: string;
-  /** The transaction, where the decision is on-chain. */
-  signature?: string | undefined;
   /** Further values of the decision. */
   details?: Record<string, unknown> | undefined;
 }

@@ -10,7 +10,7 @@ import type { z } from 'zod';
 import type { Db, Tx } from '../database/connection.js';
 import { ApiError } from '../errors/api-error.js';
 import { cleanText } from '../platform/clean-text.js';
-import { recordAction } from './operator-actions.js';
+import { recordAction, type Decider } from './operator-actions.js';
 
 /** Who reports. */
 interface Reporter {
@@ -164,7 +164,7 @@ export async function reportedListings(db: Db): Promise<ReportedListing[]> {
 export async function closeReports(
   db: Db,
   listingId: string,
-  { note, operator }: { note: string; operator: string },
+  { note, ...by }: Decider & { note: string },
 ): Promise<number> {
   return db.transaction().execute(async (tx) => {
     const { numUpdatedRows } = await tx
@@ -179,7 +179,7 @@ export async function closeReports(
         action: 'resolve-reports',
         subject: listingId,
         reason: note,
-        operator,
+        ...by,
         details: { reports },
       });
     }

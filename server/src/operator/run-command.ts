@@ -23,12 +23,18 @@ export async function runCommand(
     }
     case 'approve': {
       const { listingId, version } = command;
-      requireDecided(await reviews.decide(listingId, { approved: true, version }, systemUser()), listingId);
+      requireDecided(
+        await reviews.decide(listingId, { approved: true, version }, { operator: systemUser() }),
+        listingId,
+      );
       return `${listingId} is approved: its creator can publish it. A change before that waits for another approval.`;
     }
     case 'reject': {
       const { listingId, reason } = command;
-      requireDecided(await reviews.decide(listingId, { approved: false, reason }, systemUser()), listingId);
+      requireDecided(
+        await reviews.decide(listingId, { approved: false, reason }, { operator: systemUser() }),
+        listingId,
+      );
       return `${listingId} is rejected; its creator is told: ${reason}`;
     }
     case 'limits': {

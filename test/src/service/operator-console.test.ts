@@ -44,9 +44,19 @@ afterAll(async () => {
 });
 
 /** Registers an agent that waits for a review. */
-async function register(): Promise<{ id: string; jobId: string }> {
-  const { job_id: jobId } = await creator.client.registerAgent(textAgent(model.baseUrl));
-  return { jobId, id: (await jobEnd(creator.client, jobId)).result?.listing_id ?? '' };
+async function register({ client } = creator): Promise<{ id: string; jobId: string }> {
+  const { job_id: jobId } = await client.registerAgent(textAgent(model.baseUrl));
+  return { jobId, id: (await jobEnd(client, jobId)).result?.listing_id ?? '' };
+}
+
+/** Publishes an agent, which the operator approves. @returns its id */
+async function publish(seller: Participant): Promise<string> {
+  const { id } = await register(seller);
+  await decideAsOperator(operator.client, operator.signer, { action: 'approve', listing_id: id, version: 1 });
+  const { transaction } = await seller.client.createTransaction({ action: 'publish', listing_id: id });
+  const signed = await seller.signer.signTransaction(Buffer.from(transaction, 'base64'));
+  await seller.client.submitTransaction(Buffer.from(signed).toString('base64'));
+  return id;
 }
 
 test('a wallet that is not on the list sees nothing of the console', async () => {
@@ -54,6 +64,8 @@ test('a wallet that is not on the list sees nothing of the console', async () =>
   const nothing = { status: 404, code: 'not_found' };
   await expect(client.getOperatorOverview()).rejects.toMatchObject(nothing);
   await expect(client.listOperatorReviews()).rejects.toMatchObject(nothing);
+  await expect(client.listOperatorReports()).rejects.toMatchObject(nothing);
+  await expect(client.listOperatorActions()).rejects.toMatchObject(nothing);
   const decision = { action: 'reject', listing_id: (await register()).id, reason: 'No.' } as const;
   await expect(decideAsOperator(client, signer, decision)).rejects.toMatchObject(nothing);
 });
@@ -101,7 +113,7 @@ describe.runIf(browserPath !== undefined)('on the page of the console', () => {
       await logIn(page);
       const reject = page.getByRole('button', { name: `Reject ${id}` });
       await reject.click();
-      await says(page, 'The creator has to know the reason.');
+      await says(page, 'Give the reason');
       await page.getByLabel(`Reason to reject ${id}`).fill('It names no output.');
       await reject.click();
       await says(page, `${id}: the decision is stored.`);
@@ -114,6 +126,38 @@ describe.runIf(browserPath !== undefined)('on the page of the console', () => {
       await says(page, `${other.id}: the decision is stored.`);
     });
     expect((await creator.client.getJob(other.jobId)).review?.state).toBe('approved');
+  });
+
+  test('an operator closes reports and bans a creator, and the record names the wallet and its signature', async () => {
+    const seller = await newParticipant(marketplace);
+    const id = await publish(seller);
+    await creator.client.createReport(id, { reason: 'fraud', text: 'It asks for my <b>seed phrase</b>.' });
+    await withWallet(browser, { marketplace, owner: operator, path }, async (page) => {
+      await logIn(page);
+      await page.getByText('It asks for my <b>seed phrase</b>.').waitFor();
+      const reason = () => page.getByLabel(`Reason of the decision about ${id}`).fill('It steals.');
+      await reason();
+      await page.getByRole('button', { name: `Ban creator ${seller.signer.address}` }).click();
+      await says(page, `${seller.signer.address}: the decision is stored.`);
+      await reason();
+      await page.getByRole('button', { name: `Close reports of ${id}` }).click();
+      await says(page, `${id}: the decision is stored.`);
+      await page.getByText('No listing has an open report.').waitFor();
+      await page.getByRole('row', { name: /ban .*It steals\./ }).waitFor();
+    });
+    const banned = await seller.client
+      .registerAgent(textAgent(model.baseUrl))
+      .catch((error: unknown) => error);
+    expect(String(banned)).toContain('It steals.');
+    const { actions } = await operator.client.listOperatorActions();
+    expect(actions.slice(0, 2)).toMatchObject([
+      { action: 'resolve-reports', subject: id, operator: operator.signer.address },
+      {
+        action: 'ban',
+        subject: seller.signer.address,
+        signature: expect.stringMatching(/^\w{80,90}$/) as string,
+      },
+    ]);
   });
 
   test.each(Object.keys(LOOKS) as (keyof typeof LOOKS)[])(

@@ -464,6 +464,40 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       total: 1,
     },
   },
+  listOperatorReports: {
+    response: {
+      listings: [
+        {
+          listing_id: listingId,
+          title: 'Invoice reader',
+          creator: wallet,
+          status: 'active',
+          open: 1,
+          reasons: { broken: 1 },
+          closed: 0,
+          oldest_at: '2026-01-05T10:00:00.000Z',
+          reports: [
+            { wallet, reason: 'broken', text: 'It answers nothing.', created_at: '2026-01-05T10:00:00.000Z' },
+          ],
+        },
+      ],
+    },
+  },
+  listOperatorActions: {
+    response: {
+      actions: [
+        {
+          id: 12,
+          action: 'reject',
+          subject: listingId,
+          reason: 'The description names no output.',
+          operator: wallet,
+          signature,
+          created_at: '2026-01-05T10:00:00.000Z',
+        },
+      ],
+    },
+  },
   decideAsOperator: {
     body: { action: 'reject', listing_id: listingId, reason: 'The description names no output.' },
     response: { decided: true },

@@ -51,7 +51,14 @@ import {
   updateCreatorBody,
 } from '../listings/listing.js';
 import { givenListingId, walletAddress } from '../primitives.js';
-import { operatorDecided, operatorDecision, operatorOverview, operatorReviews } from '../operator/console.js';
+import {
+  operatorActions,
+  operatorDecided,
+  operatorDecision,
+  operatorOverview,
+  operatorReports,
+  operatorReviews,
+} from '../operator/console.js';
 import { createReportBody, report } from '../listings/report.js';
 import { receiptQuery, signedReceipt } from '../runs/receipt.js';
 import { spending, spendingQuery } from '../runs/spending.js';
@@ -514,11 +521,31 @@ export const operations = {
     status: 200,
     response: operatorReviews,
   }),
+  listOperatorReports: define({
+    id: 'listOperatorReports',
+    method: 'GET',
+    path: '/v1/operator/reports',
+    summary: 'List listings with open reports',
+    auth: 'bearer',
+    scope: 'login',
+    status: 200,
+    response: operatorReports,
+  }),
+  listOperatorActions: define({
+    id: 'listOperatorActions',
+    method: 'GET',
+    path: '/v1/operator/actions',
+    summary: 'List the newest decisions of operators',
+    auth: 'bearer',
+    scope: 'login',
+    status: 200,
+    response: operatorActions,
+  }),
   decideAsOperator: define({
     id: 'decideAsOperator',
     method: 'POST',
     path: '/v1/operator/decisions',
-    summary: 'Approve or reject a registration, confirmed by a wallet signature',
+    summary: 'Decide about a registration, reports or a creator, confirmed by a wallet signature',
     auth: 'bearer',
     scope: 'login',
     headers: CONFIRMATION_HEADER_NOTES,

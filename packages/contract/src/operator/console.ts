@@ -57,6 +57,51 @@ export const operatorReviews = z
   .object({ reviews: z.array(waitingReview), total: z.int().min(0) })
   .meta({ id: 'OperatorReviews' });
 
+/** A listing with open reports. Texts are strangers'. */
+const operatorReport = z
+  .object({
+    listing_id: givenListingId,
+    title: z.string(),
+    creator: walletAddress,
+    status: z.string(),
+    /** Open reports, also by reason, and closed ones. */
+    open: z.int().min(1),
+    reasons: z.record(z.string(), z.int()),
+    closed: z.int().min(0),
+    oldest_at: timestamp,
+    /** The newest open ones. */
+    reports: z.array(
+      z.object({ wallet: walletAddress, reason: z.string(), text: z.string(), created_at: timestamp }),
+    ),
+  })
+  .meta({ id: 'ReportedListing' });
+export type OperatorReport = z.infer<typeof operatorReport>;
+
+/** Answer of `GET /v1/operator/reports`, the most reported first; at most 100 listings. */
+export const operatorReports = z
+  .object({ listings: z.array(operatorReport) })
+  .meta({ id: 'OperatorReports' });
+
+/** Answer of `GET /v1/operator/actions`: the newest decisions on record, the newest first. */
+export const operatorActions = z
+  .object({
+    actions: z.array(
+      z.object({
+        id: z.int(),
+        action: z.string(),
+        /** A listing, a wallet or a run. */
+        subject: z.string(),
+        reason: z.string().nullable(),
+        operator: z.string(),
+        /** Of a transaction, or of the wallet over the decision; null for a command on the operator's machine. */
+        signature: z.string().nullable(),
+        created_at: timestamp,
+      }),
+    ),
+  })
+  .meta({ id: 'OperatorActions' });
+export type OperatorActions = z.infer<typeof operatorActions>;
+
 /** Body of `POST /v1/operator/decisions`: a decision that the operator's wallet signs. */
 export const operatorDecision = z
   .discriminatedUnion('action', [
@@ -67,6 +112,11 @@ export const operatorDecision = z
       version: z.int().min(1),
     }),
     z.strictObject({ action: z.literal('reject'), listing_id: givenListingId, reason }),
+    /** Closes the open reports of a listing. */
+    z.strictObject({ action: z.literal('resolve_reports'), listing_id: givenListingId, reason }),
+    /** A banned wallet registers and publishes nothing. */
+    z.strictObject({ action: z.literal('ban'), wallet: walletAddress, reason }),
+    z.strictObject({ action: z.literal('unban'), wallet: walletAddress, reason }),
   ])
   .meta({ id: 'OperatorDecision' });
 export type OperatorDecision = z.infer<typeof operatorDecision>;

@@ -12,9 +12,12 @@ import { ApiError } from '../../errors/api-error.js';
 import { addOperation } from '../../http/operation-route.js';
 import type { ChangeConfirmations } from '../../identity/index.js';
 import type { createReadiness } from '../../operations/index.js';
+import { listActions, reportedListings } from '../../moderation/index.js';
 import { createApprovals, type PendingReview } from '../../registration/index.js';
 import { decide } from './decide.js';
 import { readDays } from './overview.js';
+
+const ACTIONS_SHOWN = 100;
 
 /** The dependencies of the operator's console. */
 export interface ConsoleDeps {
@@ -48,14 +51,40 @@ export function consoleRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     const waiting = await approvals.pending();
     return { reviews: waiting.map(toReview), total: waiting.length };
   });
+  addOperation(app, operations.listOperatorReports, async ({ principal }) => {
+    requireOperator(principal);
+    const listings = await reportedListings(db);
+    return {
+      listings: listings.map(({ oldest_at: oldest, reports, ...listing }) => ({
+        ...listing,
+        oldest_at: oldest.toISOString(),
+        reports: reports.map((report) => ({ ...report, created_at: report.created_at.toISOString() })),
+      })),
+    };
+  });
+  addOperation(app, operations.listOperatorActions, async ({ principal }) => {
+    requireOperator(principal);
+    const actions = await listActions(db, ACTIONS_SHOWN);
+    return {
+      actions: actions.map(({ id, action, subject, reason, operator, signature, created_at: createdAt }) => ({
+        id: Number(id),
+        action,
+        subject,
+        reason,
+        operator,
+        signature,
+        created_at: createdAt.toISOString(),
+      })),
+    };
+  });
   addOperation(app, operations.decideAsOperator, async ({ principal, body, request }) => {
     requireOperator(principal);
-    await confirmations.requireText(principal, request, {
+    const signature = await confirmations.requireText(principal, request, {
       why: "A decision of the operator needs the wallet's fresh signature.",
       textOf: (service, challenge) =>
         operatorMessage({ service, wallet: principal.wallet, decision: body as OperatorDecision }, challenge),
     });
-    await decide(db, body as OperatorDecision);
+    await decide(db, body as OperatorDecision, { operator: principal.wallet, signature });
     return { decided: true as const };
   });
 }

@@ -11,7 +11,8 @@ const reviews = createApprovals(fixture.database.db);
 
 /** A draft that waits for the operator, with the one version that it has. */
 const draft = () => fixture.draft({ system_prompt: SEEN }, 'operator');
-const approve = (id: string, version?: number) => reviews.decide(id, { approved: true, version }, 'tester');
+const approve = (id: string, version?: number) =>
+  reviews.decide(id, { approved: true, version }, { operator: 'tester' });
 const publish = (wallet: string, id: string) =>
   fixture.service('operator').prepareToPublish(wallet, id, undefined);
 
@@ -89,7 +90,7 @@ describe('an approval', () => {
   it('that came before a rejection does not let the draft be published', async () => {
     const { wallet, id } = await draft();
     await approve(id);
-    await reviews.decide(id, { approved: false, reason: 'No.' }, 'tester');
+    await reviews.decide(id, { approved: false, reason: 'No.' }, { operator: 'tester' });
     await expect(publish(wallet, id)).rejects.toMatchObject({
       message: expect.stringContaining('rejected it. No.') as string,
     });

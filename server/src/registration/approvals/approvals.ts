@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 import type { Db } from '../../database/connection.js';
 import type { Database } from '../../database/schema.js';
-import { recordAction } from '../../moderation/index.js';
+import { recordAction, type Decider } from '../../moderation/index.js';
 
 /** A registration that waits for the operator. */
 export type PendingReview = Pick<
@@ -34,7 +34,7 @@ export interface Reviews {
   /** Longest waiting first. */
   pending(): Promise<PendingReview[]>;
   /** Decides on a draft, and puts that on record. A decision may be changed until the listing is published. */
-  decide(listingId: string, decision: ReviewDecision, operator: string): Promise<Decided>;
+  decide(listingId: string, decision: ReviewDecision, by: Decider): Promise<Decided>;
 }
 
 export function createApprovals(db: Db): Reviews {
@@ -67,7 +67,7 @@ export function createApprovals(db: Db): Reviews {
       return rows.map((row) => ({ ...row, version: Number(row.version) }));
     },
 
-    decide: (listingId, decision, operator) =>
+    decide: (listingId, decision, by) =>
       db.transaction().execute(async (tx) => {
         const draft = await tx
           .selectFrom('listings')
@@ -98,8 +98,8 @@ export function createApprovals(db: Db): Reviews {
           .execute();
         await recordAction(tx, {
           action: decision.approved ? 'approve' : 'reject',
+          ...by,
           subject: listingId,
-          operator,
           details: { version: present },
           ...(decision.approved ? {} : { reason: decision.reason }),
         });

@@ -1,8 +1,11 @@
 import type { OperatorOverview } from '@agent-rental/contract';
 import { logIn } from '../session/log-in.js';
 import { facts } from '../markup.js';
-import { find, say, type Session } from '../wallets.js';
+import { find, say } from '../wallets.js';
+import { showActions } from './actions.js';
+import type { Console } from './decisions.js';
 import { showOperatorCharts } from './operator-charts.js';
+import { showReports } from './reports.js';
 import { showReviews } from './reviews.js';
 
 /** Shows the operator's console to a wallet of the operator. */
@@ -11,16 +14,20 @@ export function showConsole(root: HTMLElement): void {
     failed: 'The console is for the wallets of the operator.',
     onSession: async (session) => {
       find(root, '#logged-in').hidden = true;
-      await showOverview(root, session);
-      await showReviews(root, session, () => showOverview(root, session));
+      const console: Console = { root, session, refresh: () => showAll(console) };
+      await showAll(console);
       find(root, '#logged-in').hidden = false;
       say(root, `Logged in as ${session.signer.address}.`);
     },
   });
 }
 
-async function showOverview(root: HTMLElement, { client }: Session): Promise<void> {
-  const overview = await client.getOperatorOverview();
+async function showAll(console: Console): Promise<void> {
+  await Promise.all([showOverview, showReviews, showReports, showActions].map((show) => show(console)));
+}
+
+async function showOverview({ root, session }: Console): Promise<void> {
+  const overview = await session.client.getOperatorOverview();
   find(root, '#facts').replaceChildren(...facts(stateOf(overview)));
   showOperatorCharts(find(root, '#charts'), overview.days);
 }

@@ -22,6 +22,15 @@ export function operatorPage(context: WalletPageContext): string {
         No agent waits for a review.
       </p>
       <ul class="cards" id={elementId('review-list')} />
+      <h2>Reports</h2>
+      <p id={elementId('no-reports')} hidden>
+        No listing has an open report.
+      </p>
+      <ul class="cards" id={elementId('report-list')} />
+      <h2>Decisions</h2>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Decisions on record">
+        <table id={elementId('action-list')} />
+      </div>
     </>,
   );
 }
