@@ -93,10 +93,19 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
   });
 
   test('sees the runs of an agent with the reason of each failure, and its part of a new price [SVC-30]', async () => {
-    const failing = await publishProgram(marketplace, creator, "throw new Error('SECRET-OF-THE-RENTER');");
+    const failing = await publishProgram(
+      marketplace,
+      creator,
+      'await new Promise((end) => setTimeout(end, 60_000));',
+    );
     const renter = await newParticipant(marketplace);
     await rentAgent(renter, failing);
-    await renter.client.execute({ agent_id: failing, task: 'SECRET-OF-THE-RENTER', input: {} });
+    await renter.client.execute({
+      agent_id: failing,
+      task: 'SECRET-OF-THE-RENTER',
+      input: {},
+      timeout_seconds: 1,
+    });
     await visiting(pageOf(failing), async (page) => {
       await logIn(page);
       await openTab(page, 'Runs');

@@ -163,9 +163,9 @@ describe.runIf(browserPath !== undefined)('on the page for publishing, a wallet 
     expect((await creator.client.listAgents()).agents).toEqual([]);
   });
 
-  test('is told the faults that only the marketplace can find, and corrects them in place [SVC-30]', async () => {
+  test('is told a low price in SOL, then a fault that only the marketplace can find, and corrects them in place [SVC-30]', async () => {
     const SCRIPT = '<img src=x onerror="document.title=\'taken\'">';
-    const manifest = textAgent('http://10.0.0.1/v1', {
+    const manifest = textAgent('https://10.0.0.1/v1', {
       name: 'corrected',
       description: `${SCRIPT} \u202e Answers in text, for any task.`,
       listing: { rental_model: 'per_query', price_lamports: 1_000, title: SCRIPT, sample_output: [SCRIPT] },
@@ -181,18 +181,15 @@ describe.runIf(browserPath !== undefined)('on the page for publishing, a wallet 
       await upload(page, manifest);
       await page.locator('#manifest-key').fill('a-key-that-stays');
       await page.getByRole('button', { name: 'Register this manifest' }).click();
-      await says(page, /^It was not registered\. 2 things are wrong/);
-      const wrong = await page.locator('#manifest-wrong li').allTextContents();
-      expect(wrong).toEqual([
-        expect.stringMatching(/^model\.endpoint_url /),
-        expect.stringMatching(/^listing\.price_lamports /),
-      ]);
+      await says(page, /^It was not registered\. One thing is wrong/);
+      const wrong = () => page.locator('#manifest-wrong li').allTextContents();
+      expect(await wrong()).toEqual(['listing.price_lamports of a per_query listing is at least 0.0002 SOL']);
       const field = page.getByLabel('Manifest', { exact: true });
+      await field.fill((await field.inputValue()).replace('1000', String(PRICE)));
+      await page.getByRole('button', { name: 'Register this manifest' }).click();
+      await expect.poll(wrong).toEqual([expect.stringMatching(/^model\.endpoint_url cannot be called/)]);
       expect(await page.locator('#manifest-key').inputValue()).toBe('a-key-that-stays');
-      const corrected = (await field.inputValue())
-        .replace('http://10.0.0.1/v1', model.baseUrl)
-        .replace('1000', String(PRICE));
-      await field.fill(corrected);
+      await field.fill((await field.inputValue()).replace('https://10.0.0.1/v1', model.baseUrl));
       await page.getByRole('button', { name: 'Register this manifest' }).click();
       const id = await registeredId(page);
       await page.getByRole('button', { name: 'Publish', exact: true }).click();
