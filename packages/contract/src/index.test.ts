@@ -111,12 +111,12 @@ test('the errors are the fourteen of the specification and not_found, each with 
   });
 });
 
-test('categories, models and states are the ones in the specification [LST-44, REG-1]', () => {
+test('categories, models and states are the ones in the specification, and suspended [LST-44, REG-1]', () => {
   expect(CATEGORIES).toEqual(['finance', 'legal', 'coding', 'research', 'sales', 'content']);
   expect(rentalModel.options).toEqual(['one_time', 'subscription', 'per_query']);
-  expect(listing.shape.status.options).toEqual(['active', 'paused', 'closed']);
+  expect(listing.shape.status.options).toEqual(['active', 'paused', 'closed', 'suspended']);
   const { status } = credentialVerification.shape;
-  expect(status.options).toEqual(['active', 'expired', 'low_balance', 'not_found']);
+  expect(status.options).toEqual(['active', 'expired', 'low_balance', 'suspended', 'not_found']);
   expect(run.shape.status.options).toEqual(['completed', 'failed']);
   expect(job.shape.status.options).toEqual(['queued', 'completed', 'failed']);
 });

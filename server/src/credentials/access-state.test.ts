@@ -39,6 +39,18 @@ it.each([
   }
 });
 
+it('a valid credential, on a suspended listing, is suspended', () => {
+  for (const rentalModel of ['one_time', 'subscription', 'per_query'] as const) {
+    const state = (valid: boolean): AccessState => ({
+      listing: { status: 'suspended', priceLamports: PRICE },
+      credential: credential(rentalModel, { expiresAt: at(1000), valid }),
+      balance: balance(5000n),
+    });
+    expect(accessStatus(state(true), NOW)).toBe('suspended');
+    expect(accessStatus(state(false), NOW)).toBe('revoked');
+  }
+});
+
 it('any credential, on a closed listing, is as none', () => {
   for (const rentalModel of ['one_time', 'subscription', 'per_query'] as const) {
     const state: AccessState = {

@@ -59,6 +59,7 @@ await insert('code', {
 });
 await insert('draft', { title: 'Invoice draft', status: 'draft', published_at: null });
 await insert('paused', { title: 'Invoice paused', status: 'paused', published_at: day(4) });
+await insert('suspended', { title: 'Invoice suspended', status: 'suspended', published_at: day(6) });
 await insert('closed', { title: 'Invoice closed', status: 'closed', published_at: day(5) });
 
 async function search(query: Record<string, string | number> = {}) {
@@ -218,7 +219,7 @@ describe('a listing', () => {
     });
   });
 
-  it.each(['paused', 'closed'])('that is %s is shown as such [LST-33]', async (status) => {
+  it.each(['paused', 'suspended', 'closed'])('that is %s is shown as such [LST-33]', async (status) => {
     expect(await listings.detail(ids[status] ?? '')).toMatchObject({ status });
     expect((await listings.find(ids[status] ?? '')).status).toBe(status);
   });

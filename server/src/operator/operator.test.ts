@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createListingRepository, createListingService } from '../listings/index.js';
 import { insertListing, openTestDatabase, type TemporaryDatabase } from '../testing/index.js';
+import { listActions } from '../moderation/index.js';
 import { deriveKeys } from '../platform/keys.js';
 import { OperatorError, parseCommand, runCommand, USAGE } from './index.js';
 
@@ -110,6 +112,25 @@ describe('a limit', () => {
 
   it('of an unknown listing is refused', async () => {
     await expect(operate('limit', 'absent-aaaaaa', '5')).rejects.toThrow(/no listing "absent-aaaaaa"/);
+  });
+});
+
+describe('a decision on the database', () => {
+  it('is on record with its author, its reason and its values [OPS-115]', async () => {
+    const { id } = await draft();
+    await operate('reject', id, '--reason', 'It promises profits.');
+    await operate('approve', id);
+    await operate('limit', id, '7');
+    const actions = (await listActions(database.db, 100)).filter(({ subject }) => subject === id);
+    expect(actions.map(({ action, reason, details }) => [action, reason, details])).toEqual([
+      ['limit', null, { runs_per_minute: 7 }],
+      ['approve', null, { version: 1 }],
+      ['reject', 'It promises profits.', { version: 1 }],
+    ]);
+    expect(actions.every(({ operator }) => operator === userInfo().username)).toBe(true);
+    await expect(operate('approve', 'absent-aaaaaa')).rejects.toThrow();
+    await expect(operate('limit', 'absent-aaaaaa', '5')).rejects.toThrow();
+    expect(await listActions(database.db, 1)).toMatchObject([{ subject: id }]);
   });
 });
 

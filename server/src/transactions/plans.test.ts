@@ -39,6 +39,7 @@ function listing(fields: Partial<Listing> = {}): Listing {
   };
 }
 
+const SUSPENDED = { listing: listing({ status: 'suspended', pausedAt: 1n }) };
 const PAUSED = { listing: listing({ status: 'paused', pausedAt: 1n }) };
 const CLOSED = { listing: listing({ status: 'closed' }) };
 
@@ -118,6 +119,7 @@ describe('renting', () => {
 
   test.each<[string, { action: string; [field: string]: unknown }, Partial<ListingState>, string]>([
     ['a paused listing', { action: 'rent' }, PAUSED, 'listing_paused'],
+    ['a suspended listing', { action: 'rent' }, SUSPENDED, 'listing_suspended'],
     ['a closed listing [TXN-6]', { action: 'rent' }, CLOSED, 'listing_not_found'],
     ['again', { action: 'rent' }, holding(), 'invalid_request'],
     ['after a revoke', { action: 'rent' }, holding({ valid: false }), 'credential_not_found'],
@@ -201,6 +203,14 @@ describe('taking a balance back', () => {
     expect(codeOf(() => plan(request, after(2n ** 13n - 1n)))).toBe('invalid_request');
   });
 
+  test('works on a suspended listing at once, and gives the balance alone [OPS-114]', () => {
+    const state = {
+      ...holding({ balanceLamports: 5n }),
+      listing: listing({ status: 'suspended', pausedAt: NOW_SECONDS }),
+    };
+    expect(plan(request, state).returnedLamports).toBe(5n);
+  });
+
   test('works while the price is above the agreed maximum, whether a top-up is possible or not', () => {
     for (const status of ['active', 'paused'] as const) {
       const at = (priceLamports: bigint) => ({
@@ -216,7 +226,7 @@ describe('taking a balance back', () => {
     const start = new Date(Number(NOW_SECONDS + DAY_SECONDS) * 1000).toISOString();
     expect(() => plan(request, paused(6n * DAY_SECONDS))).toThrow(`from ${start} on`);
     expect(() => plan(request, holding({ balanceLamports: 5n }))).toThrow(
-      /closed.*more than agreed.*7 of the last 30 days/,
+      /closed or suspended.*more than agreed.*7 of the last 30 days/,
     );
   });
 
@@ -258,6 +268,7 @@ describe('a creator', () => {
       ['update_listing', { ...nothing, paused: false }],
     ]);
     expect(codeOf(() => plan({ action: 'pause' }, PAUSED))).toBe('invalid_request');
+    expect(codeOf(() => plan({ action: 'resume' }, SUSPENDED))).toBe('listing_suspended');
     expect(codeOf(() => plan({ action: 'resume' }))).toBe('invalid_request');
   });
 
