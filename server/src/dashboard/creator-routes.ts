@@ -11,6 +11,7 @@ import { creatorPage } from './pages/creator/creator-page.js';
 import { ownAgentPage } from './pages/creator/own-agent-page.js';
 import { operatorPage } from './pages/operator/operator-page.js';
 import { publishPage } from './pages/creator/publish-page.js';
+import type { PageChain } from './pages/page.js';
 import type { WalletPageContext } from './pages/creator/wallet-page.js';
 import { sendScriptedPage } from './send-page.js';
 
@@ -22,7 +23,7 @@ export function addCreatorPages(
     chain,
     programId,
     protocol,
-  }: { origin: () => string; chain: string; programId: string; protocol: Pick<ProtocolReader, 'current'> },
+  }: { origin: () => string; chain: PageChain; programId: string; protocol: Pick<ProtocolReader, 'current'> },
 ): void {
   const config = { auth: 'none' } as const;
   const send = async (reply: FastifyReply, render: (context: WalletPageContext) => string) => {

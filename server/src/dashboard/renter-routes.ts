@@ -2,6 +2,7 @@ import { HOME_PAGE_PATH, listingId, RUN_PAGE_PATH, RUNS_PAGE_PATH, runSummary } 
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
 import { ApiError } from '../errors/api-error.js';
+import type { PageChain } from './pages/page.js';
 import { homePage } from './pages/renter/home-page.js';
 import { runPage } from './pages/renter/run-page.js';
 import { runsPage, type RunsFilter } from './pages/renter/runs-page.js';
@@ -16,7 +17,7 @@ const runId = z.uuid();
 /** Adds the pages of a wallet that rents: its rentals and its runs. */
 export function addRenterPages(
   app: FastifyInstance,
-  { origin, chain, programId }: { origin: () => string; chain: string; programId: string },
+  { origin, chain, programId }: { origin: () => string; chain: PageChain; programId: string },
 ): void {
   const config = { auth: 'none' } as const;
   app.get(HOME_PAGE_PATH, { config }, async (_, reply) =>

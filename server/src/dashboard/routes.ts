@@ -40,6 +40,7 @@ import { listingPage } from './pages/listing/listing-page.js';
 import { profilePage } from './pages/profile-page.js';
 import { rentPage } from './pages/rent-page.js';
 import { pageScript } from './pages/page-script.js';
+import type { PageChain } from './pages/page.js';
 import { balanceRoute } from './balance-route.js';
 import { addCreatorPages } from './creator-routes.js';
 import { addRenterPages } from './renter-routes.js';
@@ -120,10 +121,14 @@ function addPages(
     packages,
     sampleInputOf,
     offersGuest,
+    testFunds,
   }: DashboardDeps,
 ): void {
   const config = { auth: 'none' } as const;
-  const chain = `solana:${network}`;
+  const chain: PageChain = {
+    'data-chain': `solana:${network}`,
+    ...(testFunds && network === 'localnet' ? { 'data-test-money': '' } : {}),
+  };
   const origin = () => baseUrl().replace(/\/+$/, '');
 
   app.get<{ Querystring: Record<string, unknown> }>(

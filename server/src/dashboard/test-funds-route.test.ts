@@ -5,6 +5,16 @@ import { dashboardRoutes, type DashboardDeps } from './routes.js';
 
 const wallet = Keypair.generate().publicKey.toBase58();
 
+/** Whether the pages of a server bring wallets that get test money. */
+async function bringsWallets(deps: Pick<DashboardDeps, 'network' | 'testFunds'>) {
+  const app = fastify();
+  dashboardRoutes(app, { chain: {}, baseUrl: () => 'http://127.0.0.1', ...deps } as DashboardDeps);
+  const { payload } = await app.inject({ url: '/dashboard' });
+  await app.close();
+  expect(payload).toContain(`data-chain="solana:${deps.network}"`);
+  return payload.includes('data-test-money');
+}
+
 /** Asks a server for test money; tells its status and the wallets that were given some. */
 async function ask(deps: Pick<DashboardDeps, 'network' | 'testFunds'>, body: object) {
   const app = fastify();
@@ -38,4 +48,11 @@ it('is there on the local network with a faucet alone, and gives to wallets alon
     expect(await ask({ network: 'localnet', testFunds }, body)).not.toBe(200);
   }
   expect(given).toEqual([wallet]);
+});
+
+it('decides whether the pages bring wallets, which ask it at each click [SVC-21]', async () => {
+  const testFunds: DashboardDeps['testFunds'] = async () => 10n;
+  expect(await bringsWallets({ network: 'localnet', testFunds })).toBe(true);
+  expect(await bringsWallets({ network: 'localnet', testFunds: undefined })).toBe(false);
+  expect(await bringsWallets({ network: 'devnet', testFunds })).toBe(false);
 });

@@ -15,7 +15,7 @@ import { ApiError } from '../errors/api-error.js';
 const WALLET = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
 const WALLET_PAGE = {
   baseUrl: 'https://market.example',
-  chain: 'solana:localnet',
+  chain: { 'data-chain': 'solana:localnet', 'data-test-money': '' },
   programId: WALLET,
   nonce: 'n',
 };

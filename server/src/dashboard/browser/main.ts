@@ -41,6 +41,6 @@ const parts = Object.entries(PARTS).flatMap(([id, begin]) => {
   const root = document.getElementById(id);
   return root ? [{ root, begin }] : [];
 });
-offerDevelopmentWallets(parts[0]?.root.dataset['chain']);
+offerDevelopmentWallets(parts[0]?.root);
 showTour(1);
 for (const { root, begin } of parts) begin(root);

@@ -1,5 +1,5 @@
 import type { ServedPackage } from '../../http/routes/packages.js';
-import { renderPage } from './page.js';
+import { renderPage, type PageChain } from './page.js';
 import { PAGE_SCRIPT_URL } from './page-script.js';
 import { elementId } from '../element-ids.js';
 
@@ -8,7 +8,7 @@ export interface KeysPageContent {
   readonly baseUrl: string;
   readonly mcpUrl: string;
   /** The network, as wallets name it. */
-  readonly chain: string;
+  readonly chain: PageChain;
   /** Of the response: the page's script carries it. */
   readonly nonce: string;
   /** The programs that this marketplace serves for npx. */
@@ -35,7 +35,7 @@ export function keysPage({ baseUrl, mcpUrl, chain, nonce, programs }: KeysPageCo
       <noscript>
         <p class="note">This page needs JavaScript, to reach your wallet.</p>
       </noscript>
-      <section id="keys" hidden data-chain={chain} data-mcp-url={mcpUrl}>
+      <section id="keys" hidden {...chain} data-mcp-url={mcpUrl}>
         <h2>Your wallet</h2>
         <p class="wallets" />
         <p role="status" />

@@ -20,6 +20,14 @@ export interface PageHead {
   isDashboard?: boolean;
 }
 
+/** Attributes of the part of a page that works with a wallet. */
+export interface PageChain {
+  /** The network, as wallets name it. */
+  readonly 'data-chain': string;
+  /** There, and empty, where the marketplace gives out test money: the page brings wallets that get some. */
+  readonly 'data-test-money'?: string;
+}
+
 /** The pages of a wallet. */
 const DASHBOARD_LINKS: readonly (readonly [address: string, name: string, icon: IconName])[] = [
   ['/dashboard', 'Rentals', 'house'],

@@ -3,6 +3,7 @@ import { subscriptionPriceLamports } from '@agent-rental/program-client';
 import type { PublishedListing } from '../../listings/index.js';
 import { Tour } from '../components/tour.js';
 import { elementId } from '../element-ids.js';
+import type { PageChain } from './page.js';
 
 const DAY_SECONDS = 86_400;
 
@@ -10,7 +11,7 @@ const DAY_SECONDS = 86_400;
 interface PaymentProps {
   listing: Pick<PublishedListing, 'id' | 'rentalModel' | 'priceLamports' | 'minDepositLamports'>;
   /** The network, as wallets name it. */
-  chain: string;
+  chain: PageChain;
   /** The marketplace program, in base58. */
   programId: string;
 }
@@ -27,7 +28,7 @@ export function PaymentSection({ listing, chain, programId }: PaymentProps) {
       data-model={rentalModel}
       data-price={String(priceLamports)}
       data-min-deposit={String(minDepositLamports)}
-      data-chain={chain}
+      {...chain}
       data-program-id={programId}
     >
       <h2>Pay with your wallet</h2>

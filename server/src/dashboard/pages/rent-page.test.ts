@@ -13,7 +13,7 @@ const page = (listing: Partial<typeof LISTING | { title: string }> = {}, maxTota
     listing: { ...LISTING, ...listing },
     costs: undefined,
     baseUrl: 'https://market.example',
-    chain: 'solana:localnet',
+    chain: { 'data-chain': 'solana:localnet' },
     programId: 'AgentRenta1Market11111111111111111111111111',
     nonce: 'n',
     maxTotalLamports,

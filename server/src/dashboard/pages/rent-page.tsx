@@ -2,7 +2,7 @@ import { formatSol, PREVIEW_PICTURE_PATH, RENTAL_TERMS } from '@agent-rental/con
 import type { PublishedListing } from '../../listings/index.js';
 import type { RentalCosts } from '../../transactions/index.js';
 import { titleLine } from './creator-words.js';
-import { renderPage } from './page.js';
+import { renderPage, type PageChain } from './page.js';
 import { PAGE_SCRIPT_URL } from './page-script.js';
 import { PaymentSection } from './payment-section.js';
 import { MODEL_WORDS } from './price.js';
@@ -21,7 +21,7 @@ export interface RentPageContent {
   /** Where the marketplace is reached. */
   readonly baseUrl: string;
   /** The network, as wallets name it. */
-  readonly chain: string;
+  readonly chain: PageChain;
   /** The marketplace program, in base58. */
   readonly programId: string;
   /** Of the response: the page's script carries it. */

@@ -38,7 +38,10 @@ export async function sayDevnet(page: Page): Promise<void> {
   await page.route(/\/dashboard(\/(?!assets|test-funds)|$)/, async (route) => {
     const response = await route.fetch();
     const html = await response.text();
-    await route.fulfill({ response, body: html.replaceAll('solana:localnet', 'solana:devnet') });
+    const body = html
+      .replaceAll('solana:localnet', 'solana:devnet')
+      .replaceAll(/ data-test-money(="")?/g, '');
+    await route.fulfill({ response, body });
   });
 }
 

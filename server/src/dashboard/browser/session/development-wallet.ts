@@ -1,7 +1,7 @@
 import { TEST_FUNDS_PATH } from '@agent-rental/contract';
 import { Keypair } from '@solana/web3.js';
 import { getWallets } from '@wallet-standard/app';
-import { fund, keypairWallet, LOCAL_CHAIN } from './keypair-wallet.js';
+import { fund, keypairWallet } from './keypair-wallet.js';
 
 /** The wallet that the browser keeps for the local chain. */
 export const DEVELOPMENT_WALLET = 'Development wallet (test money)';
@@ -13,10 +13,10 @@ const GUEST_ITEM = 'agent-rental-guest-wallet';
 
 /**
  * Offers wallets of this browser, to try the marketplace without an extension. They sign each request of the page, and
- * get test money of the local chain at their first use. Other networks have none.
+ * get test money of the local chain at their first use. A marketplace that gives out none has no such wallets.
  */
-export function offerDevelopmentWallets(chain: string | undefined): void {
-  if (chain !== LOCAL_CHAIN) return;
+export function offerDevelopmentWallets(root: HTMLElement | undefined): void {
+  if (root?.dataset['testMoney'] === undefined) return;
   const offer = (name: string, storage: () => Storage, item: string) =>
     getWallets().register(
       keypairWallet(

@@ -3,7 +3,7 @@ import type { Keypair } from '@solana/web3.js';
 import type { Wallet, WalletAccount } from '@wallet-standard/base';
 
 /** The only network of these wallets: the embedded default's, with worthless money. */
-export const LOCAL_CHAIN = 'solana:localnet';
+const LOCAL_CHAIN = 'solana:localnet';
 const ICON = 'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg"/%3E';
 
 /**

@@ -1,4 +1,4 @@
-import { renderPage } from '../page.js';
+import { renderPage, type PageChain } from '../page.js';
 import { PAGE_SCRIPT_URL } from '../page-script.js';
 import { elementId } from '../../element-ids.js';
 
@@ -6,7 +6,7 @@ import { elementId } from '../../element-ids.js';
 export interface ApprovalPageContent {
   readonly baseUrl: string;
   /** The network, as wallets name it. */
-  readonly chain: string;
+  readonly chain: PageChain;
   /** Of the response: the page's script carries it. */
   readonly nonce: string;
 }
@@ -29,7 +29,7 @@ export function approvalsPage({ baseUrl, chain, nonce }: ApprovalPageContent): s
         about one call, and is answered once.
       </p>
       <NoScript />
-      <section id="approvals" hidden data-chain={chain}>
+      <section id="approvals" hidden {...chain}>
         <h2>Your wallet</h2>
         <p class="wallets" />
         <p role="status" />
@@ -58,7 +58,7 @@ export function approvalPage({ baseUrl, chain, nonce, id }: ApprovalPageContent 
       <h1>May your agent spend this?</h1>
       <p>Log in with the wallet that the agent acts for, to see its question.</p>
       <NoScript />
-      <section id="approval" hidden data-chain={chain} data-approval={id}>
+      <section id="approval" hidden {...chain} data-approval={id}>
         <h2>Your wallet</h2>
         <p class="wallets" />
         <p role="status" />

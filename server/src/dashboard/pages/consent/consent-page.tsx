@@ -1,7 +1,7 @@
 import type { AppGrant } from '@agent-rental/contract';
 import type { AskedGrant } from '../../../identity/index.js';
 import { Words } from '../creator-words.js';
-import { renderPage } from '../page.js';
+import { renderPage, type PageChain } from '../page.js';
 import { PAGE_SCRIPT_URL } from '../page-script.js';
 import { elementId } from '../../element-ids.js';
 
@@ -9,7 +9,7 @@ import { elementId } from '../../element-ids.js';
 export interface ConsentPageContent {
   readonly asked: AskedGrant;
   /** The network, as wallets name it. */
-  readonly chain: string;
+  readonly chain: PageChain;
   /** Of the response: the page's script carries it. */
   readonly nonce: string;
 }
@@ -43,7 +43,7 @@ export function consentPage({ asked, chain, nonce }: ConsentPageContent): string
       <section
         id="consent"
         hidden
-        data-chain={chain}
+        {...chain}
         data-request={JSON.stringify(request)}
         data-grant={JSON.stringify(grant)}
       >

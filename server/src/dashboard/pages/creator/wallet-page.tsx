@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import type { ProtocolTerms } from '../../../chain/index.js';
 import { PAGE_SCRIPT_URL } from '../page-script.js';
-import { renderPage } from '../page.js';
+import { renderPage, type PageChain } from '../page.js';
 import { elementId } from '../../element-ids.js';
 
 /** The context of a creator's page. */
 export interface WalletPageContext {
   readonly baseUrl: string;
   /** The network, as wallets name it. */
-  readonly chain: string;
+  readonly chain: PageChain;
   /** The marketplace program, in base58. */
   readonly programId: string;
   /** Terms of the protocol; undefined while the chain cannot be asked. */
@@ -59,7 +59,7 @@ export function renderWalletPage(
       <section
         id={part}
         hidden
-        data-chain={chain}
+        {...chain}
         data-program-id={programId}
         data-listing={listingId}
         data-fee-bps={terms?.feeBps}

@@ -32,7 +32,7 @@ const page = (listing: Partial<Listing>, review: Partial<Review> = {}) =>
     sampleInput: undefined,
     offersGuest: true,
     baseUrl: 'https://market.example',
-    chain: 'solana:localnet',
+    chain: { 'data-chain': 'solana:localnet' },
     nonce: 'n',
   });
 

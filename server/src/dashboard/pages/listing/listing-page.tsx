@@ -11,7 +11,7 @@ import { AgentIcon } from '../../components/agent-icon.js';
 import { Rating } from '../../components/rating.js';
 import type { RentalCosts } from '../../../transactions/index.js';
 import { titleLine, Words } from '../creator-words.js';
-import { renderPage } from '../page.js';
+import { renderPage, type PageChain } from '../page.js';
 import { PAGE_SCRIPT_URL } from '../page-script.js';
 import { MODEL_WORDS } from '../price.js';
 import { TrySection } from '../renter/try-section.js';
@@ -43,7 +43,7 @@ export interface ListingPageContent {
   readonly offersGuest: boolean;
   readonly baseUrl: string;
   /** The network, as wallets name it. */
-  readonly chain: string;
+  readonly chain: PageChain;
   /** Of the response: the page's script carries it. */
   readonly nonce: string;
 }

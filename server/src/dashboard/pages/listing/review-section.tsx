@@ -1,12 +1,13 @@
 import { elementId } from '../../element-ids.js';
+import type { PageChain } from '../page.js';
 const RATINGS = [5, 4, 3, 2, 1];
 /** As `createReviewBody` of the contract has it. */
 const COMMENT_CHARACTERS = 2_000;
 
 /** Rates a listing with a wallet that has run it. The script shows it, so that it is not there without one. */
-export function ReviewSection({ listingId, chain }: { listingId: string; chain: string }) {
+export function ReviewSection({ listingId, chain }: { listingId: string; chain: PageChain }) {
   return (
-    <section id="review" hidden data-listing={listingId} data-chain={chain}>
+    <section id="review" hidden data-listing={listingId} {...chain}>
       <details>
         <summary>Have you run it? Review it</summary>
         <form id="review-form" class="tall">

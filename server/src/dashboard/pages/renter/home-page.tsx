@@ -1,5 +1,5 @@
 import { SPENDING_WINDOWS } from '@agent-rental/contract';
-import { renderPage } from '../page.js';
+import { renderPage, type PageChain } from '../page.js';
 import { PAGE_SCRIPT_URL } from '../page-script.js';
 import { elementId } from '../../element-ids.js';
 
@@ -7,7 +7,7 @@ import { elementId } from '../../element-ids.js';
 export interface WalletPageContent {
   readonly baseUrl: string;
   /** The network, as wallets name it. */
-  readonly chain: string;
+  readonly chain: PageChain;
   /** Of the response: the page's script carries it. */
   readonly nonce: string;
 }
@@ -29,7 +29,7 @@ export function homePage({ baseUrl, chain, nonce }: WalletPageContent): string {
     <>
       <h1>Dashboard</h1>
       <NeedsScript />
-      <section id="home" hidden data-chain={chain}>
+      <section id="home" hidden {...chain}>
         <h2>Your wallet</h2>
         <p class="wallets" />
         <p role="status" />

@@ -26,7 +26,7 @@ export function runPage({
         <code>{runId}</code>
       </p>
       <NeedsScript />
-      <section id="run" hidden data-chain={chain} data-program-id={programId} data-run={runId}>
+      <section id="run" hidden {...chain} data-program-id={programId} data-run={runId}>
         <p class="wallets" />
         <p role="status" />
         <div id={elementId('run-in')} hidden>

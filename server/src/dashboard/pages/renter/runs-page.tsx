@@ -48,7 +48,7 @@ export function runsPage({
         </label>
         <button type="submit">Show</button>
       </form>
-      <section id="runs" hidden data-chain={chain} data-agent={agentId} data-status={status}>
+      <section id="runs" hidden {...chain} data-agent={agentId} data-status={status}>
         <h2>Your wallet</h2>
         <p class="wallets" />
         <p role="status" />

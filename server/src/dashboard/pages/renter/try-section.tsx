@@ -5,6 +5,7 @@ import { Tour } from '../../components/tour.js';
 import { Words } from '../creator-words.js';
 import { inputFields, type InputField } from './input-fields.js';
 import { elementId } from '../../element-ids.js';
+import type { PageChain } from '../page.js';
 
 const NAME_CHARACTERS = 100;
 const DESCRIPTION_CHARACTERS = 300;
@@ -14,7 +15,7 @@ const MIB = 1024 * 1024;
 /** The listing that is tried. */
 interface TryProps {
   listing: Listing;
-  chain: string;
+  chain: PageChain;
   /** An input that the agent takes; undefined where none was found. */
   sampleInput: Json | undefined;
   /** Whether a new wallet of the page may have a free first run here. */
@@ -28,7 +29,7 @@ export function TrySection({ listing, chain, sampleInput, offersGuest }: TryProp
     <section
       id="try"
       hidden
-      data-chain={chain}
+      {...chain}
       data-listing={id}
       data-model={model}
       data-guest={offersGuest && trial === true ? '' : undefined}
