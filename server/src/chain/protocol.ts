@@ -66,7 +66,9 @@ async function readProtocol(chain: Chain): Promise<ProtocolTerms> {
   if (!account?.owner.equals(chain.programId)) {
     throw new StartError(
       `The marketplace program ${chain.programId.toBase58()} is not initialised on this network. ` +
-        'Deploy it and send initialize_protocol first, or correct PROGRAM_ID and SOLANA_RPC_URLS.',
+        'Once it is deployed, its upgrade authority initialises it: npm run operator -- initialize --admin ADDRESS ' +
+        '--authority ADDRESS --treasury ADDRESS --keypair FILE. If it is another program or network, correct ' +
+        'PROGRAM_ID and SOLANA_RPC_URLS.',
     );
   }
   const protocol = decodeProtocol(account.data);

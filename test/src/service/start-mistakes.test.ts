@@ -127,7 +127,7 @@ describe('a mistake in the environment is told in one line that names the variab
     [
       'a program that is not there',
       () => ({ PROGRAM_ID: Keypair.generate().publicKey.toBase58() }),
-      /is not initialised on this network.*PROGRAM_ID and SOLANA_RPC_URLS/,
+      /is not initialised on this network.*npm run operator -- initialize --admin ADDRESS --authority .*PROGRAM_ID and SOLANA_RPC_URLS/,
     ],
     [
       'a database where nothing listens',
