@@ -47,6 +47,7 @@ export function executionRoutes(app: FastifyInstance, services: ExecutionService
       address: principal.address,
       allowance: spending.allowanceOf(principal),
       body,
+      requestId: request.id,
       idempotencyKey,
       logger: request.log,
       receivedAt: performance.now() - reply.elapsedTime,

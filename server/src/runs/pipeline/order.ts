@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   canonicalJson,
   idempotencyKey as keySchema,
@@ -8,6 +8,7 @@ import {
 } from '@agent-rental/contract';
 import type { Owner } from '../../access/owner.js';
 import { ApiError } from '../../errors/api-error.js';
+import { newRunId } from '../run-id.js';
 import type { CallKey, Order } from '../task.js';
 
 /**
@@ -15,7 +16,12 @@ import type { CallKey, Order } from '../task.js';
  *
  * @throws ApiError `invalid_request` for a request that is invalid for every listing.
  */
-export function parseOrder(owner: Owner, body: ExecuteBody, idempotencyKey: string | undefined): Order {
+export function parseOrder(
+  owner: Owner,
+  body: ExecuteBody,
+  idempotencyKey: string | undefined,
+  requestId?: string,
+): Order {
   if (body.input !== undefined && body.input_uri !== undefined) {
     throw new ApiError('invalid_request', 'Send input or input_uri, not both.');
   }
@@ -28,7 +34,7 @@ export function parseOrder(owner: Owner, body: ExecuteBody, idempotencyKey: stri
     }
   }
   return {
-    runId: randomUUID(),
+    runId: newRunId(requestId),
     wallet: owner.wallet,
     owner,
     agentId: body.agent_id,

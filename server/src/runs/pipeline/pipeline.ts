@@ -44,8 +44,8 @@ async function serve(
   request: TaskRequest,
   onRate: (rate: RateState) => void,
 ): Promise<TaskAnswer> {
-  const { owner, caller } = request;
-  const order = { ...parseOrder(owner, request.body, request.idempotencyKey), address: request.address };
+  const { owner, caller, body, idempotencyKey, requestId, address } = request;
+  const order = { ...parseOrder(owner, body, idempotencyKey, requestId), address };
   let call = await resolveCall(deps, order, caller);
   if (call.kind === 'new') {
     // Here a full queue refuses at the least cost: nothing was read or counted yet.

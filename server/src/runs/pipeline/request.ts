@@ -32,6 +32,8 @@ export interface TaskRequest {
   /** The address that sent it, or its network. */
   address?: string | undefined;
   body: ExecuteBody;
+  /** Leads the operator to the run. */
+  requestId?: string;
   /** The header, with its window. */
   idempotencyKey: string | undefined;
   /** The caller's limits of spending. */
