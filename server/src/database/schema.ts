@@ -518,6 +518,8 @@ export interface Database {
     /** The free run that used the credit. */
     used_by_run_id: string | null;
     created_at: Generated<Date>;
+    /** The reason of the operator who gave it; null for one that the service gave. */
+    reason: Generated<string | null>;
   };
   /** Undelivered runs that may be owed a credit, or have to give one back; triggers on runs, charges and credits write them. */
   undelivered_runs: {

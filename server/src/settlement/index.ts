@@ -2,7 +2,7 @@ export { createChargeRepository } from './charge-repository.js';
 export { createChargeStates, type ChargeStates } from './charge-states.js';
 export { createChargeSigner } from './charge-transactions/charge-transaction.js';
 export { createReceiptSigner, receiptPayload, type ReceiptSigner } from './receipt-signer.js';
-export { createCredits } from './credits.js';
+export { createCredits, OPERATOR_CREDITS_PER_DAY, type CreditRefusal } from './credits.js';
 export { createOwnCharges } from './charge-transactions/own-charges.js';
 export { createReconciler } from './reconciler/reconciler.js';
 export { ChargePendingError, createSettlement, type SentCharge, type Settlement } from './settlement.js';

@@ -38,9 +38,11 @@ create table credits (
   wallet text not null,
   listing_id text not null,
   used_by_run_id uuid references runs (id),
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  reason text
 );
 create index credits_given on credits (wallet, listing_id, created_at);
+create index credits_of_operators on credits (created_at) where reason is not null;
 create index credits_unused on credits (wallet, listing_id) where used_by_run_id is null;
 create index credits_used on credits (used_by_run_id) where used_by_run_id is not null;
 
