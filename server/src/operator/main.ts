@@ -1,5 +1,5 @@
 import { ApiError } from '../errors/api-error.js';
-import { ConfigError, readKeysConfig } from '../config.js';
+import { ConfigError, readConfig, readKeysConfig } from '../config.js';
 import { deriveKeys } from '../platform/keys.js';
 import { EmbeddedPostgresError } from '../embedded/index.js';
 import { openDatabase, type Db } from '../database/connection.js';
@@ -8,6 +8,8 @@ import { findChain, findDatabase, findMasterKey } from './find-parts.js';
 import { OperatorError, parseCommand, runCommand, USAGE, type OperatorKeys } from './index.js';
 import { parseModerationCommand, runModerationCommand, type ModerationCommand } from './moderation/index.js';
 import { parseProtocolCommand, runProtocolCommand } from './protocol/index.js';
+import { parseReviewCommand, runReviewCommand } from './review/index.js';
+import { parseSupportCommand, runSupportCommand } from './support/index.js';
 
 /** PostgreSQL's codes for a table or column that is not there. */
 const MISSING_SCHEMA = new Set(['42P01', '42703']);
@@ -21,6 +23,10 @@ async function main(): Promise<void> {
   if (onChain) return mainOnChain(onChain);
   const moderation = parseModerationCommand(argv);
   if (moderation) return mainModeration(moderation);
+  const review = parseReviewCommand(argv);
+  if (review) return withDatabase((db) => runReviewCommand({ db, ...parts }, review));
+  const support = parseSupportCommand(argv);
+  if (support) return withDatabase((db) => runSupportCommand(db, support));
   const command = parseCommand(argv);
   if (command.name === 'help') {
     process.stdout.write(USAGE);
@@ -28,6 +34,12 @@ async function main(): Promise<void> {
   }
   await withDatabase((db) => runCommand(db, command, readKeys));
 }
+
+/** Parts of the environment, read by commands that need them. */
+const parts = {
+  readKeys: async () => (await readKeys()).keys,
+  readConfig: () => readConfig(process.env),
+};
 
 async function mainModeration(command: ModerationCommand | { help: string }): Promise<void> {
   if ('help' in command) {
@@ -39,7 +51,7 @@ async function mainModeration(command: ModerationCommand | { help: string }): Pr
   await withDatabase((db) => runModerationCommand({ db, chain }, command, say));
 }
 
-/** Prints what a command on the database gives. */
+/** Prints the text that a command on the database gives. */
 async function withDatabase(work: (db: Db) => Promise<string>): Promise<void> {
   const database = openDatabase(findDatabase(process.env), () => undefined);
   try {

@@ -6,6 +6,7 @@ import { insertListing, openTestDatabase, type TemporaryDatabase } from '../test
 import { listActions } from '../moderation/index.js';
 import { deriveKeys } from '../platform/keys.js';
 import { OperatorError, parseCommand, runCommand, USAGE } from './index.js';
+import { parseReviewCommand, runReviewCommand } from './review/index.js';
 
 let database: TemporaryDatabase;
 beforeAll(async () => {
@@ -13,8 +14,18 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
+/** Lists of reviews need neither keys nor settings. */
+const UNREAD = {
+  readKeys: () => Promise.reject(new Error('not read')),
+  readConfig: () => {
+    throw new Error('not read');
+  },
+};
+
 /** The printed text of a command line. */
 async function operate(...argv: string[]): Promise<string> {
+  const review = parseReviewCommand(argv);
+  if (review) return runReviewCommand({ db: database.db, ...UNREAD }, review);
   const command = parseCommand(argv);
   return command.name === 'help'
     ? USAGE
@@ -146,7 +157,6 @@ describe('a command line', () => {
     [['unknown'], /no command unknown/],
     [['approve'], /approve <listing_id>/],
     [['approve', 'a', 'b'], /approve <listing_id>/],
-    [['reviews', 'x'], /reviews/],
     [['reject', 'a'], /--reason/],
     [['reject', 'a', '--reason', '  '], /--reason/],
     [['reject', 'a', '--reason', 'x'.repeat(1001)], /1001 characters/],
@@ -162,7 +172,7 @@ describe('a command line', () => {
     [['limit', 'a', '1.5'], /1.5 is no limit/],
     [['limit', 'a', '1e3'], /1e3 is no limit/],
     [['limit', 'a', 'many'], /many is no limit/],
-    [['reviews', '--force'], /--force/],
+    [['limits', '--force'], /--force/],
   ])('%j is refused, saying why', (argv, message) => {
     expect(() => parseCommand(argv)).toThrow(OperatorError);
     expect(() => parseCommand(argv)).toThrow(message);

@@ -4,11 +4,12 @@ import { MODERATION_USAGE } from './moderation/index.js';
 import { OperatorError } from './operator-error.js';
 import { parseReason } from './parse-reason.js';
 import { PROTOCOL_COMMANDS } from './protocol/index.js';
+import { REVIEW_USAGE } from './review/index.js';
+import { SUPPORT_USAGE } from './support/index.js';
 
 /** An operator's command. */
 export type Command =
   | { name: 'help' }
-  | { name: 'reviews' }
   /** Without a version: the only one there is. */
   | { name: 'approve'; listingId: string; version?: number }
   | { name: 'reject'; listingId: string; reason: string }
@@ -19,13 +20,13 @@ export type Command =
 
 export const USAGE = `Commands for the operator of a marketplace.
 
-  npm run operator -- reviews                           registrations that wait for a first review
-  npm run operator -- approve <listing_id> [--version N] lets its creator publish that version, by default the only one
+${REVIEW_USAGE}  npm run operator -- approve <listing_id> [--version N] lets its creator publish that version, by default the only one
   npm run operator -- reject <listing_id> --reason TEXT tells its creator why not
   npm run operator -- limits                            listings whose limit was set here
   npm run operator -- limit <listing_id> <number>       runs per minute and credential, over the creator's own
   npm run operator -- limit <listing_id> --clear        back to the creator's, or the default
 
+${SUPPORT_USAGE}
 ${KEY_USAGE}
   npm run operator -- doctor [--json]                   examines everything that the server needs
 
@@ -69,7 +70,6 @@ export function parseCommand(argv: readonly string[]): Command {
   };
   const [listingId = ''] = operands;
   switch (name) {
-    case 'reviews':
     case 'limits':
     case 'reseal':
     case 'keys':

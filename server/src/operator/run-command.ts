@@ -1,8 +1,7 @@
 import { createOperatorLimits } from '../listings/index.js';
 import type { Db } from '../database/connection.js';
-import { createApprovals, type Decided, type PendingReview } from '../registration/index.js';
+import { createApprovals, type Decided } from '../registration/index.js';
 import { runKeyCommand, type OperatorKeys } from './key-commands.js';
-import { onOneLine } from './on-one-line.js';
 import { OperatorError } from './operator-error.js';
 import type { Command } from './parse-command.js';
 import { systemUser } from './system-user.js';
@@ -16,11 +15,6 @@ export async function runCommand(
   const reviews = createApprovals(db);
   const limits = createOperatorLimits(db);
   switch (command.name) {
-    case 'reviews': {
-      const pending = await reviews.pending();
-      if (pending.length === 0) return 'No registration waits for a review.';
-      return pending.map(describePending).join('\n\n');
-    }
     case 'approve': {
       const { listingId, version } = command;
       requireDecided(
@@ -90,22 +84,4 @@ function requireFound(found: boolean, listingId: string, which: 'unpublished' | 
   throw new OperatorError(
     `There is no ${which ? `${which} ` : ''}listing ${JSON.stringify(listingId)}. ${hint}`,
   );
-}
-
-/** A creator's words are shown as data. */
-function describePending(row: PendingReview): string {
-  const terms =
-    row.rental_model === null || row.price_lamports === null
-      ? 'terms not named yet'
-      : `${row.rental_model}, ${row.price_lamports} lamports`;
-  return [
-    `${row.id}  (waits since ${row.created_at.toISOString()})`,
-    `  version      ${row.version}`,
-    `  title        ${onOneLine(row.title)}`,
-    `  description  ${onOneLine(row.description)}`,
-    `  category     ${row.category.join(', ')}`,
-    `  terms        ${terms}`,
-    `  creator      ${row.creator}`,
-    `  manifest     ${row.metadata_uri}`,
-  ].join('\n');
 }

@@ -19,6 +19,12 @@ export type { AgentProbe, ProbeFailure, ProbeOutcome } from './probe-outcome.js'
 export { PROBE_TASK, removeOldProbeRequests, storeRunFailure } from './probes/probe-records.js';
 export { createOwnAgents } from './own-agents.js';
 export { createApprovals, type Decided, type PendingReview } from './approvals/approvals.js';
+export {
+  createReviewSheets,
+  type ReviewedAgent,
+  type ReviewedVersion,
+  type ReviewSheet,
+} from './approvals/review-sheet.js';
 export { endReplacedSecrets, REPLACED_SECRETS_TASK } from './versions/replaced-secrets.js';
 export { endVersionSupport } from './versions/version-support.js';
 export { SEALED_AGENTS, SEALED_REGISTRATIONS } from './sealed-places.js';

@@ -1,7 +1,9 @@
+import type { UnreachableAgent } from '@agent-rental/contract';
 import { sql, type Selectable } from 'kysely';
 import type { Db } from '../../database/connection.js';
 import type { Database } from '../../database/schema.js';
 import { recordAction, type Decider } from '../../moderation/index.js';
+import { toUnreachable } from '../probe-outcome.js';
 
 /** A registration that waits for the operator. */
 export type PendingReview = Pick<
@@ -18,6 +20,8 @@ export type PendingReview = Pick<
 > & {
   /** Number of the version that waits, from 1. */
   version: number;
+  /** Why the service did not reach the agent, where its last probe failed. */
+  unreachable: UnreachableAgent | null;
 };
 
 /** An approval is of one version; without a number, of the only one that there is. */
@@ -42,6 +46,8 @@ export function createApprovals(db: Db): Reviews {
     async pending() {
       const rows = await db
         .selectFrom('listings')
+        .leftJoin('agent_probes', 'agent_probes.listing_id', 'listings.id')
+        .select(['reason', 'http_status', 'detail', 'unreachable_since', 'failed_at'])
         .select([
           'id',
           'creator',
@@ -64,7 +70,11 @@ export function createApprovals(db: Db): Reviews {
         .orderBy('created_at')
         .orderBy('id')
         .execute();
-      return rows.map((row) => ({ ...row, version: Number(row.version) }));
+      return rows.map(({ reason, http_status, detail, unreachable_since, failed_at, ...row }) => ({
+        ...row,
+        version: Number(row.version),
+        unreachable: toUnreachable({ reason, http_status, detail, unreachable_since, failed_at }),
+      }));
     },
 
     decide: (listingId, decision, by) =>

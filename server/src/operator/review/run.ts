@@ -1,0 +1,44 @@
+import type { Config } from '../../config.js';
+import type { Db } from '../../database/connection.js';
+import type { Keys } from '../../platform/keys.js';
+import { createApprovals, createReviewSheets } from '../../registration/index.js';
+import { OperatorError } from '../operator-error.js';
+import { describePending, describeResult, describeSheet } from './describe.js';
+import type { ReviewCommand } from './parse.js';
+import { makeTestRun } from './test-run.js';
+
+/** The parts that the commands work with. */
+export interface ReviewParts {
+  db: Db;
+  /** Read only where something sealed is shown. */
+  readKeys(): Promise<Keys>;
+  /** Read only for a test run, which works as the server's runs do. */
+  readConfig(): Pick<Config, 'sandbox' | 'allowedLoopback'>;
+}
+
+/** Runs a command about reviews; returns the text to print. @throws OperatorError when it cannot be done */
+export async function runReviewCommand(
+  { db, readKeys, readConfig }: ReviewParts,
+  command: ReviewCommand,
+): Promise<string> {
+  if (command.name === 'reviews') {
+    const pending = await createApprovals(db).pending();
+    if (command.json) return asJson(pending);
+    if (pending.length === 0) return 'No registration waits for a review.';
+    return pending.map(describePending).join('\n\n');
+  }
+  const { listingId, run, json } = command;
+  const opened = await createReviewSheets(db, await readKeys()).open(listingId);
+  if (!opened) {
+    throw new OperatorError(
+      `There is no listing ${JSON.stringify(listingId)}. The command reviews lists the waiting ones.`,
+    );
+  }
+  const result = run === undefined ? undefined : await makeTestRun(readConfig(), opened, run);
+  if (json) return asJson(result === undefined ? opened.sheet : { ...opened.sheet, test_run: result });
+  return describeSheet(opened.sheet) + (result === undefined ? '' : `\n${describeResult(result)}`);
+}
+
+/** Lamports are numbers in JSON, as in the API. */
+const asJson = (value: unknown): string =>
+  JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? Number(each) : each), 2);

@@ -1,0 +1,31 @@
+import { onOneLine } from '../on-one-line.js';
+
+/** A value of JSON. */
+type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value };
+
+/** A record as lines for people: its members aligned, and each record of a list on a line. Texts are shown as data. */
+export function asText(record: { readonly [name: string]: Value }, indent = ''): string {
+  const width = Math.max(...Object.keys(record).map((name) => name.length)) + 2;
+  return Object.entries(record)
+    .map(([name, value]) => {
+      const label = `${indent}${name}`;
+      const isNested = typeof value === 'object' && value !== null;
+      if (!isNested) return `${label.padEnd(indent.length + width)}${plain(value)}`;
+      if (Array.isArray(value)) {
+        if (value.length === 0) return `${label.padEnd(indent.length + width)}none`;
+        return [label, ...value.map((each) => `${indent}  - ${inline(each)}`)].join('\n');
+      }
+      return `${label}\n${asText(value as { readonly [name: string]: Value }, `${indent}  `)}`;
+    })
+    .join('\n');
+}
+
+function inline(value: Value): string {
+  if (typeof value !== 'object' || value === null) return plain(value);
+  if (Array.isArray(value)) return value.map(inline).join(' ');
+  return Object.entries(value)
+    .map(([name, each]) => `${name} ${inline(each as Value)}`)
+    .join(', ');
+}
+
+const plain = (value: Value): string => (value === null ? 'none' : onOneLine(String(value)));

@@ -1,0 +1,2 @@
+export { parseSupportCommand, SUPPORT_USAGE } from './parse.js';
+export { runSupportCommand } from './run.js';
