@@ -84,6 +84,22 @@ describe('the environment', () => {
     }
   });
 
+  it('of production on a local network may allow both, when it is told to [REG-60] [OPS-7]', () => {
+    const local = { ...PRODUCTION, SOLANA_NETWORK: 'localnet' };
+    expect(readConfig(local)).toMatchObject({
+      allowedLoopback: undefined,
+      sandbox: { minIsolation: 'kernel' },
+    });
+    const told = { ALLOW_LOOPBACK: 'http://127.0.0.1:9000', SANDBOX_MIN_ISOLATION: 'runtime' };
+    expect(readConfig({ ...local, ...told })).toMatchObject({
+      allowedLoopback: ['http://127.0.0.1:9000'],
+      sandbox: { minIsolation: 'runtime', leastIsolation: 'runtime' },
+    });
+    for (const network of ['devnet', 'mainnet'])
+      for (const [name, value] of Object.entries(told))
+        expect(() => readConfig({ ...local, SOLANA_NETWORK: network, [name]: value })).toThrow(name);
+  });
+
   it('of production asks for more: stronger isolation, an operator, no examples', () => {
     const config = readConfig(PRODUCTION);
     expect(config.trialHoldSeconds).toBe(3_600);

@@ -138,7 +138,7 @@ export const environment = z.object({
   DISK_RESERVE_MB: z.coerce.number().int().min(0).max(1_000_000).default(256),
   /** How long a stop waits for running runs. */
   DRAIN_TIMEOUT_SECONDS: z.coerce.number().int().min(0).max(600).default(30),
-  /** Origins on this machine where creators try agents and models; for the embedded default alone. */
+  /** Origins on this machine where creators try agents and models; for the embedded default, and on a local network. */
   ALLOW_LOOPBACK: list
     .pipe(
       z.array(
@@ -233,7 +233,7 @@ export interface Config {
     /** Of this machine; `auto`: bubblewrap where it works, else Deno alone, which is announced. */
     readonly driver: LocalDriverChoice;
     readonly minIsolation: IsolationLevel;
-    /** The lowest that may be asked for: beside production parts `runtime` is not enough. */
+    /** The lowest that may be asked for: beside production parts, on a real network, `runtime` is not enough. */
     readonly leastIsolation: 'runtime' | 'kernel';
     /** Set: E2B's sandboxes in place of this machine's. */
     readonly e2b: E2bConfig | undefined;
@@ -251,7 +251,7 @@ export interface Config {
   /** The longest that a stop waits for running runs, before it hands them over. */
   readonly diskReserveBytes: number;
   readonly drainTimeoutMs: number;
-  /** Origins on this machine that creators' agents and models may be called at. Absent: with production parts, none may. */
+  /** Origins on this machine that creators' agents and models may be called at. Absent: beside production parts, none may. */
   readonly allowedLoopback: readonly string[] | undefined;
   readonly storage: StorageConfig;
   /** Who approves the first version of a listing. */
@@ -372,6 +372,34 @@ export function readReconciliationConfig(env: NodeJS.ProcessEnv): Reconciliation
   return { ...readOperatorConfig(env), rpcUrls: value.SOLANA_RPC_URLS, programId: value.PROGRAM_ID };
 }
 
+/** The variables of a rehearsal, with the usual addresses of this machine. */
+const rehearsal = environment.pick({ PORT: true, LOCAL_CHAIN_PORT: true }).extend({
+  TEST_DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/ })
+    .default('postgres://postgres@127.0.0.1:5432/postgres'),
+  TEST_REDIS_URL: z.url({ protocol: /^rediss?$/ }).default('redis://127.0.0.1:6379'),
+});
+
+/** The configuration of a rehearsal of production. */
+export interface RehearsalConfig {
+  readonly port: number;
+  readonly localChainPort: number;
+  /** The server on which it makes a database. */
+  readonly postgresUrl: string;
+  readonly redisUrl: string;
+}
+
+/** Reads the variables of a rehearsal. @throws ConfigError naming every wrong variable. */
+export function readRehearsalConfig(env: NodeJS.ProcessEnv): RehearsalConfig {
+  const value = parseEnvironment(rehearsal, env);
+  return {
+    port: value.PORT,
+    localChainPort: value.LOCAL_CHAIN_PORT,
+    postgresUrl: value.TEST_DATABASE_URL,
+    redisUrl: value.TEST_REDIS_URL,
+  };
+}
+
 /**
  * Reads the environment once.
  *
@@ -396,23 +424,25 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     }
   }
   const parts = PRODUCTION_PARTS.filter((name) => value[name] !== undefined);
-  if (parts.length > 0 && value.SANDBOX_MIN_ISOLATION === 'runtime') {
+  // On a local network all money is test money. The start compares this word with the endpoints.
+  const guarded = value.SOLANA_NETWORK === 'localnet' ? [] : parts;
+  if (guarded.length > 0 && value.SANDBOX_MIN_ISOLATION === 'runtime') {
     throw new ConfigError(
-      `SANDBOX_MIN_ISOLATION=runtime is for the embedded default, and ${parts.join(', ')} is set. At level "runtime" a ` +
+      `SANDBOX_MIN_ISOLATION=runtime is for the embedded default, and ${guarded.join(', ')} is set. At level "runtime" a ` +
         'flaw of Deno opens all that the server can reach. Unset SANDBOX_MIN_ISOLATION and install bubblewrap, or set ' +
         'E2B_API_KEY.',
     );
   }
-  if (parts.length > 0 && value.ALLOW_LOOPBACK !== undefined) {
+  if (guarded.length > 0 && value.ALLOW_LOOPBACK !== undefined) {
     throw new ConfigError(
-      `ALLOW_LOOPBACK is for the embedded default, and ${parts.join(', ')} is set: with production parts agents and ` +
+      `ALLOW_LOOPBACK is for the embedded default, and ${guarded.join(', ')} is set: with production parts agents and ` +
         'models are called at public addresses alone. Unset ALLOW_LOOPBACK.',
     );
   }
   if (value.MODEL_BASE_URL !== undefined && value.MODEL_NAME === undefined) {
     throw new ConfigError('MODEL_BASE_URL also needs MODEL_NAME: the name of a model there.');
   }
-  const leastIsolation: 'kernel' | 'runtime' = parts.length > 0 ? 'kernel' : 'runtime';
+  const leastIsolation: 'kernel' | 'runtime' = guarded.length > 0 ? 'kernel' : 'runtime';
   const model = [
     'OPENAI_API_KEY',
     'ANTHROPIC_API_KEY',
@@ -454,7 +484,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       poolSize: value.SANDBOX_POOL_SIZE,
       maxActive: value.SANDBOX_MAX_ACTIVE,
       driver: value.SANDBOX_DRIVER === 'e2b' ? 'auto' : value.SANDBOX_DRIVER,
-      minIsolation: value.SANDBOX_MIN_ISOLATION ?? (production ? 'kernel' : leastIsolation),
+      minIsolation:
+        value.SANDBOX_MIN_ISOLATION ?? (production || parts.length > 0 ? 'kernel' : leastIsolation),
       leastIsolation,
       e2b: e2bConfig(value, embedded),
     },
@@ -467,7 +498,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     tracing: tracingConfig(value),
     diskReserveBytes: value.DISK_RESERVE_MB * 1_048_576,
     drainTimeoutMs: value.DRAIN_TIMEOUT_SECONDS * 1000,
-    allowedLoopback: parts.length > 0 ? undefined : (value.ALLOW_LOOPBACK ?? TRIED_ORIGINS),
+    allowedLoopback: value.ALLOW_LOOPBACK ?? (parts.length > 0 ? undefined : TRIED_ORIGINS),
     storage: storageConfig(value),
     review: value.REVIEW ?? (embedded ? 'automatic' : 'operator'),
     examples: embedded && value.EXAMPLES === 'on',

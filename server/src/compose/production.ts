@@ -64,7 +64,7 @@ export async function startProduction(
     keys: deriveKeys(masterKey, config.sealingKeys),
     driver,
     contentFolder: join(stateDir, 'content'),
-    allowedOrigins: new Set(allowedOrigins),
+    allowedOrigins: new Set([...(config.allowedLoopback ?? []), ...allowedOrigins]),
     alone: false,
     diskSpace: undefined,
     indexPollMs: INDEX_POLL_MS,
