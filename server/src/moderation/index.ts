@@ -1,5 +1,6 @@
 export { isBanned, requireNotBanned } from './bans.js';
 export {
+  actionsAbout,
   lastAction,
   listActions,
   OPERATOR_ACTIONS,

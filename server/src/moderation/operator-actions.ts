@@ -12,6 +12,8 @@ export const OPERATOR_ACTIONS = [
   'ban',
   'unban',
   'resolve-reports',
+  'review',
+  'credit',
 ] as const;
 
 export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
@@ -63,6 +65,18 @@ export async function listActions(db: Db, limit: number): Promise<RecordedAction
   const rows = await db
     .selectFrom('operator_actions')
     .selectAll()
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows as RecordedAction[];
+}
+
+/** The newest decisions about a listing, a wallet or a run, newest first. */
+export async function actionsAbout(db: Db, subject: string, limit: number): Promise<RecordedAction[]> {
+  const rows = await db
+    .selectFrom('operator_actions')
+    .selectAll()
+    .where('subject', '=', subject)
     .orderBy('id', 'desc')
     .limit(limit)
     .execute();

@@ -18,7 +18,10 @@ export interface Credits {
    * wallet and listing. Returns whether the run has a credit now. A run whose output has left never has one.
    */
   give(runId: string): Promise<boolean>;
-  /** Gives one free run for any ended run that was paid one by one, once per run; undefined, or why not. */
+  /**
+   * Gives one free run for any ended run that was paid one by one, once per run; undefined, or why not. In a transaction:
+   * the bound of a day holds until its end.
+   */
   giveByOperator(runId: string, reason: string): Promise<CreditRefusal | undefined>;
   /** Whether a credit was given for this run. */
   wasGiven(runId: string): Promise<boolean>;
@@ -36,35 +39,34 @@ export function createCredits(db: Db): Credits {
       const { rows } = await sql<{ given: boolean }>`select give_credit(${runId}) as given`.execute(db);
       return rows[0]?.given === true;
     },
-    giveByOperator: (runId, reason) =>
-      db.transaction().execute(async (tx) => {
-        // One after the other, so that the bound is exact.
-        await sql`select pg_advisory_xact_lock(hashtextextended('operator credits', 0))`.execute(tx);
-        const run = await tx
-          .selectFrom('runs')
-          .innerJoin('listings', 'listings.id', 'runs.listing_id')
-          .select(['wallet', 'listing_id', 'runs.status', 'is_trial', 'rental_model'])
-          .where('runs.id', '=', runId)
-          .executeTakeFirst();
-        if (!run) return 'not_found';
-        if (run.status === 'running') return 'under_way';
-        if (run.rental_model !== 'per_query') return 'not_per_task';
-        if (run.is_trial) return 'trial';
-        const { given } = await tx
-          .selectFrom('credits')
-          .select((eb) => eb.fn.countAll<bigint>().as('given'))
-          .where('reason', 'is not', null)
-          .where('created_at', '>', sql<Date>`now() - interval '24 hours'`)
-          .executeTakeFirstOrThrow();
-        if (given >= OPERATOR_CREDITS_PER_DAY) return 'too_many';
-        const { wallet, listing_id } = run;
-        const { numInsertedOrUpdatedRows } = await tx
-          .insertInto('credits')
-          .values({ run_id: runId, wallet, listing_id, used_by_run_id: null, reason })
-          .onConflict((conflict) => conflict.doNothing())
-          .executeTakeFirst();
-        return numInsertedOrUpdatedRows === 1n ? undefined : 'given';
-      }),
+    async giveByOperator(runId, reason) {
+      // One after the other, so that the bound is exact.
+      await sql`select pg_advisory_xact_lock(hashtextextended('operator credits', 0))`.execute(db);
+      const run = await db
+        .selectFrom('runs')
+        .innerJoin('listings', 'listings.id', 'runs.listing_id')
+        .select(['wallet', 'listing_id', 'runs.status', 'is_trial', 'rental_model'])
+        .where('runs.id', '=', runId)
+        .executeTakeFirst();
+      if (!run) return 'not_found';
+      if (run.status === 'running') return 'under_way';
+      if (run.rental_model !== 'per_query') return 'not_per_task';
+      if (run.is_trial) return 'trial';
+      const { given } = await db
+        .selectFrom('credits')
+        .select((eb) => eb.fn.countAll<bigint>().as('given'))
+        .where('reason', 'is not', null)
+        .where('created_at', '>', sql<Date>`now() - interval '24 hours'`)
+        .executeTakeFirstOrThrow();
+      if (given >= OPERATOR_CREDITS_PER_DAY) return 'too_many';
+      const { wallet, listing_id } = run;
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto('credits')
+        .values({ run_id: runId, wallet, listing_id, used_by_run_id: null, reason })
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst();
+      return numInsertedOrUpdatedRows === 1n ? undefined : 'given';
+    },
     async wasGiven(runId) {
       const row = await db
         .selectFrom('credits')

@@ -9,7 +9,9 @@ import {
   CONNECTED,
 } from '../../registration/registration.test-support.js';
 import { createApprovals } from '../../registration/index.js';
+import { actionsAbout } from '../../moderation/index.js';
 import { OperatorError } from '../operator-error.js';
+import { systemUser } from '../system-user.js';
 import { parseReviewCommand, runReviewCommand } from './index.js';
 
 const PROMPT = 'You read invoices.\nYou never guess.';
@@ -64,7 +66,7 @@ describe('review', () => {
 
   it('shows the differences to the approved version, and whether they break renters [OPS-132]', async () => {
     const { wallet, id } = await fixture.draft({ system_prompt: PROMPT }, 'operator');
-    await createApprovals(db).decide(id, { approved: true });
+    await createApprovals(db).decide(id, { approved: true }, 'someone');
     await fixture.update('operator', wallet, id, {
       system_prompt: 'You read invoices.\nYou always guess.',
       input_schema: { type: 'object', required: ['page'] },
@@ -79,6 +81,20 @@ describe('review', () => {
       present: { version: 2 },
       approved: { version: 1, change: { kind: 'breaking' } },
     });
+  });
+
+  it('is on record with its reader before anything is shown [OPS-132]', async () => {
+    const { id } = await fixture.draft({ system_prompt: PROMPT }, 'operator');
+    await operate('reviews');
+    expect(await actionsAbout(db, id, 10)).toEqual([]);
+    await operate('review', id);
+    expect(await actionsAbout(db, id, 10)).toEqual([
+      expect.objectContaining({
+        action: 'review',
+        operator: systemUser(),
+        details: { version: 1, test_run: false },
+      }),
+    ]);
   });
 
   it('keeps the terminal from the words of a creator', async () => {

@@ -2,7 +2,9 @@ import type { Config } from '../../config.js';
 import type { Db } from '../../database/connection.js';
 import type { Keys } from '../../platform/keys.js';
 import { createApprovals, createReviewSheets } from '../../registration/index.js';
+import { recordAction } from '../../moderation/index.js';
 import { OperatorError } from '../operator-error.js';
+import { systemUser } from '../system-user.js';
 import { describePending, describeResult, describeSheet } from './describe.js';
 import type { ReviewCommand } from './parse.js';
 import { makeTestRun } from './test-run.js';
@@ -34,6 +36,13 @@ export async function runReviewCommand(
       `There is no listing ${JSON.stringify(listingId)}. The command reviews lists the waiting ones.`,
     );
   }
+  // Before anything of it is shown.
+  await recordAction(db, {
+    action: 'review',
+    subject: listingId,
+    operator: systemUser(),
+    details: { version: opened.sheet.present.version, test_run: run !== undefined },
+  });
   const result = run === undefined ? undefined : await makeTestRun(readConfig(), opened, run);
   if (json) return asJson(result === undefined ? opened.sheet : { ...opened.sheet, test_run: result });
   return describeSheet(opened.sheet) + (result === undefined ? '' : `\n${describeResult(result)}`);

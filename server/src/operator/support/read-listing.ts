@@ -1,8 +1,10 @@
 import type { Db } from '../../database/connection.js';
 import { createAgentStats } from '../../runs/index.js';
 import { OperatorError } from '../operator-error.js';
+import { decisionsAbout } from './decisions.js';
 
 const MOST_VERSIONS = 20;
+const MOST_REPORTS = 20;
 
 /** The facts of a listing: none of its prompts or keys. @throws OperatorError for an unknown one */
 export async function readListing(db: Db, id: string) {
@@ -20,6 +22,14 @@ export async function readListing(db: Db, id: string) {
     .select(['reached_at', 'unreachable_since', 'reason', 'http_status', 'detail'])
     .where('listing_id', '=', id)
     .executeTakeFirst();
+  const reports = await db
+    .selectFrom('listing_reports')
+    .select(['reason', 'text', 'created_at'])
+    .where('listing_id', '=', id)
+    .where('closed_at', 'is', null)
+    .orderBy('created_at', 'desc')
+    .limit(MOST_REPORTS)
+    .execute();
   const { runs, duration_ms, failures, refusals, health } = await createAgentStats(db).read(
     listing.creator,
     id,
@@ -55,6 +65,12 @@ export async function readListing(db: Db, id: string) {
       detail: probe?.detail ?? null,
     },
     health,
+    open_reports: reports.map((row) => ({
+      reason: row.reason,
+      text: row.text,
+      at: row.created_at.toISOString(),
+    })),
+    decisions: await decisionsAbout(db, id),
     all_runs: { started: listing.run_count, completed: listing.completed_count },
     reviews: { count: listing.review_count, rating_sum: listing.rating_sum },
     last_24_hours: { runs, duration_ms, failures, refusals },

@@ -1,7 +1,9 @@
 import { walletAddress } from '@agent-rental/contract';
 import { sql } from 'kysely';
 import type { Db } from '../../database/connection.js';
+import { isBanned } from '../../moderation/index.js';
 import { OperatorError } from '../operator-error.js';
+import { decisionsAbout } from './decisions.js';
 
 const MOST_ROWS = 50;
 const MOST_RUNS = 20;
@@ -36,6 +38,8 @@ export async function readWallet(db: Db, address: string) {
   ]);
   return {
     wallet: address,
+    banned: await isBanned(db, address),
+    decisions: await decisionsAbout(db, address),
     spent_lamports_in_30_days: Number(spent.lamports ?? 0),
     rentals,
     keys,

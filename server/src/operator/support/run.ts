@@ -1,6 +1,8 @@
 import type { Db } from '../../database/connection.js';
+import { recordAction } from '../../moderation/index.js';
 import { createCredits, type CreditRefusal } from '../../settlement/index.js';
 import { OperatorError } from '../operator-error.js';
+import { systemUser } from '../system-user.js';
 import { asText } from './as-text.js';
 import type { SupportCommand } from './parse.js';
 import { readListing } from './read-listing.js';
@@ -21,8 +23,12 @@ const REFUSALS: Record<CreditRefusal, string> = {
 export async function runSupportCommand(db: Db, command: SupportCommand): Promise<string> {
   if (command.name === 'credit') {
     const { runId, reason, json } = command;
-    const refusal = isRunId(runId) ? await createCredits(db).giveByOperator(runId, reason) : 'not_found';
-    if (refusal !== undefined) throw new OperatorError(REFUSALS[refusal]);
+    if (!isRunId(runId)) throw new OperatorError(REFUSALS.not_found);
+    await db.transaction().execute(async (tx) => {
+      const refusal = await createCredits(tx).giveByOperator(runId, reason);
+      if (refusal !== undefined) throw new OperatorError(REFUSALS[refusal]);
+      await recordAction(tx, { action: 'credit', subject: runId, reason, operator: systemUser() });
+    });
     if (json) return asJson(await readRuns(db, runId));
     return `The wallet of run ${runId} has a free run of its agent: its next run there is charged nothing.`;
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
 import { newRunId } from '../../runs/run-id.js';
+import { actionsAbout, recordAction } from '../../moderation/index.js';
 import { OPERATOR_CREDITS_PER_DAY } from '../../settlement/index.js';
 import {
   insertBalance,
@@ -11,6 +12,7 @@ import {
   openTestDatabase,
 } from '../../testing/index.js';
 import { OperatorError } from '../operator-error.js';
+import { systemUser } from '../system-user.js';
 import { parseSupportCommand, runSupportCommand } from './index.js';
 
 const database = await openTestDatabase();
@@ -107,6 +109,9 @@ describe('credit', () => {
     await expect(operate('credit', id, '--reason', 'Again.')).rejects.toThrow(/given for it already/);
     const credit = { by: 'an operator', reason: 'The answer was of another invoice.', used_by_run_id: null };
     expect(await asJson('run', id)).toMatchObject({ runs: [{ credit }] });
+    expect(await actionsAbout(db, id, 10)).toEqual([
+      expect.objectContaining({ action: 'credit', reason: credit.reason, operator: systemUser() }),
+    ]);
     // The next run of its wallet uses it up, as it does with a credit of the service.
     const next = await insertRun(db, listing, wallet);
     const balance = await insertBalance(db, wallet, listing.address);
@@ -178,7 +183,10 @@ it('wallet shows rentals, keys by name, spending and last runs, and no secret [O
     .insertInto('api_key_spends')
     .values({ id: randomUUID(), api_key_id: keyId, kind: 'run', lamports: 5n })
     .execute();
+  await recordAction(db, { action: 'ban', subject: wallet, reason: 'Sells prompts.', operator: 'someone' });
   expect(await asJson('wallet', wallet)).toMatchObject({
+    banned: true,
+    decisions: [{ action: 'ban', reason: 'Sells prompts.' }],
     rentals: [{ listing_id: listing.id, valid: true, balance_lamports: 7 }],
     keys: [{ label: 'my laptop', spent_lamports_in_24_hours: 5 }],
     last_runs: [{ run_id: id, cost_lamports: 250_000 }],
@@ -191,8 +199,21 @@ it('wallet shows rentals, keys by name, spending and last runs, and no secret [O
 
 it('listing shows status, versions, health, figures and limit [OPS-133]', async () => {
   const { id } = await insertListing(db, { operator_runs_per_minute: 7, runs_per_minute: 30, run_count: 3 });
+  await db
+    .insertInto('listing_reports')
+    .values({
+      id: randomUUID(),
+      listing_id: id,
+      wallet: newWallet(),
+      reason: 'fraud',
+      text: 'It sells.',
+      address: null,
+    })
+    .execute();
   expect(await asJson('listing', id)).toMatchObject({
     listing_id: id,
+    open_reports: [{ reason: 'fraud', text: 'It sells.' }],
+    decisions: [],
     status: 'active',
     runs_per_minute: { of_the_creator: 30, of_the_operator: 7 },
     versions: [{ version: 1, runs_now: true }],

@@ -1,5 +1,6 @@
 import { REPORT_CHARACTERS, REPORT_REASONS, type ReportReason } from '@agent-rental/contract';
 import { elementId } from '../../element-ids.js';
+import type { PageChain } from '../page.js';
 
 const WORDS: Readonly<Record<ReportReason, string>> = {
   fraud: 'It cheats',
@@ -11,9 +12,9 @@ const WORDS: Readonly<Record<ReportReason, string>> = {
 };
 
 /** Reports a listing to the operator. The script shows it, as it shows reviews, since a wallet logs in. */
-export function ReportSection({ listingId, chain }: { listingId: string; chain: string }) {
+export function ReportSection({ listingId, chain }: { listingId: string; chain: PageChain }) {
   return (
-    <section id="report" hidden data-listing={listingId} data-chain={chain}>
+    <section id="report" hidden data-listing={listingId} {...chain}>
       <details>
         <summary>Report it to the operator</summary>
         <form class="tall">
