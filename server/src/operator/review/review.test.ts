@@ -66,7 +66,7 @@ describe('review', () => {
 
   it('shows the differences to the approved version, and whether they break renters [OPS-132]', async () => {
     const { wallet, id } = await fixture.draft({ system_prompt: PROMPT }, 'operator');
-    await createApprovals(db).decide(id, { approved: true }, 'someone');
+    await createApprovals(db).decide(id, { approved: true }, { operator: 'someone' });
     await fixture.update('operator', wallet, id, {
       system_prompt: 'You read invoices.\nYou always guess.',
       input_schema: { type: 'object', required: ['page'] },
