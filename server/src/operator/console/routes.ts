@@ -82,9 +82,9 @@ export function consoleRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     const signature = await confirmations.requireText(principal, request, {
       why: "A decision of the operator needs the wallet's fresh signature.",
       textOf: (service, challenge) =>
-        operatorMessage({ service, wallet: principal.wallet, decision: body as OperatorDecision }, challenge),
+        operatorMessage({ service, wallet: principal.wallet, decision: body }, challenge),
     });
-    await decide(db, body as OperatorDecision, { operator: principal.wallet, signature });
+    await decide(db, body, { operator: principal.wallet, signature });
     return { decided: true as const };
   });
 }
