@@ -1,7 +1,6 @@
 import {
   operatorMessage,
   operations,
-  type OperatorDecision,
   type WaitingReview,
 } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
