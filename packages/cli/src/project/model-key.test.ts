@@ -66,8 +66,8 @@ describe('the key of a model', () => {
 describe('the test of a key', () => {
   const calls: { url: string; headers: Headers; body: string }[] = [];
   const answering = (status: number | 'none') =>
-    (async (url: string, init: RequestInit) => {
-      calls.push({ url, headers: new Headers(init.headers), body: String(init.body) });
+    (async (url: string, init: { headers: Record<string, string>; body: string }) => {
+      calls.push({ url, headers: new Headers(init.headers), body: init.body });
       if (status === 'none') throw new TypeError('fetch failed');
       return new Response('{}', { status });
     }) as unknown as typeof fetch;
@@ -121,7 +121,7 @@ describe('the test of a key', () => {
     ['self_hosted', 302, OWN, /model\.endpoint_url is wrong/],
     ['self_hosted', 'none', OWN, /model\.endpoint_url is wrong, or its model is not running/],
   ] as const)(
-    'of %s that ends with %s says what is wrong, without the key',
+    'of %s that ends with %s names the wrong part, and not the key',
     async (provider, status, model, words) => {
       const error = await test(provider, status, model).catch((caught: Error) => caught);
       expect(String(error)).toMatch(words);
@@ -129,8 +129,12 @@ describe('the test of a key', () => {
     },
   );
 
-  it.each([400, 429, 500, 'none'] as const)('of a vendor that answers %s proves nothing', async (status) => {
-    await test('openai', status);
-    if (status === 'none') expect(told.at(-1)).toContain('so the key is not tested');
+  it.each([400, 429, 500] as const)('of a vendor that answers %s proves nothing', async (status) => {
+    await expect(test('openai', status)).resolves.toBeUndefined();
+  });
+
+  it('is left to the marketplace where the vendor is out of reach from here', async () => {
+    await test('openai', 'none');
+    expect(told.at(-1)).toContain('so the key is not tested');
   });
 });

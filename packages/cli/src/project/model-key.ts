@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { createDeadline } from '@agent-rental/sdk';
 import { MODEL_PROVIDERS, type ModelProvider } from '@agent-rental/sdk/creator';
 import type { CliEnvironment } from '../cli-environment.js';
 import { CommandError, UsageError } from '../errors.js';
@@ -97,6 +98,7 @@ export async function testModelKey(
 ): Promise<void> {
   const { url, headers, isOwn } = addressOf(model, key);
   const body = { model: model.model ?? 'default', messages: QUESTION, max_tokens: 1, stream: true };
+  const deadline = createDeadline(TEST_MS, signal);
   let status: number;
   try {
     const response = await fetch(url, {
@@ -104,7 +106,7 @@ export async function testModelKey(
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
       redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TEST_MS)]),
+      signal: deadline.signal,
     });
     status = response.status;
     await response.body?.cancel();
@@ -116,6 +118,8 @@ export async function testModelKey(
       );
     err(`${new URL(url).host} cannot be reached from here, so the key is not tested.`);
     return;
+  } finally {
+    deadline.clear();
   }
   const { host } = new URL(url);
   if (status === 401 || status === 403) {
