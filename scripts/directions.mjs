@@ -57,6 +57,7 @@ const SERVER = {
     'chain',
     'http',
     'storage',
+    'moderation',
     'listings',
     'identity',
   ],

@@ -3,7 +3,7 @@ import type { Db, Tx } from '../database/connection.js';
 import type { Database } from '../database/schema.js';
 
 /** Every decision of an operator that is kept on record. */
-export const OPERATOR_ACTIONS = [
+const OPERATOR_ACTIONS = [
   'approve',
   'reject',
   'limit',
@@ -27,7 +27,7 @@ export interface Decider {
 }
 
 /** A decision to record. */
-export interface ActionRecord extends Decider {
+interface ActionRecord extends Decider {
   action: OperatorAction;
   /** The listing's id or the wallet that it is about. */
   subject: string;

@@ -51,7 +51,7 @@ async function mainModeration(command: ModerationCommand | { help: string }): Pr
   await withDatabase((db) => runModerationCommand({ db, chain }, command, say));
 }
 
-/** Prints the text that a command on the database gives. */
+/** Prints the text of a command on the database. */
 async function withDatabase(work: (db: Db) => Promise<string>): Promise<void> {
   const database = openDatabase(findDatabase(process.env), () => undefined);
   try {

@@ -125,8 +125,8 @@ export function topupPlan(context: PlanContext, terms: TransactionRequestOf<'top
 }
 
 /**
- * Takes a prepaid balance back. A closed listing returns it with the account's rent. The balance alone comes back while the
- * listing is suspended, while the price is above the agreed maximum, or once pauses within 30 days add up to 7 days.
+ * Takes a prepaid balance back. A closed listing returns it with the account's rent. The balance alone comes back from a
+ * suspended listing, above the agreed maximum price, or once pauses within 30 days add up to 7 days.
  *
  * @throws ApiError when there is nothing, or not yet.
  */
@@ -150,7 +150,7 @@ export function reclaimPlan(context: PlanContext): Plan {
     throw new ApiError(
       'invalid_request',
       reclaimable === null
-        ? 'The listing is active. To take a balance back, it must be closed or suspended, cost more than agreed, or have been paused for 7 of the last 30 days.'
+        ? 'The listing is active. A balance comes back once it is closed or suspended, costs more than agreed, or was paused for 7 of the last 30 days.'
         : `The listing was not paused for 7 of the last 30 days yet: the balance can be taken back from ${isoTime(reclaimable)} on.`,
     );
   }

@@ -119,8 +119,8 @@ export function revokeAccess(input: RevokeAccessInput): TransactionInstruction {
  * Ends Per-Task access.
  * - The admin or the creator revokes it: balance and rent return to the buyer.
  * - The buyer, on a closed listing: balance and rent return.
- * - The buyer otherwise: the balance returns, while the listing is suspended, while the price is above the agreed maximum,
- *   or once pauses within 30 days add up to 7 days. See `reclaimReason` and `reclaimableAt`.
+ * - The buyer otherwise: the balance returns. The listing is suspended, the price is above the agreed maximum, or pauses
+ *   within 30 days add up to 7 days. See `reclaimReason` and `reclaimableAt`.
  *
  * Errors: `CredentialNotFound`, `CredentialRevoked`, `InvalidAccessType`, `Unauthorized`, `NothingToWithdraw` for
  * a buyer whose balance is empty.
