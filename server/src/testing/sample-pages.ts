@@ -61,6 +61,7 @@ const FULL: Listing = {
   title: 'Contract dates',
   description: 'Reads a contract. Gives its dates, and the clause that each one comes from.',
   free_trial: true,
+  median_ms: 2_310,
   sample_output: [JSON.stringify([{ date: '2026-03-01', clause: '4.2' }]), 'No date was found.'],
   input_schema: {
     type: 'object',
