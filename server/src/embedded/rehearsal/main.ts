@@ -49,11 +49,10 @@ async function main([argument]: readonly string[]): Promise<void> {
   // Ctrl-C came while it started.
   if (isEnding) return end(0);
   print(`\n${rehearsal.description}`);
-  void rehearsal.failed.then(async (reason) => {
-    if (isEnding) return;
-    process.stderr.write(`${reason}\n`);
-    await end(1);
-  });
+  const reason = await rehearsal.failed;
+  if (isEnding) return;
+  process.stderr.write(`${reason}\n`);
+  await end(1);
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

@@ -59,7 +59,7 @@ export function describeSheet(sheet: ReviewSheet): string {
 }
 
 /** A version as lines of text: two of them can be compared. */
-export function documentOf({ agent, ...version }: ReviewedVersion): string {
+function documentOf({ agent, ...version }: ReviewedVersion): string {
   return [
     `description: ${version.description ?? 'not kept'}`,
     `category: ${version.category?.join(', ') ?? 'not kept'}`,

@@ -1,2 +1,2 @@
-export { parseReviewCommand, REVIEW_USAGE, type ReviewCommand } from './parse.js';
-export { runReviewCommand, type ReviewParts } from './run.js';
+export { parseReviewCommand, REVIEW_USAGE } from './parse.js';
+export { runReviewCommand } from './run.js';

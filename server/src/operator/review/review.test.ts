@@ -101,7 +101,8 @@ describe('review', () => {
     const { id } = await fixture.draft({ system_prompt: 'Evil\u001b[2J\u202etext' }, 'operator');
     const text = await operate('review', id);
     expect(text).toContain('Evil[2Jtext');
-    expect(text).not.toMatch(/[\u001b\u202e]/);
+    expect(text).not.toContain('\u001b');
+    expect(text).not.toContain('\u202e');
   });
 
   it('runs an agent once on the input of the reviewer, and leaves no run behind [OPS-132]', async () => {

@@ -1,7 +1,8 @@
 import { onOneLine } from '../on-one-line.js';
 
+type Single = string | number | boolean | null;
 /** A value of JSON. */
-type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value };
+type Value = Single | readonly Value[] | { readonly [name: string]: Value };
 
 /** A record as lines for people: its members aligned, and each record of a list on a line. Texts are shown as data. */
 export function asText(record: { readonly [name: string]: Value }, indent = ''): string {
@@ -9,8 +10,7 @@ export function asText(record: { readonly [name: string]: Value }, indent = ''):
   return Object.entries(record)
     .map(([name, value]) => {
       const label = `${indent}${name}`;
-      const isNested = typeof value === 'object' && value !== null;
-      if (!isNested) return `${label.padEnd(indent.length + width)}${plain(value)}`;
+      if (isSingle(value)) return `${label.padEnd(indent.length + width)}${plain(value)}`;
       if (Array.isArray(value)) {
         if (value.length === 0) return `${label.padEnd(indent.length + width)}none`;
         return [label, ...value.map((each) => `${indent}  - ${inline(each)}`)].join('\n');
@@ -21,11 +21,13 @@ export function asText(record: { readonly [name: string]: Value }, indent = ''):
 }
 
 function inline(value: Value): string {
-  if (typeof value !== 'object' || value === null) return plain(value);
+  if (isSingle(value)) return plain(value);
   if (Array.isArray(value)) return value.map(inline).join(' ');
   return Object.entries(value)
-    .map(([name, each]) => `${name} ${inline(each as Value)}`)
+    .map(([name, each]) => `${name} ${inline(each)}`)
     .join(', ');
 }
 
-const plain = (value: Value): string => (value === null ? 'none' : onOneLine(String(value)));
+const isSingle = (value: Value): value is Single => typeof value !== 'object' || value === null;
+
+const plain = (value: Single): string => (value === null ? 'none' : onOneLine(String(value)));
