@@ -180,6 +180,8 @@ export interface RentalClient {
   listOperatorReviews(options?: CallOptions): Promise<Answer<'listOperatorReviews'>>;
   /** For the operator's wallets: listings with open reports. */
   listOperatorReports(options?: CallOptions): Promise<Answer<'listOperatorReports'>>;
+  /** For the operator's wallets: the facts of a run, a request, a wallet or a listing, by its id. */
+  findForOperator(id: string, options?: CallOptions): Promise<Answer<'findForOperator'>>;
   /** For the operator's wallets: the newest decisions on record. */
   listOperatorActions(options?: CallOptions): Promise<Answer<'listOperatorActions'>>;
   /** Sends a decision of the operator. `decideAsOperator` of `/solana` signs it, too. */
@@ -405,6 +407,7 @@ export function createClient(options: ClientOptions): RentalClient {
     getOperatorOverview: (given = {}) => call(operations.getOperatorOverview, given),
     listOperatorReviews: (given = {}) => call(operations.listOperatorReviews, given),
     listOperatorReports: (given = {}) => call(operations.listOperatorReports, given),
+    findForOperator: (id, given = {}) => call(operations.findForOperator, { query: { id }, ...given }),
     listOperatorActions: (given = {}) => call(operations.listOperatorActions, given),
     decideAsOperator: (body, given = {}) => call(operations.decideAsOperator, { body, ...confirmed(given) }),
     listAgents: (query = {}, given = {}) => call(operations.listAgents, { query: plain(query), ...given }),

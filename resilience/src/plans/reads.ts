@@ -51,6 +51,7 @@ const READS: Record<ReadId, (known: Known) => readonly string[]> = {
   listOperatorReviews: () => [''],
   listOperatorReports: () => [''],
   listOperatorActions: () => [''],
+  findForOperator: ({ wallet, listingId, runId }) => [wallet, listingId, runId].map((id) => `?id=${id}`),
   getEarnings: () => ['', '?limit=100&offset=200'],
   listAgentRuns: ({ ownId }) => [ownId],
   getAgentStats: ({ ownId }) => [ownId, `${ownId}?window=7d`, `${ownId}?window=30d`],

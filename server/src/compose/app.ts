@@ -87,6 +87,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     sandboxes,
     listingsAndFiles,
     settlement,
+    registration,
     httpPart,
     drain,
   });

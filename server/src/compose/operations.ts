@@ -2,7 +2,7 @@ import type { Leadership } from '../database/leadership.js';
 import { requireMigrated } from '../database/migrate.js';
 import type { DiskSpace } from '../platform/disk-space.js';
 import { createChangeConfirmations, createOriginsOf } from '../identity/index.js';
-import { consoleRoutes } from '../operator/index.js';
+import { consoleRoutes } from '../operator/console/index.js';
 import type { Drain } from '../platform/drain.js';
 import {
   createOperationsRepository,
@@ -14,12 +14,13 @@ import type { AppParts } from './app-parts.js';
 import type { ListingsAndFiles } from './listings-and-files.js';
 import type { HttpPart } from './http.js';
 import type { Protocol } from './chain/protocol.js';
+import type { Registration } from './registration.js';
 import type { SettlementPart } from './settlement.js';
 import type { Sandboxes } from './sandboxes/sandboxes.js';
 
 /** Adds the routes that operators use, metrics and readiness, and gives the metrics their sources. */
 export function addOperations(
-  { config, database, chain, diskSpace }: AppParts,
+  { config, database, chain, diskSpace, keys }: AppParts,
   parts: {
     metrics: Metrics;
     leadership: Leadership;
@@ -27,6 +28,7 @@ export function addOperations(
     sandboxes: Sandboxes;
     listingsAndFiles: ListingsAndFiles;
     settlement: SettlementPart;
+    registration: Registration;
     httpPart: HttpPart;
     drain: Drain;
   },
@@ -71,6 +73,8 @@ export function addOperations(
   });
   consoleRoutes(http, {
     db,
+    keys,
+    run: parts.registration.run,
     operatorWallets: config.operatorWallets,
     confirmations: createChangeConfirmations(identity.challenges, createOriginsOf(config.publicUrl)),
     readiness,

@@ -54,6 +54,7 @@ export function composeRegistration(
     { stopping, logger },
   );
   return {
+    run,
     registration,
     secrets: createCreatorSecrets(repository, keys),
     removal: createDraftRemoval({ db: database.db, repository, store, chain }),

@@ -137,6 +137,9 @@ export const ELEMENT_IDS = [
   'action-list',
   'no-reports',
   'report-list',
+  'find-form',
+  'find-id',
+  'found',
 ] as const;
 type ElementId = (typeof ELEMENT_IDS)[number];
 

@@ -1,4 +1,3 @@
-export { consoleRoutes } from './console/routes.js';
 export type { OperatorKeys } from './key-commands.js';
 export { OperatorError } from './operator-error.js';
 export { parseCommand, USAGE } from './parse-command.js';

@@ -1,3 +1,4 @@
+import { openTestRuns } from '../compose/index.js';
 import { ApiError } from '../errors/api-error.js';
 import { ConfigError, readConfig, readKeysConfig } from '../config.js';
 import { deriveKeys } from '../platform/keys.js';
@@ -38,7 +39,7 @@ async function main(): Promise<void> {
 /** Parts of the environment, read by commands that need them. */
 const parts = {
   readKeys: async () => (await readKeys()).keys,
-  readConfig: () => readConfig(process.env),
+  openRuns: () => openTestRuns(readConfig(process.env)),
 };
 
 async function mainModeration(command: ModerationCommand | { help: string }): Promise<void> {

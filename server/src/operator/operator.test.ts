@@ -17,9 +17,7 @@ afterAll(() => database.close());
 /** Lists of reviews need neither keys nor settings. */
 const UNREAD = {
   readKeys: () => Promise.reject(new Error('not read')),
-  readConfig: () => {
-    throw new Error('not read');
-  },
+  openRuns: () => Promise.reject(new Error('not opened')),
 };
 
 /** The printed text of a command line. */

@@ -1,9 +1,9 @@
 import { createClient } from '@agent-rental/sdk';
-import { decideAsOperator, keypairSigner } from '@agent-rental/sdk/solana';
+import { decideAsOperator, keypairSigner, rent } from '@agent-rental/sdk/solana';
 import { Keypair } from '@solana/web3.js';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { jobEnd, textAgent } from '../support/agents/agents.js';
+import { jobEnd, PRICE, textAgent } from '../support/agents/agents.js';
 import { accessibilityViolations, browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
 import { logIn, says, withWallet } from '../support/browser/wallet-page.js';
 import {
@@ -66,6 +66,7 @@ test('a wallet that is not on the list sees nothing of the console', async () =>
   await expect(client.listOperatorReviews()).rejects.toMatchObject(nothing);
   await expect(client.listOperatorReports()).rejects.toMatchObject(nothing);
   await expect(client.listOperatorActions()).rejects.toMatchObject(nothing);
+  await expect(client.findForOperator(signer.address)).rejects.toMatchObject(nothing);
   const decision = { action: 'reject', listing_id: (await register()).id, reason: 'No.' } as const;
   await expect(decideAsOperator(client, signer, decision)).rejects.toMatchObject(nothing);
 });
@@ -126,6 +127,54 @@ describe.runIf(browserPath !== undefined)('on the page of the console', () => {
       await says(page, `${other.id}: the decision is stored.`);
     });
     expect((await creator.client.getJob(other.jobId)).review?.state).toBe('approved');
+  });
+
+  test('an operator reads all of an agent after a signature, and runs it once on an own input', async () => {
+    const { id } = await register();
+    await withWallet(browser, { marketplace, owner: operator, path }, async (page) => {
+      await logIn(page);
+      const card = page.locator('#review-list > li').filter({ hasText: id });
+      await card.getByText('Look at it, and try it').click();
+      await page.getByRole('button', { name: `Show all of ${id}` }).click();
+      await says(page, `${id} is shown.`);
+      const agent = page.getByRole('region', { name: `Agent ${id}` });
+      expect(await agent.textContent()).toContain('"system_prompt"');
+      await page.getByLabel(`Task of a test run of ${id}`).fill('Try it.');
+      await page.getByRole('button', { name: `Run ${id}` }).click();
+      (await model.nextCall()).answer('An answer to the reviewer.');
+      await says(page, `The test run of ${id} has ended.`);
+      const result = await page.getByRole('region', { name: `Test run of ${id}` }).textContent();
+      expect(result).toContain('"output": "An answer to the reviewer."');
+    });
+    const { actions } = await operator.client.listOperatorActions();
+    expect(actions.slice(0, 2)).toMatchObject([
+      { action: 'review', subject: id },
+      { action: 'review', subject: id },
+    ]);
+  });
+
+  test('an operator finds a run, and gives a free one for it', async () => {
+    const id = await publish(await newParticipant(marketplace));
+    const renter = await newParticipant(marketplace);
+    await rent(renter.client, renter.signer, id, { deposit_lamports: 2 * PRICE });
+    const running = renter.client.execute({ agent_id: id, task: 'Secret task.', input: {} });
+    (await model.nextCall()).answer('Secret answer.');
+    const { run_id: runId } = await running;
+    await withWallet(browser, { marketplace, owner: operator, path }, async (page) => {
+      await logIn(page);
+      await page.getByLabel('Id of a run or request').fill(runId);
+      await page.getByRole('button', { name: 'Find' }).click();
+      await says(page, 'The run is shown.');
+      const record = await page.getByRole('region', { name: `The run ${runId}` }).textContent();
+      expect(record).toContain(`"wallet": "${renter.signer.address}"`);
+      expect(record).not.toContain('Secret');
+      await page.getByLabel(`Reason of the credit for ${runId}`).fill('Our fault.');
+      await page.getByRole('button', { name: `Give a free run for ${runId}` }).click();
+      await says(page, `${runId}: the decision is stored.`);
+    });
+    const free = renter.client.execute({ agent_id: id, task: 'Again.', input: {} });
+    (await model.nextCall()).answer('An answer.');
+    expect(await free).toMatchObject({ status: 'completed', cost_lamports: 0 });
   });
 
   test('an operator closes reports and bans a creator, and the record names the wallet and its signature', async () => {

@@ -483,6 +483,10 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       ],
     },
   },
+  findForOperator: {
+    query: { id: listingId },
+    response: { kind: 'listing', found: { listing_id: listingId, status: 'active' } },
+  },
   listOperatorActions: {
     response: {
       actions: [

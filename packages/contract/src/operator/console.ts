@@ -5,6 +5,9 @@ import { givenListingId, lamports, timestamp, walletAddress } from '../primitive
 /** Longest reason of an operator's decision, in characters. */
 export const OPERATOR_REASON_CHARACTERS = 1_000;
 
+/** Longest task and text input of a test run, in characters. */
+const TEST_RUN_CHARACTERS = 8_000;
+
 const reason = z.string().trim().min(1).max(OPERATOR_REASON_CHARACTERS);
 
 /** One day in UTC of the whole marketplace. */
@@ -117,12 +120,46 @@ export const operatorDecision = z
     /** A banned wallet registers and publishes nothing. */
     z.strictObject({ action: z.literal('ban'), wallet: walletAddress, reason }),
     z.strictObject({ action: z.literal('unban'), wallet: walletAddress, reason }),
+    /** The wallet of the run gets a free run of its agent. */
+    z.strictObject({ action: z.literal('credit'), run_id: z.uuid(), reason }),
+    /** Shows all of an agent, its system prompt included, and runs it once on `test_run`. */
+    z.strictObject({
+      action: z.literal('review'),
+      listing_id: givenListingId,
+      test_run: z
+        .strictObject({
+          task: z.string().min(1).max(TEST_RUN_CHARACTERS),
+          input: z.union([z.string().max(TEST_RUN_CHARACTERS), z.record(z.string(), z.json())]),
+        })
+        .optional(),
+    }),
   ])
   .meta({ id: 'OperatorDecision' });
 export type OperatorDecision = z.infer<typeof operatorDecision>;
 
 /** Answer of `POST /v1/operator/decisions`. */
-export const operatorDecided = z.object({ decided: z.literal(true) }).meta({ id: 'OperatorDecided' });
+export const operatorDecided = z
+  .object({
+    decided: z.literal(true),
+    /** Of `review`: all that a reviewer judges. Texts are the creator's. */
+    sheet: z.record(z.string(), z.json()).optional(),
+    /** Of `review` with a test run: its output, or the problem. */
+    test_run: z.record(z.string(), z.json()).optional(),
+  })
+  .meta({ id: 'OperatorDecided' });
+
+export type OperatorDecided = z.infer<typeof operatorDecided>;
+
+/** Query of `GET /v1/operator/find`. */
+export const operatorFindQuery = z.strictObject({
+  /** Of a run, a request, a wallet or a listing. */
+  id: z.string().min(1).max(100),
+});
+
+/** Answer of `GET /v1/operator/find`: the facts on record, without inputs, outputs, prompts and keys. */
+export const operatorFound = z
+  .object({ kind: z.enum(['run', 'wallet', 'listing']), found: z.record(z.string(), z.json()) })
+  .meta({ id: 'OperatorFound' });
 
 /** The text that an operator's wallet signs. It shows the whole decision. The challenge ends after 60 seconds and works once. */
 export function operatorMessage(

@@ -1,7 +1,10 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createWarmPool } from '@agent-rental/sandbox';
 import type { Config } from '../../config.js';
 import { createModelGateway } from '../../model-gateway/index.js';
-import type { Logger } from '../../platform/logger.js';
+import { createLogger } from '../../platform/logger.js';
 import { createOutboundHttp } from '../../platform/outbound-http.js';
 import type { ReviewRun } from '../../registration/index.js';
 import {
@@ -22,11 +25,10 @@ export interface TestRuns {
 }
 
 /** Opens them on this machine, or at E2B, as the server has its sandboxes. @throws as `openSandboxes` */
-export async function openTestRuns(
-  config: Pick<Config, 'sandbox' | 'allowedLoopback'>,
-  stateDir: string,
-  logger: Pick<Logger, 'info' | 'warn'>,
-): Promise<TestRuns> {
+export async function openTestRuns(config: Pick<Config, 'sandbox' | 'allowedLoopback'>): Promise<TestRuns> {
+  // A new folder: a running server's folder holds sandboxes in use.
+  const stateDir = await mkdtemp(join(tmpdir(), 'agent-rental-review-'));
+  const logger = createLogger('silent');
   const driver = await openSandboxes(config.sandbox, stateDir, logger);
   const outbound = createOutboundHttp(new Set(config.allowedLoopback), { keepAlive: false });
   const web = createOutboundHttp(new Set(), { keepAlive: false });
@@ -52,6 +54,7 @@ export async function openTestRuns(
     async close() {
       await Promise.all([runners.close(), evaluators.close(), pythonEvaluators?.close()]);
       await Promise.all([driver.close(), outbound.close(), web.close()]);
+      await rm(stateDir, { recursive: true, force: true });
     },
   };
 }

@@ -1,26 +1,22 @@
-import {
-  operatorMessage,
-  operations,
-  type WaitingReview,
-} from '@agent-rental/contract';
+import { operatorMessage, operations, type WaitingReview } from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
 import type { Principal } from '../../access/principal.js';
 import type { ProtocolReader } from '../../chain/index.js';
-import type { Db } from '../../database/connection.js';
 import { ApiError } from '../../errors/api-error.js';
 import { addOperation } from '../../http/operation-route.js';
 import type { ChangeConfirmations } from '../../identity/index.js';
 import type { createReadiness } from '../../operations/index.js';
 import { listActions, reportedListings } from '../../moderation/index.js';
 import { createApprovals, type PendingReview } from '../../registration/index.js';
-import { decide } from './decide.js';
+import { OperatorError } from '../operator-error.js';
+import { decide, type DecideParts } from './decide.js';
+import { find } from './find.js';
 import { readDays } from './overview.js';
 
 const ACTIONS_SHOWN = 100;
 
 /** The dependencies of the operator's console. */
-export interface ConsoleDeps {
-  db: Db;
+export interface ConsoleDeps extends DecideParts {
   /** Wallets of the operator; empty: there is no console. */
   operatorWallets: ReadonlySet<string>;
   confirmations: Pick<ChangeConfirmations, 'requireText'>;
@@ -61,6 +57,10 @@ export function consoleRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
       })),
     };
   });
+  addOperation(app, operations.findForOperator, async ({ principal, query: { id } }) => {
+    requireOperator(principal);
+    return inWords(find(db, id));
+  });
   addOperation(app, operations.listOperatorActions, async ({ principal }) => {
     requireOperator(principal);
     const actions = await listActions(db, ACTIONS_SHOWN);
@@ -83,8 +83,8 @@ export function consoleRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
       textOf: (service, challenge) =>
         operatorMessage({ service, wallet: principal.wallet, decision: body }, challenge),
     });
-    await decide(db, body, { operator: principal.wallet, signature });
-    return { decided: true as const };
+    const by = { operator: principal.wallet, signature };
+    return { decided: true as const, ...(await inWords(decide(deps, body, by))) };
   });
 }
 
@@ -95,4 +95,13 @@ function toReview({ id, created_at: createdAt, metadata_uri: _, ...row }: Pendin
     price_lamports: row.price_lamports === null ? null : Number(row.price_lamports),
     created_at: createdAt.toISOString(),
   };
+}
+
+/** The errors of the operator's commands, as the API tells them. */
+async function inWords<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof OperatorError ? new ApiError('invalid_request', error.message) : error;
+  }
 }

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openTestRuns } from '../../compose/index.js';
 import { readConfig } from '../../config.js';
 import {
   insertAgent,
@@ -43,7 +44,7 @@ async function operate(...argv: string[]): Promise<string> {
   const command = parseReviewCommand(argv);
   if (!command) throw new Error('It is no command about reviews.');
   const config = readConfig({ ALLOW_LOOPBACK: agentUrl });
-  return runReviewCommand({ db, readKeys: async () => keys, readConfig: () => config }, command);
+  return runReviewCommand({ db, readKeys: async () => keys, openRuns: () => openTestRuns(config) }, command);
 }
 
 describe('review', () => {

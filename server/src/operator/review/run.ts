@@ -1,7 +1,6 @@
-import type { Config } from '../../config.js';
 import type { Db } from '../../database/connection.js';
 import type { Keys } from '../../platform/keys.js';
-import { createApprovals, createReviewSheets } from '../../registration/index.js';
+import { createApprovals, createReviewSheets, type ReviewRun } from '../../registration/index.js';
 import { recordAction } from '../../moderation/index.js';
 import { OperatorError } from '../operator-error.js';
 import { systemUser } from '../system-user.js';
@@ -14,13 +13,13 @@ export interface ReviewParts {
   db: Db;
   /** Read only where something sealed is shown. */
   readKeys(): Promise<Keys>;
-  /** Read only for a test run, which works as the server's runs do. */
-  readConfig(): Pick<Config, 'sandbox' | 'allowedLoopback'>;
+  /** Opened only for a test run, which works as the server's runs do. */
+  openRuns(): Promise<{ run: ReviewRun; close(): Promise<void> }>;
 }
 
 /** Runs a command about reviews; returns the text to print. @throws OperatorError when it cannot be done */
 export async function runReviewCommand(
-  { db, readKeys, readConfig }: ReviewParts,
+  { db, readKeys, openRuns }: ReviewParts,
   command: ReviewCommand,
 ): Promise<string> {
   if (command.name === 'reviews') {
@@ -43,9 +42,22 @@ export async function runReviewCommand(
     operator: systemUser(),
     details: { version: opened.sheet.present.version, test_run: run !== undefined },
   });
-  const result = run === undefined ? undefined : await makeTestRun(readConfig(), opened, run);
+  const result = run === undefined ? undefined : await runOnce(openRuns, opened, run);
   if (json) return asJson(result === undefined ? opened.sheet : { ...opened.sheet, test_run: result });
   return describeSheet(opened.sheet) + (result === undefined ? '' : `\n${describeResult(result)}`);
+}
+
+async function runOnce(
+  openRuns: ReviewParts['openRuns'],
+  opened: Parameters<typeof makeTestRun>[1],
+  task: Parameters<typeof makeTestRun>[2],
+) {
+  const runs = await openRuns();
+  try {
+    return await makeTestRun(runs.run, opened, task);
+  } finally {
+    await runs.close();
+  }
 }
 
 /** Lamports are numbers in JSON, as in the API. */

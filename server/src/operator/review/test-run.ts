@@ -1,17 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Json } from '@agent-rental/contract';
-import { openTestRuns } from '../../compose/index.js';
-import type { Config } from '../../config.js';
 import { schemaViolations } from '../../platform/json-schema/checks.js';
-import type { PrivatePart, ReviewSheet } from '../../registration/index.js';
+import type { PrivatePart, ReviewRun, ReviewSheet } from '../../registration/index.js';
 import { OperatorError } from '../operator-error.js';
 import type { TestTask } from './parse.js';
 
 /** Longest test run; the agent's own limit may be shorter. */
 const MAX_RUN_MS = 60_000;
-const SILENT = { info: () => undefined, warn: () => undefined };
 
 /** A test run and its end. */
 export type TestResult = TestTask & { duration_ms: number } & ({ output: Json } | { problem: string });
@@ -22,7 +16,7 @@ export type TestResult = TestTask & { duration_ms: number } & ({ output: Json } 
  * @throws OperatorError for an input that the schema refuses, and an agent that cannot run
  */
 export async function makeTestRun(
-  config: Pick<Config, 'sandbox' | 'allowedLoopback'>,
+  run: ReviewRun,
   { sheet, part }: { sheet: ReviewSheet; part: PrivatePart | undefined },
   { task, input }: TestTask,
 ): Promise<TestResult> {
@@ -34,26 +28,15 @@ export async function makeTestRun(
     const told = faults.slice(0, 5).map(({ path, message }) => `${path}: ${message}`);
     throw new OperatorError(`The input_schema refuses this input: ${told.join('; ')}`);
   }
-  // A new folder: a running server's folder holds sandboxes in use.
-  const folder = await mkdtemp(join(tmpdir(), 'agent-rental-review-'));
-  try {
-    const runs = await openTestRuns(config, folder, SILENT);
-    try {
-      const startedAt = performance.now();
-      const made = await runs.run(part, {
-        listingId: sheet.listing_id,
-        task,
-        input,
-        outputSchema,
-        timeoutMs: Math.min(seconds * 1000, MAX_RUN_MS),
-        readsWeb: true,
-      });
-      const end = 'output' in made ? { output: made.output } : { problem: made.problem };
-      return { task, input, duration_ms: Math.round(performance.now() - startedAt), ...end };
-    } finally {
-      await runs.close();
-    }
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const startedAt = performance.now();
+  const made = await run(part, {
+    listingId: sheet.listing_id,
+    task,
+    input,
+    outputSchema,
+    timeoutMs: Math.min(seconds * 1000, MAX_RUN_MS),
+    readsWeb: true,
+  });
+  const end = 'output' in made ? { output: made.output } : { problem: made.problem };
+  return { task, input, duration_ms: Math.round(performance.now() - startedAt), ...end };
 }

@@ -1,2 +1,6 @@
+export { giveCredit } from './give-credit.js';
 export { parseSupportCommand, SUPPORT_USAGE } from './parse.js';
 export { runSupportCommand } from './run.js';
+export { readListing } from './read-listing.js';
+export { isRunId, readRuns } from './read-run.js';
+export { readWallet } from './read-wallet.js';

@@ -5,6 +5,7 @@ import { find, say } from '../wallets.js';
 import { showActions } from './actions.js';
 import type { Console } from './decisions.js';
 import { showOperatorCharts } from './operator-charts.js';
+import { offerFinding } from './records.js';
 import { showReports } from './reports.js';
 import { showReviews } from './reviews.js';
 
@@ -16,6 +17,7 @@ export function showConsole(root: HTMLElement): void {
       find(root, '#logged-in').hidden = true;
       const console: Console = { root, session, refresh: () => showAll(console) };
       await showAll(console);
+      offerFinding(console);
       find(root, '#logged-in').hidden = false;
       say(root, `Logged in as ${session.signer.address}.`);
     },

@@ -2,6 +2,7 @@ import { formatSol, type WaitingReview } from '@agent-rental/contract';
 import { momentOf } from '../elements.js';
 import { element, facts, words } from '../markup.js';
 import { find } from '../wallets.js';
+import { reviewPart } from './records.js';
 import { decisionButton, reasonField, type Console } from './decisions.js';
 
 const TITLE_CHARACTERS = 120;
@@ -34,6 +35,7 @@ function reviewCard(console: Console, review: WaitingReview): HTMLElement {
         ['Waits since', momentOf(review.created_at)],
       ]),
     ),
+    reviewPart(console, id),
     field,
     element(
       'p',

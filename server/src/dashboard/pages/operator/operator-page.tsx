@@ -27,6 +27,15 @@ export function operatorPage(context: WalletPageContext): string {
         No listing has an open report.
       </p>
       <ul class="cards" id={elementId('report-list')} />
+      <h2>Find</h2>
+      <form id={elementId('find-form')} class="tall">
+        <label>
+          Id of a run or request, address of a wallet, or listing
+          <input id={elementId('find-id')} maxLength={100} required autocomplete="off" />
+        </label>
+        <button type="submit">Find</button>
+      </form>
+      <div id={elementId('found')} />
       <h2>Decisions</h2>
       <div class="scroll" tabIndex={0} role="region" aria-label="Decisions on record">
         <table id={elementId('action-list')} />
