@@ -2,6 +2,7 @@ import { type TransactionRequestOf, REFUSAL_TEXT, RENTAL_TERMS } from '@agent-re
 import {
   closeListing,
   createListing,
+  protocolFeeLamports,
   revokePerQueryAccess,
   updateListing,
   withdrawEarnings,
@@ -16,7 +17,7 @@ import type { Plan, PlanContext } from './plan.js';
 export function publishPlan(
   listing: PublishableListing,
   authority: AuthoritySigner,
-  programId: PublicKey,
+  { programId, feeBps }: { programId: PublicKey; feeBps: number },
 ): Plan {
   return {
     instructions: [
@@ -34,6 +35,7 @@ export function publishPlan(
     coSigner: authority,
     message: `Publish ${listing.id}`,
     createdAccounts: ['Listing', 'Escrow'],
+    earningsLamports: listing.priceLamports - protocolFeeLamports(listing.priceLamports, feeBps),
   };
 }
 

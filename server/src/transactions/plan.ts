@@ -19,6 +19,8 @@ export interface Plan {
   createdAccounts?: readonly AccountName[];
   /** Comes back to the wallet. */
   returnedLamports?: bigint;
+  /** The creator's part of a payment of the price, after the protocol's fee. */
+  earningsLamports?: bigint;
   /** The effect of a renewal. */
   renewal?: Renewal;
 }

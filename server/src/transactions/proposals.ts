@@ -85,7 +85,7 @@ export function createProposalBuilder(deps: {
       (plan.createdAccounts ?? []).map((name) => chain.minimumBalance(ACCOUNT_SIZES[name])),
     );
     const signatures = BigInt(transaction.message.header.numRequiredSignatures);
-    const { maxPriceLamports, returnedLamports, renewal } = plan;
+    const { maxPriceLamports, returnedLamports, earningsLamports, renewal } = plan;
     return {
       transaction: Buffer.from(transaction.serialize()).toString('base64'),
       message: plan.message,
@@ -100,13 +100,17 @@ export function createProposalBuilder(deps: {
         rent_lamports: wireLamports(rents.reduce((sum, rent) => sum + rent, 0n)),
         network_fee_lamports: wireLamports(signatures * SIGNATURE_FEE_LAMPORTS + feeLamports),
         ...(returnedLamports === undefined ? {} : { returned_lamports: wireLamports(returnedLamports) }),
+        ...(earningsLamports === undefined ? {} : { earnings_lamports: wireLamports(earningsLamports) }),
         ...renewal,
       },
     };
   }
 
   return {
-    publish: (wallet, listing) => propose(new PublicKey(wallet), publishPlan(listing, authority, programId)),
+    async publish(wallet, listing) {
+      const { feeBps } = await protocol.current();
+      return propose(new PublicKey(wallet), publishPlan(listing, authority, { programId, feeBps }));
+    },
 
     async act(wallet, request, suspensionReason) {
       const [{ state, now }, { treasury }] = await Promise.all([

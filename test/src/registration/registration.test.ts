@@ -78,7 +78,11 @@ describe('a registration', () => {
       body: next.body,
     });
     expect(proposal.status).toBe(200);
-    expect(proposal.body).toMatchObject({ payer: creator.wallet.publicKey.toBase58() });
+    expect(proposal.body).toMatchObject({
+      payer: creator.wallet.publicKey.toBase58(),
+      // The price less the protocol's fee of 2.5%.
+      quote: { earnings_lamports: (TERMS.price_lamports * 39) / 40 },
+    });
   });
 
   test('of a bare manifest completes, and names the missing values [REG-5]', async () => {

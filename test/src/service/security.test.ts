@@ -66,6 +66,7 @@ const PUBLIC = new Set([
 /** Routes with a resource of another wallet in the path: they show public data, or the caller's own data. */
 const FOR_EVERYBODY = new Set([
   'GET /v1/listings/:id',
+  'GET /v1/listings/:id/versions',
   'GET /v1/listings/:id/reviews',
   'GET /v1/credentials/:listing_id',
 ]);

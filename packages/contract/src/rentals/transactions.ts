@@ -141,6 +141,8 @@ export const transactionQuote = z
     network_fee_lamports: lamports,
     /** The amount that returns to the wallet: earnings, or an unused balance and the rent of a closed account. */
     returned_lamports: lamports.optional(),
+    /** Of a publication: the creator's part of each payment of the listing's price, after the protocol's fee. */
+    earnings_lamports: lamports.optional(),
     /** The end of a renewed subscription, if it were renewed now. */
     new_expires_at: timestamp.optional(),
     /** The time that a renewal adds: its new end minus the later of the present end and now. */
