@@ -214,7 +214,7 @@ describe.runIf(browserPath !== undefined)('in a browser, the public pages', () =
       expect(await all('script', 'src')).toEqual([
         expect.stringMatching(/^\/dashboard\/assets\/pages\.js\?v=/),
       ]);
-      expect(await all('form', 'id')).toEqual(['task-form', 'review-form']);
+      expect(await all('form', 'id')).toEqual(['task-form', 'review-form', 'report-form']);
       expect(await all('main a:not([href^="#"])', 'href')).toEqual([
         expect.stringMatching(/^\/creators\/\w+$/),
         `/dashboard/rent/${hostile}`,

@@ -59,6 +59,19 @@ describe.runIf(browserPath !== undefined)('on the page of a listing, a wallet of
     expect(await renter.client.getListing(agent)).toMatchObject({ rating: 4, review_count: 1 });
   });
 
+  test('reports it to the operator with a reason, and later once more [OPS-113] [SVC-23]', async () => {
+    const reporter = await newParticipant(marketplace);
+    await visiting(reporter, async (page) => {
+      await page.getByText('Report it to the operator').click();
+      await page.locator('#report').getByLabel('Reason').selectOption('It is illegal');
+      await page.getByLabel('What happened, for the operator alone').fill(HOSTILE);
+      await page.getByRole('button', { name: 'Report with Test wallet' }).click();
+      await says(page.locator('#report'), 'The operator has your report.');
+    });
+    const open = await reporter.client.createReport(agent, { reason: 'illegal', text: 'More.' });
+    expect(Date.parse(open.created_at)).toBeLessThan(Date.now() - 1);
+  });
+
   test('that created the agent answers its review, changes and removes the answer [LST-45] [SVC-30]', async () => {
     const [creator, renter] = [await newParticipant(marketplace), await newParticipant(marketplace)];
     const id = await publishProgram(marketplace, creator, 'return { n: 1 };');

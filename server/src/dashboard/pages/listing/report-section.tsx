@@ -17,7 +17,7 @@ export function ReportSection({ listingId, chain }: { listingId: string; chain: 
     <section id="report" hidden data-listing={listingId} {...chain}>
       <details>
         <summary>Report it to the operator</summary>
-        <form class="tall">
+        <form id="report-form" class="tall">
           <label>
             Reason
             <select id={elementId('report-reason')}>
