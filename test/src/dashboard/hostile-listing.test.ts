@@ -37,7 +37,7 @@ const PROGRAM = `return ${JSON.stringify({ [MARKUP]: SVG, rows: [{ a: LINKS, [WO
 const POLICY =
   /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'(?:; script-src 'nonce-[\w-]{22}')?$/;
 
-/** The elements that leave the page to the right, other than by a scroll bar of their own. */
+/** The elements that leave the page to the right and have no scroll bar. */
 const OUTSIDE = `[...document.querySelectorAll('main *')].filter((one) => {
   if (one.getBoundingClientRect().right <= innerWidth + 1) return false;
   for (let box = one.parentElement; box; box = box.parentElement)
@@ -45,7 +45,7 @@ const OUTSIDE = `[...document.querySelectorAll('main *')].filter((one) => {
   return true;
 }).map(({ tagName, className }) => tagName + ' ' + className)`;
 
-/** What a page has that only the service may have given it. */
+/** The elements of a page that a stranger's markup has made. */
 const FOREIGN = `[
   ...document.querySelectorAll('img:not(.agent-icon), iframe, object, embed, base, body script, body style'),
   ...document.querySelectorAll('a[href^="javascript:" i], a[href^="data:" i], form[action*="//"], [srcdoc]'),

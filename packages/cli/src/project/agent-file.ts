@@ -16,8 +16,8 @@ export interface AgentProject {
 }
 
 /**
- * Reads `agent.json`: the manifest's fields, the terms in `listing`, and the names of the files with the prompt, the README
- * and the icon in `system_prompt_file`, `readme_file` and `icon_file`.
+ * Reads `agent.json`: the manifest's fields, and the terms in `listing`. `system_prompt_file`, `readme_file` and `icon_file`
+ * name the files of the prompt, the README and the icon.
  *
  * @throws CommandError for a folder without a readable `agent.json`
  */

@@ -11,6 +11,8 @@ const uint32 = (value: number) => {
   bytes.writeUInt32BE(value);
   return bytes;
 };
+/** The same with the low byte first, as in WebP. */
+const low32 = (value: number) => Buffer.from(uint32(value).toReversed());
 const chunk = (name: string, data: Buffer) => bytesOf(uint32(data.length), name, data, uint32(0));
 const PNG = bytesOf([0x89], 'PNG\r\n\x1a\n');
 const header = (width: number, height: number) =>
@@ -24,16 +26,16 @@ const riff = (...chunks: [name: string, data: Buffer][]): Buffer => {
   const body = bytesOf(
     'WEBP',
     ...chunks.flatMap(([name, data]) => {
-      const size = uint32(data.length).reverse();
+      const size = low32(data.length);
       return [name, size, data, Buffer.alloc(data.length % 2)];
     }),
   );
-  return bytesOf('RIFF', uint32(body.length).reverse(), body);
+  return bytesOf('RIFF', low32(body.length), body);
 };
 const lossy = (width: number, height = width) =>
   bytesOf([0, 0, 0, 0x9d, 1, 0x2a, width & 255, width >> 8, height & 255, height >> 8], Buffer.alloc(11));
 const lossless = (side: number) =>
-  bytesOf([0x2f], uint32(((side - 1) | ((side - 1) << 14)) >>> 0).reverse(), Buffer.alloc(8));
+  bytesOf([0x2f], low32(((side - 1) | ((side - 1) << 14)) >>> 0), Buffer.alloc(8));
 const extended = (side: number) => bytesOf([0, 0, 0, 0, side - 1, 0, 0, side - 1, 0, 0]);
 
 describe('an icon', () => {

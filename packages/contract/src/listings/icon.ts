@@ -5,7 +5,7 @@ export const ICON_SIDE_PX = { min: 32, max: 1_024 } as const;
 /** The media types of an icon. */
 export type IconType = 'image/png' | 'image/webp';
 
-/** What the header of an icon says. */
+/** The format and the size of a picture, by its header. */
 interface Header {
   readonly type: IconType;
   readonly width: number;

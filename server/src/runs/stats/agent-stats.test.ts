@@ -147,7 +147,7 @@ describe('the numbers of runs that a creator sees', () => {
     expect(await rowsOf()).toBeLessThanOrEqual(31 * 30);
   });
 
-  it('has views from memory, and rentals at their time, less those that a fork took back [REG-155]', async () => {
+  it('has views from memory, and rentals at their time, without a rental that a fork took back [REG-155]', async () => {
     const { row } = await listed();
     const noted = createNotedCounts(database.db, pino({ level: 'silent' }));
     for (let view = 0; view < 3; view += 1) noted.noteView(row.id);
