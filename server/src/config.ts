@@ -244,7 +244,7 @@ export interface Config {
   readonly mcpAllowedHosts: readonly string[] | undefined;
   /** Absent: the metrics can be read from this machine, and with production parts not at all. */
   readonly metricsToken: string | undefined;
-  /** Wallets that use the operator's console; empty: nobody does. */
+  /** Wallets that use the operator's console; empty: there is no console. */
   readonly operatorWallets: ReadonlySet<string>;
   /** Where traces go; absent where they are not recorded. */
   readonly tracing: TracingOptions | undefined;

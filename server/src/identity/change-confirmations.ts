@@ -20,7 +20,7 @@ interface AskedChange {
   body?: object;
 }
 
-/** A text that a wallet signs with a fresh challenge, and what it decides. */
+/** A text for a wallet to sign with a fresh challenge. */
 interface AskedText {
   /** One sentence for a caller that sends no signature. */
   why: string;
@@ -28,7 +28,7 @@ interface AskedText {
   textOf(service: string, challenge: string): string;
 }
 
-/** Checks that the wallet itself confirms what a request asks for. */
+/** Checks that the wallet itself confirms a request. */
 export interface ChangeConfirmations {
   /**
    * Takes the signature that the request carries for a change of the place that gets renters' data, once.

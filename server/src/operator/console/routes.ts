@@ -88,12 +88,18 @@ export function consoleRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   });
 }
 
-function toReview({ id, created_at: createdAt, metadata_uri: _, ...row }: PendingReview): WaitingReview {
+function toReview(row: PendingReview): WaitingReview {
+  const { version, creator, title, description, category, rental_model: model, price_lamports: price } = row;
   return {
-    ...row,
-    listing_id: id,
-    price_lamports: row.price_lamports === null ? null : Number(row.price_lamports),
-    created_at: createdAt.toISOString(),
+    listing_id: row.id,
+    version,
+    creator,
+    title,
+    description,
+    category,
+    rental_model: model,
+    price_lamports: price === null ? null : Number(price),
+    created_at: row.created_at.toISOString(),
   };
 }
 
