@@ -38,11 +38,15 @@ const code = await runCli(process.argv.slice(2), {
     : undefined,
   askSecret: isTerminal
     ? async (question) => {
-        process.stderr.write(question);
         const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-        const secret = await answerTo('', silent);
-        process.stderr.write('\n');
-        return secret;
+        // The terminal shows nothing from here on, so that a fast answer is hidden, too.
+        const secret = answerTo('', silent);
+        process.stderr.write(question);
+        try {
+          return await secret;
+        } finally {
+          process.stderr.write('\n');
+        }
       }
     : undefined,
 });

@@ -1,6 +1,6 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -19,9 +19,17 @@ const hasTerminal = spawnSync('script', ['--version']).stdout?.toString().includ
 if (!hasTerminal)
   process.stderr.write('The command line in a terminal was NOT RUN: there is no script(1).\n');
 
-/** A server in place of marketplace and RPC endpoint, which accepts requests and never answers. */
-async function silentServer(): Promise<{ url: string; asked: Promise<unknown> }> {
-  const server = createServer(() => undefined).listen(0, '127.0.0.1');
+/**
+ * A server in place of marketplace and RPC endpoint, which accepts requests and never answers.
+ *
+ * @param network its answer about its network, if it gives that one
+ */
+async function silentServer(network?: object): Promise<{ url: string; asked: Promise<unknown> }> {
+  const server = createServer(({ url }, response) => {
+    if (network === undefined || url !== '/v1/network') return;
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(network));
+  }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
     server.closeAllConnections();
@@ -152,6 +160,32 @@ describe.skipIf(!hasTerminal)('the command line in a terminal of 80 columns', ()
       (error: { code: number; stderr: string }) => error,
     );
     expect(piped).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes is missing') as string });
+  });
+
+  it('asks for a forgotten key of a model, and does not show it [REG-61]', async () => {
+    const cwd = await newAgent();
+    const file = join(cwd, 'agent.json');
+    const agent = JSON.parse(await readFile(file, 'utf8')) as object;
+    await writeFile(file, JSON.stringify({ ...agent, model: { provider: 'openai', model: 'a-model' } }));
+    const { url } = await silentServer({
+      network: 'localnet',
+      program_id: '11111111111111111111111111111111',
+      genesis_hash: '11111111111111111111111111111111',
+      rpc_url: null,
+      protocol_account: '11111111111111111111111111111111',
+      fee_bps: 250,
+      min_query_price_lamports: 200_000,
+    });
+    // The vendor is not asked about an agent that is published unverified.
+    const program = [process.execPath, BIN, 'publish', '--unverified'];
+    const terminal = inTerminal(cwd, { AGENT_RENTAL_URL: url }, program);
+    await terminal.shown('Key of openai');
+    terminal.type('a-typed-secret\n');
+    await terminal.shown("The model's key is the one in the terminal.");
+    terminal.type(CTRL_C);
+    const { code, shown } = await terminal.end();
+    expect(code).toBe(130);
+    expect(shown).not.toContain('a-typed-secret');
   });
 
   it('serves the model until Ctrl-C, and its port is free again [REG-64]', async () => {
