@@ -37,6 +37,7 @@ const ONLY_IN_CI = [
   'test/src/clients/creator-dev.test.ts',
   'test/src/clients/examples.test.ts',
   'test/src/clients/generated-clients.test.ts',
+  'test/src/clients/usual-mistakes.test.ts',
   'test/src/clients/wallet-cli.test.ts',
   'test/src/credentials/credential-states.test.ts',
   'test/src/dashboard/approvals.test.ts',

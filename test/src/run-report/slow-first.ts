@@ -4,6 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Files that take longest, the slowest first. Update it from the list at the end of a run in CI. */
 const SLOWEST: readonly string[] = [
   'test/src/clients/published-packages.test.ts',
+  'test/src/clients/templates.test.ts',
   'test/src/clients/creator-cli.test.ts',
   'test/src/clients/creator-dev.test.ts',
   'benchmarks/src/runs/runs.test.ts',
