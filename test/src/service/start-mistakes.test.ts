@@ -151,12 +151,12 @@ describe('a mistake in the environment is told in one line that names the variab
     ],
     [
       'a level that is not enough',
-      () => ({ SANDBOX_MIN_ISOLATION: 'runtime' }),
+      () => ({ SOLANA_NETWORK: 'devnet', SANDBOX_MIN_ISOLATION: 'runtime' }),
       /SANDBOX_MIN_ISOLATION=runtime is for the embedded default/,
     ],
     [
       'loopback agents',
-      () => ({ ALLOW_LOOPBACK: 'http://127.0.0.1:9000' }),
+      () => ({ SOLANA_NETWORK: 'devnet', ALLOW_LOOPBACK: 'http://127.0.0.1:9000' }),
       /ALLOW_LOOPBACK is for the embedded default/,
     ],
   ])(
