@@ -78,10 +78,7 @@ function addCreatorCommands(program: Command, environment: CliEnvironment): void
     .action((options: object) => devCommand(options, environment));
   withMarketplace(program.command('publish'))
     .description('register the agent of this folder, and publish it on-chain')
-    .addHelpText(
-      'after',
-      '\nreadme_file in agent.json names a Markdown file for the listing, icon_file a square PNG or WebP.',
-    )
+    .addHelpText('after', '\nIn agent.json readme_file names a Markdown file, and icon_file a square PNG.')
     .option('--unverified', 'publish also if it could not be reached; renters see this')
     .option('--model-key <name>', "file or variable with the model's key")
     .action((options: object) => publishCommand(options, environment));

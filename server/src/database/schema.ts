@@ -161,7 +161,7 @@ export interface Database {
     readme: Generated<string | null>;
     /** The picture of the creator, and its digest. */
     icon: Generated<Buffer | null>;
-    icon_sha256: GeneratedAlways<string | null>;
+    icon_sha256: Generated<string | null>;
     /** The median duration of its runs, and when it was counted. */
     median_ms: Generated<number | null>;
     median_at: Generated<Date | null>;

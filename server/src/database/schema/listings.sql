@@ -44,7 +44,7 @@ create table listings (
   free_trial text check (free_trial in ('anyone', 'renters')),
   readme text,
   icon bytea,
-  icon_sha256 text generated always as (encode(sha256(icon), 'hex')) stored,
+  icon_sha256 text check ((icon is null) = (icon_sha256 is null)),
   median_ms integer,
   median_at timestamptz,
   check (status = 'draft'

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   priceViolations,
   publishedSecrets,
@@ -26,6 +27,7 @@ export type ListingColumns = Partial<
     | 'free_trial'
     | 'readme'
     | 'icon'
+    | 'icon_sha256'
   >
 >;
 
@@ -81,11 +83,15 @@ export function listingColumns(changes: ListingChanges, present?: DraftRow): Lis
     ...(changes.health_checks === undefined ? {} : { health_checks: changes.health_checks }),
     ...(changes.free_trial === undefined ? {} : { free_trial: storedTrial(changes.free_trial) }),
     ...(changes.readme === undefined ? {} : { readme: changes.readme?.trim() || null }),
-    ...(changes.icon === undefined
-      ? {}
-      : { icon: changes.icon === null ? null : Buffer.from(changes.icon, 'base64') }),
+    ...(changes.icon === undefined ? {} : iconColumns(changes.icon)),
     ...(terms ? termColumns(terms) : {}),
   };
+}
+
+function iconColumns(icon: string | null): Pick<ListingColumns, 'icon' | 'icon_sha256'> {
+  if (icon === null) return { icon: null, icon_sha256: null };
+  const bytes = Buffer.from(icon, 'base64');
+  return { icon: bytes, icon_sha256: createHash('sha256').update(bytes).digest('hex') };
 }
 
 const storedTrial = (offer: boolean | 'renters') =>
