@@ -222,6 +222,7 @@ describe.runIf(browserPath !== undefined)('in a browser, the public pages', () =
         `/dashboard/rent/${hostile}`,
         '/dashboard/keys',
         ...advice,
+        ...advice,
       ]);
       expect(await page.locator('#task-form').innerHTML()).toContain('&lt;script&gt;');
       expect(await page.locator('main').innerText()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);

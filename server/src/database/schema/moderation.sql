@@ -27,5 +27,6 @@ create table listing_reports (
   closed_at timestamptz
 );
 create unique index listing_reports_open on listing_reports (listing_id, wallet) where closed_at is null;
+create index listing_reports_listing on listing_reports (listing_id);
 create index listing_reports_wallet on listing_reports (wallet, created_at);
 create index listing_reports_address on listing_reports (address, created_at) where address is not null;
