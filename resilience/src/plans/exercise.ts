@@ -1,8 +1,9 @@
+import type { Keypair } from '@solana/web3.js';
 import { createClient } from '@agent-rental/sdk';
 import { approveSpending, createApiKey, keypairSigner } from '@agent-rental/sdk/solana';
 import { readWhatIsSeldomRead } from '@agent-rental/server/testing';
 import { until } from '@agent-rental/test/support/timing/until';
-import { call } from '@agent-rental/test/support/http';
+import { call, login } from '@agent-rental/test/support/http';
 import { openRawMcpSession } from '@agent-rental/test/support/raw-mcp-session';
 import { draftOf, type FaultMarket, type Listing, type Rental } from '../faults/world/market.js';
 import type { Step } from '../faults/proxies/step.js';
@@ -15,6 +16,8 @@ export interface Exercised {
   readonly listings: readonly Listing[];
   /** A rental of the first listing. Its wallet has many rows in every table. */
   readonly busy: Rental;
+  /** A wallet of the operator. */
+  readonly operator: Keypair;
   readonly metricsToken: string;
 }
 
@@ -106,7 +109,7 @@ async function workApproved(market: FaultMarket, { busy: { renter, listing } }: 
 /** Makes the busy wallet's other requests over HTTP. */
 async function workBusy(
   market: FaultMarket,
-  { busy: { renter, wallet, listing } }: Exercised,
+  { busy: { renter, wallet, listing }, operator }: Exercised,
   { runId, approvalId }: Awaited<ReturnType<typeof workRuns>>,
   expect: Expect,
 ): Promise<void> {
@@ -126,8 +129,10 @@ async function workBusy(
   const headers = { 'content-type': 'text/plain' };
   const upload = call(served, 'POST', '/v1/files', { token, headers, raw: 'a file' });
   const { file_id: fileId = '' } = await expect('a file', upload, 201);
+  const operatorToken = await login(served, operator);
   for (const path of readPaths({ wallet, listingId, ownId: draft, jobId, runId, fileId, approvalId })) {
-    const { next_cursor: cursor } = await expect(path, ask('GET', path));
+    const reader = path.startsWith('/v1/operator/') ? operatorToken : token;
+    const { next_cursor: cursor } = await expect(path, call(served, 'GET', path, { token: reader }));
     if (cursor === undefined) continue;
     const next = new URL(path, market.server.baseUrl);
     next.searchParams.delete('offset');

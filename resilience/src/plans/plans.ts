@@ -1,3 +1,4 @@
+import { Keypair } from '@solana/web3.js';
 import { openRestartableDatabase } from '@agent-rental/server/testing';
 import {
   partitionRoots,
@@ -39,6 +40,7 @@ const LEAST_ROWS = 500;
  */
 export async function judgePlans(size: HistorySize, log: Log) {
   const database = await openRestartableDatabase();
+  const operator = Keypair.generate();
   const work = async (market: FaultMarket) => {
     const listings = await market.publish(LISTINGS);
     const busy = await market.rent(listings[0] as Listing, 200n);
@@ -61,7 +63,7 @@ export async function judgePlans(size: HistorySize, log: Log) {
       await database.restart({ ...EXPLAINS, plan_cache_mode: `force_${planned}_plan` });
       market.postgres.retarget(database.url);
       await market.start();
-      unanswered.push(...(await exercise(market, { listings, busy, metricsToken: METRICS_TOKEN })));
+      unanswered.push(...(await exercise(market, { listings, busy, operator, metricsToken: METRICS_TOKEN })));
       await market.server.kill();
       log(`${planned}: ${carriedOut.length} executions`);
     }
@@ -72,7 +74,8 @@ export async function judgePlans(size: HistorySize, log: Log) {
     );
     return reportOf(real, await tablesOf(database.pool), unanswered);
   };
-  return FaultMarket.use(work, async () => database, { METRICS_TOKEN });
+  const environment = { METRICS_TOKEN, OPERATOR_WALLETS: operator.publicKey.toBase58() };
+  return FaultMarket.use(work, async () => database, environment);
 }
 
 const LISTINGS = 9;

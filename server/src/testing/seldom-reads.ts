@@ -2,7 +2,9 @@ import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { createChain, createProgramHistory } from '../chain/index.js';
 import { openDatabase } from '../database/connection.js';
 import { parseCommand, runCommand } from '../operator/index.js';
+import { listActions, reportedListings } from '../moderation/index.js';
 import { compareCharges } from '../reconciliation/index.js';
+import { createApprovals } from '../registration/index.js';
 
 const noKeys = () => {
   throw new Error('These commands open nothing.');
@@ -15,10 +17,11 @@ const noKeys = () => {
 export async function readWhatIsSeldomRead(databaseUrl: string, rpcUrl: string): Promise<void> {
   const { db, close } = openDatabase(databaseUrl, () => undefined);
   try {
-    for (const name of ['reviews', 'limits'] as const) {
-      const command = parseCommand([name]);
-      if (command.name !== 'help') await runCommand(db, command, noKeys);
-    }
+    const command = parseCommand(['limits']);
+    if (command.name !== 'help') await runCommand(db, command, noKeys);
+    await createApprovals(db).pending();
+    await reportedListings(db);
+    await listActions(db, 100);
     let pages = 0;
     const enough = new Error('The first page was compared.');
     const comparison = compareCharges(

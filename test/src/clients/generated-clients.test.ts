@@ -152,8 +152,8 @@ describe('a client generated from the OpenAPI document compiles, and goes from l
       .filter((line) => /warning p|unable|removal|^un/i.test(line));
     // It reads no pictures, sends files as `application/octet-stream`, and knows no media type range.
     expect(warnings).toEqual([
-      'WARNING parsing GET /icons/{sha256} within service.',
       'WARNING parsing GET /previews/{listing_id}.png within service.',
+      'WARNING parsing GET /icons/{sha256} within service.',
       'WARNING parsing POST /v1/files within runs.',
       'Unsupported content type */*',
     ]);

@@ -58,6 +58,7 @@ const PUBLIC = new Set([
   'GET /balances/:wallet',
   'POST /dashboard/test-funds',
   'GET /dashboard/creator',
+  'GET /dashboard/operator',
   'GET /dashboard/creator/publish',
   'GET /dashboard/creator/agents/:listing_id',
   'GET /dashboard/rent/:listing_id',

@@ -313,7 +313,7 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
     schema,
     example,
   });
-  const pathOf = (path: string) => path.replace(/:([a-z_]+)/, '{$1}');
+  const pathOf = (path: string) => path.replace(/:(\w+)/, '{$1}');
   return {
     [BROWSE_PAGE_PATH]: page('getBrowsePage', 'the agents that can be rented', [
       query('q', 'Words to search for.', 'invoices'),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { canonicalJson } from '../canonical-json.js';
-import { givenListingId, lamports, timestamp, walletAddress } from '../primitives.js';
+import { givenListingId, jsonObject, lamports, timestamp, walletAddress } from '../primitives.js';
 
 /** Longest reason of an operator's decision, in characters. */
 export const OPERATOR_REASON_CHARACTERS = 1_000;
@@ -31,7 +31,7 @@ export const operatorOverview = z
     /** As `GET /ready` says. */
     ready: z.boolean(),
     reasons: z.array(z.string()),
-    /** Registrations that wait for a first review. */
+    /** Registrations that wait for a first review; at most 100 are counted. */
     waiting_reviews: z.int().min(0),
     /** The last 30 days, the oldest first. */
     days: z.array(operatorDay),
@@ -55,7 +55,7 @@ const waitingReview = z
   .meta({ id: 'WaitingReview' });
 export type WaitingReview = z.infer<typeof waitingReview>;
 
-/** Answer of `GET /v1/operator/reviews`, the longest waiting first. */
+/** Answer of `GET /v1/operator/reviews`, the longest waiting first; at most 100. */
 export const operatorReviews = z
   .object({ reviews: z.array(waitingReview), total: z.int().min(0) })
   .meta({ id: 'OperatorReviews' });
@@ -105,34 +105,42 @@ export const operatorActions = z
   .meta({ id: 'OperatorActions' });
 export type OperatorActions = z.infer<typeof operatorActions>;
 
+const testRun = z
+  .strictObject({
+    task: z.string().min(1).max(TEST_RUN_CHARACTERS),
+    input: z.union([z.string().max(TEST_RUN_CHARACTERS), jsonObject]),
+  })
+  .meta({ id: 'TestRun' });
+
 /** Body of `POST /v1/operator/decisions`: a decision that the operator's wallet signs. */
 export const operatorDecision = z
   .discriminatedUnion('action', [
-    z.strictObject({
-      action: z.literal('approve'),
-      listing_id: givenListingId,
-      /** The version that was looked at. */
-      version: z.int().min(1),
-    }),
-    z.strictObject({ action: z.literal('reject'), listing_id: givenListingId, reason }),
+    z
+      .strictObject({
+        action: z.literal('approve'),
+        listing_id: givenListingId,
+        /** The version that was looked at. */
+        version: z.int().min(1),
+      })
+      .meta({ id: 'ApproveAgent' }),
+    z
+      .strictObject({ action: z.literal('reject'), listing_id: givenListingId, reason })
+      .meta({ id: 'RejectAgent' }),
     /** Closes the open reports of a listing. */
-    z.strictObject({ action: z.literal('resolve_reports'), listing_id: givenListingId, reason }),
+    z
+      .strictObject({ action: z.literal('resolve_reports'), listing_id: givenListingId, reason })
+      .meta({ id: 'ResolveReports' }),
     /** A banned wallet registers and publishes nothing. */
-    z.strictObject({ action: z.literal('ban'), wallet: walletAddress, reason }),
-    z.strictObject({ action: z.literal('unban'), wallet: walletAddress, reason }),
+    z.strictObject({ action: z.literal('ban'), wallet: walletAddress, reason }).meta({ id: 'BanCreator' }),
+    z
+      .strictObject({ action: z.literal('unban'), wallet: walletAddress, reason })
+      .meta({ id: 'UnbanCreator' }),
     /** The wallet of the run gets a free run of its agent. */
-    z.strictObject({ action: z.literal('credit'), run_id: z.uuid(), reason }),
+    z.strictObject({ action: z.literal('credit'), run_id: z.uuid(), reason }).meta({ id: 'CreditRun' }),
     /** Shows all of an agent, its system prompt included, and runs it once on `test_run`. */
-    z.strictObject({
-      action: z.literal('review'),
-      listing_id: givenListingId,
-      test_run: z
-        .strictObject({
-          task: z.string().min(1).max(TEST_RUN_CHARACTERS),
-          input: z.union([z.string().max(TEST_RUN_CHARACTERS), z.record(z.string(), z.json())]),
-        })
-        .optional(),
-    }),
+    z
+      .strictObject({ action: z.literal('review'), listing_id: givenListingId, test_run: testRun.optional() })
+      .meta({ id: 'ReviewAgent' }),
   ])
   .meta({ id: 'OperatorDecision' });
 export type OperatorDecision = z.infer<typeof operatorDecision>;
@@ -142,9 +150,9 @@ export const operatorDecided = z
   .object({
     decided: z.literal(true),
     /** Of `review`: all that a reviewer judges. Texts are the creator's. */
-    sheet: z.record(z.string(), z.json()).optional(),
+    sheet: jsonObject.optional(),
     /** Of `review` with a test run: its output, or the problem. */
-    test_run: z.record(z.string(), z.json()).optional(),
+    test_run: jsonObject.optional(),
   })
   .meta({ id: 'OperatorDecided' });
 
@@ -158,7 +166,7 @@ export const operatorFindQuery = z.strictObject({
 
 /** Answer of `GET /v1/operator/find`: the facts on record, without inputs, outputs, prompts and keys. */
 export const operatorFound = z
-  .object({ kind: z.enum(['run', 'wallet', 'listing']), found: z.record(z.string(), z.json()) })
+  .object({ kind: z.enum(['run', 'wallet', 'listing']), found: jsonObject })
   .meta({ id: 'OperatorFound' });
 
 /** The text that an operator's wallet signs. It shows the whole decision. The challenge ends after 60 seconds and works once. */

@@ -99,6 +99,8 @@ beforeAll(async () => {
       genesis_hash: 'x',
       rpc_url: null,
       protocol_account: findProtocolAddress().address.toBase58(),
+      fee_bps: 250,
+      min_query_price_lamports: 200_000,
     }),
     ...(REDIS_URL === undefined ? {} : { REDIS_URL }),
   };

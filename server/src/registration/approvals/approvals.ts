@@ -33,9 +33,12 @@ type ReviewDecision = { approved: true; version?: number | undefined } | { appro
  */
 export type Decided = { outcome: 'decided' | 'not_found' } | { outcome: 'changed'; version: number };
 
+/** Those that wait behind them are seen once these are decided. */
+const MOST_PENDING = 100;
+
 /** The operator's decisions on first versions. */
 export interface Reviews {
-  /** Longest waiting first. */
+  /** Longest waiting first; at most 100. */
   pending(): Promise<PendingReview[]>;
   /** Decides on a draft, and puts that on record. A decision may be changed until the listing is published. */
   decide(listingId: string, decision: ReviewDecision, by: Decider): Promise<Decided>;
@@ -45,28 +48,36 @@ export function createApprovals(db: Db): Reviews {
   return {
     async pending() {
       const rows = await db
-        .selectFrom('listings')
-        .leftJoin('agent_probes', 'agent_probes.listing_id', 'listings.id')
-        .select(['reason', 'http_status', 'detail', 'unreachable_since', 'failed_at'])
-        .select([
-          'id',
-          'creator',
-          'title',
-          'description',
-          'category',
-          'rental_model',
-          'price_lamports',
-          'metadata_uri',
-          'created_at',
-          versionNumber.as('version'),
-        ])
-        .where('status', '=', 'draft')
-        .where(({ eb, or }) =>
-          or([
-            eb('review_state', '=', 'pending'),
-            sql<boolean>`review_state = 'approved' and approved_version_id is distinct from version_id`,
-          ]),
+        .selectFrom((eb) =>
+          eb
+            .selectFrom('listings')
+            .select([
+              'id',
+              'creator',
+              'title',
+              'description',
+              'category',
+              'rental_model',
+              'price_lamports',
+              'metadata_uri',
+              'created_at',
+              versionNumber.as('version'),
+            ])
+            .where('status', '=', 'draft')
+            .where(({ eb: of, or }) =>
+              or([
+                of('review_state', '=', 'pending'),
+                sql<boolean>`review_state = 'approved' and approved_version_id is distinct from version_id`,
+              ]),
+            )
+            .orderBy('created_at')
+            .orderBy('id')
+            .limit(MOST_PENDING)
+            .as('waiting'),
         )
+        .leftJoin('agent_probes', 'agent_probes.listing_id', 'waiting.id')
+        .selectAll('waiting')
+        .select(['reason', 'http_status', 'detail', 'unreachable_since', 'failed_at'])
         .orderBy('created_at')
         .orderBy('id')
         .execute();
