@@ -33,7 +33,7 @@ type ReviewDecision = { approved: true; version?: number | undefined } | { appro
  */
 export type Decided = { outcome: 'decided' | 'not_found' } | { outcome: 'changed'; version: number };
 
-/** Those that wait behind them are seen once these are decided. */
+/** The next ones are shown once these are decided. */
 const MOST_PENDING = 100;
 
 /** The operator's decisions on first versions. */
