@@ -27,6 +27,9 @@ const TAKES: Readonly<Record<string, keyof typeof MOST_BODY_BYTES>> = {
   executeStream: 'input',
   registerAgent: 'manifest',
   updateAgent: 'manifest',
+  // The terms of a publication may hold an icon.
+  createTransaction: 'manifest',
+  submitTransaction: 'manifest',
 };
 
 function mostBodyBytes({ id, auth }: Operation): number {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { listingChanges, publishedSecrets, violationsOf } from '@agent-rental/contract';
+import { listingChanges, priceViolations, publishedSecrets, violationsOf } from '@agent-rental/contract';
 import { findJsonProblem } from '../platform/json/json-bounds.js';
 import { versionChange } from '../listings/index.js';
 import type { Keys } from '../platform/keys.js';
@@ -104,7 +104,15 @@ async function listingChange(listing: unknown, present: DraftRow, deps: Registra
   const problem = findJsonProblem(listing);
   if (problem) return { violations: [{ path: 'listing', message: problem.message }], columns: {} };
   const parsed = listingChanges.safeParse(listing);
-  if (!parsed.success) return { violations: violationsOf(parsed.error, listing, 'listing.'), columns: {} };
+  if (!parsed.success) {
+    const { minQueryPriceLamports } = await deps.rules();
+    const price = { rental_model: present.rental_model, ...Object(listing) };
+    const violations = [
+      ...violationsOf(parsed.error, listing, 'listing.'),
+      ...priceViolations(price, Number(minQueryPriceLamports)),
+    ];
+    return { violations, columns: {} };
+  }
   const violations = listingViolations(parsed.data, present, await deps.rules());
   return { violations, columns: violations.length > 0 ? {} : listingColumns(parsed.data, present) };
 }

@@ -213,7 +213,7 @@ it.skipIf(IS_QUICK)(
     const sweep = ['wallet', 'sweep', 'renter.json', '--to', '11111111111111111111111111111112'];
     expect(await interruptRepeatedly(cwd, sweep)).toBeGreaterThan(2);
     // Everything was sent by then, and a second sweep finds nothing.
-    expect((await cli(cwd, ...sweep)).stderr).toContain('holds 0 lamports');
+    expect((await cli(cwd, ...sweep)).stderr).toContain('holds 0 SOL');
   },
   240_000,
 );

@@ -1,20 +1,31 @@
 import { createHash } from 'node:crypto';
 import { publish } from '@agent-rental/sdk/solana';
 import { PNG } from 'pngjs';
-import { beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jobEnd, textAgent } from '../support/agents/agents.js';
-import { attach, type Marketplace } from '../support/marketplace.js';
+import {
+  newStateDir,
+  removeStateDir,
+  startMarketplace,
+  type OwnMarketplace,
+} from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 
 const pictureOf = (width: number, height = width) => PNG.sync.write(new PNG({ width, height }));
 const SVG = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
 const ICON = pictureOf(64);
 
-let marketplace: Marketplace;
+let stateDir: string;
+let marketplace: OwnMarketplace;
 let owner: Participant;
 beforeAll(async () => {
-  marketplace = await attach(inject('stateDir'));
+  stateDir = await newStateDir();
+  marketplace = await startMarketplace(stateDir, { EXAMPLES: 'off' });
   owner = await newParticipant(marketplace);
+}, 120_000);
+afterAll(async () => {
+  await marketplace?.stop();
+  await removeStateDir(stateDir);
 });
 
 const register = async (icon: Buffer) => {

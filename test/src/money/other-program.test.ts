@@ -66,6 +66,8 @@ test('the service says to everybody which chain and program it uses [TXN-22]', a
     genesis_hash: await connection.getGenesisHash(),
     rpc_url: marketplace.dev.rpc_url,
     protocol_account: findProtocolAddress(new PublicKey(OTHER)).address.toBase58(),
+    fee_bps: 250,
+    min_query_price_lamports: 200_000,
   });
 });
 

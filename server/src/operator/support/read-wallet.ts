@@ -65,6 +65,8 @@ async function readRentals(db: Db, buyer: string) {
     .select(['listings.id', 'listings.status', 'credentials.rental_model', 'credentials.valid'])
     .select(['credentials.purchased_at', 'credentials.expires_at', 'balances.balance_lamports'])
     .where('credentials.buyer', '=', buyer)
+    // As the index of rentals has it.
+    .where('credentials.valid', '=', true)
     .orderBy('credentials.purchased_at', 'desc')
     .limit(MOST_ROWS)
     .execute();

@@ -108,7 +108,7 @@ async function manifestViolations(
       value['system_prompt'] && (Object(value['model']) as Record<string, unknown>)['endpoint_url'],
   };
   for (const [path, url] of Object.entries(urls)) {
-    if (typeof url !== 'string' || told.has(path)) continue;
+    if (typeof url !== 'string' || url === '' || told.has(path)) continue;
     try {
       rules.outbound.checkUrl(url);
       const { protocol, hostname } = new URL(url);
