@@ -20,14 +20,17 @@ export function listingRoutes(
   app: FastifyInstance,
   { listings, reviews, creators, pins, versionsOf }: ListingRouteDeps,
 ): void {
+  // A search result has exactly the fields of the specification. Only pages show these two.
   addOperation(app, operations.searchListings, async ({ query }) => {
     const found = await listings.search(query);
-    return { ...found, listings: found.listings.map(withoutMedian) };
+    const told = found.listings.map(({ median_ms: _, icon_path: __, ...listing }) => listing);
+    return { ...found, listings: told };
   });
   addOperation(app, operations.getListing, async ({ principal, params, query }) => {
     // A caller that has pinned a version sees that version.
     const version = query.version ?? (await pins.find(ownerOf(principal), params.id));
-    return withoutMedian(await listings.detail(params.id, version));
+    const { median_ms: _, ...listing } = await listings.detail(params.id, version);
+    return listing;
   });
   addOperation(app, operations.listVersions, async ({ params }) => {
     // Only a listing that was published has versions for everyone.
@@ -47,10 +50,4 @@ export function listingRoutes(
   addOperation(app, operations.updateCreator, async ({ principal, body }) =>
     creators.update(principal.wallet, body),
   );
-}
-
-/** A search result has exactly the fields of the specification: only the pages show the usual time of a run. */
-function withoutMedian<T extends { median_ms?: number | undefined }>(listing: T) {
-  const { median_ms: _, ...told } = listing;
-  return told;
 }

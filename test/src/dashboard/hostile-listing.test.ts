@@ -1,11 +1,16 @@
 import { update } from '@agent-rental/sdk/solana';
 import { PNG } from 'pngjs';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jobEnd, publishProgram, rentAgent } from '../support/agents/agents.js';
 import { browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
 import { withWallet } from '../support/browser/wallet-page.js';
-import { attach, type Marketplace } from '../support/marketplace.js';
+import {
+  newStateDir,
+  removeStateDir,
+  startMarketplace,
+  type OwnMarketplace,
+} from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 
 const TAKE = `document.title='taken'`;
@@ -53,14 +58,17 @@ const FOREIGN = `[
 ].map(({ outerHTML }) => outerHTML.slice(0, 200))`;
 
 describe.runIf(browserPath !== undefined)('the words of a hostile listing', () => {
-  let marketplace: Marketplace;
+  let stateDir: string;
+  let marketplace: OwnMarketplace;
   let browser: Browser;
   let creator: Participant;
   let renter: Participant;
   let id: string;
   let runId: string;
   beforeAll(async () => {
-    marketplace = await attach(inject('stateDir'));
+    // Not the shared one, whose first page has no picture.
+    stateDir = await newStateDir();
+    marketplace = await startMarketplace(stateDir);
     browser = await openBrowser();
     [creator, renter] = [await newParticipant(marketplace), await newParticipant(marketplace)];
     await creator.client.updateCreator({ display_name: MARKUP });
@@ -90,7 +98,11 @@ describe.runIf(browserPath !== undefined)('the words of a hostile listing', () =
     const { next_action: next } = await jobEnd(creator.client, jobId);
     await update(creator.client, creator.signer, id, { metadata_uri: next?.body['metadata_uri'] as string });
   }, 120_000);
-  afterAll(() => browser?.close());
+  afterAll(async () => {
+    await browser?.close();
+    await marketplace?.stop();
+    await removeStateDir(stateDir);
+  });
 
   /** Opens a page of a wallet that is logged in, and expects that the words in it are text. */
   async function look(page: Page, path: string, ready: string, act?: () => Promise<void>): Promise<void> {

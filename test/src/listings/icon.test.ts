@@ -44,6 +44,9 @@ test('an icon is on the cards and the page of a listing, is served by its hash, 
   await publish(owner.client, owner.signer, id, { unverified: true });
   const first = await owner.client.getListing(id);
   expect(first.icon_path).toBe(path);
+  // A search result has its 13 fields and no icon.
+  const { listings } = await owner.client.searchListings({});
+  expect(listings.map((one) => [one.id, 'icon_path' in one])).toEqual([[id, false]]);
 
   const served = await get(path);
   expect(Object.fromEntries(served.headers)).toMatchObject({

@@ -55,7 +55,7 @@ export const listingSummary = z
      * runs. Absent before the first completed run.
      */
     median_ms: z.int().min(0).optional(),
-    /** Path of the creator's picture at this service. Absent: clients make a picture from the id. */
+    /** Path of the creator's picture at this service. Absent in search, and without a picture: clients make one from the id. */
     icon_path: z.string().optional(),
   })
   .meta({ id: 'ListingSummary' });
