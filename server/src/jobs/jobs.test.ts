@@ -159,3 +159,30 @@ it('a killed process’s task is worked on again, with the tasks that wait behin
   await jobs.stop();
   expect(worked.toSorted()).toEqual(['behind', 'killed']);
 });
+
+it('tasks with a queue are not missed when several runners look for tasks at once', async () => {
+  const pool = open(20);
+  let done = 0;
+  const tasks = { [TASK]: async () => void (done += 1) };
+  // Without a poll a missed task would never begin.
+  const options = { concurrency: 4, pollMs: 3_600_000 };
+  // With several names, PostgreSQL looks at the queues before the names.
+  const others = (count: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [`other ${count} ${at}`, async () => undefined]),
+    );
+  const names = [tasks, others(6), others(7)];
+  const runners = await Promise.all(
+    names.map((each) => startJobs(pool, each, createLogger('silent'), options)),
+  );
+  for (let task = 1; task <= 50; task += 1) {
+    await enqueueTask(database.db, TASK, {}, { queue: `of wallet ${task}` });
+    await expect.poll(() => done, { interval: 5 }).toBe(task);
+  }
+  // Of one queue: each begins after the one before it has ended.
+  for (let task = 0; task < 20; task += 1) await enqueueTask(database.db, TASK, {}, { queue: 'one' });
+  await expect.poll(() => done, { interval: 5 }).toBe(70);
+  for (const runner of runners) await runner.stop();
+  await pool.end();
+  expect(unhandled).toEqual([]);
+});

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type pg from 'pg';
 import type { Db } from '../database/connection.js';
 import { createJobsPool } from './jobs-pool.js';
+import { lookingAgain } from './look-again.js';
 import type { Logger } from '../platform/logger.js';
 
 /** How a task is worked on. */
@@ -57,6 +58,16 @@ export async function migrateJobs(pool: pg.Pool): Promise<void> {
   await runMigrations({ pgPool: pool });
 }
 
+/** How tasks are worked on in this process. */
+interface JobsOptions {
+  /** Times of tasks that come again. Default: none. */
+  crontab?: string;
+  /** The most tasks at once. Default 4. */
+  concurrency?: number;
+  /** How often a free worker looks for tasks that no notice told of, such as those for later. Default 2 s. */
+  pollMs?: number;
+}
+
 /**
  * Starts to work on queued tasks, and on due tasks of `crontab` (once for all replicas). At most `concurrency` run at
  * once. Tasks that are not in the list are left to others. Stop lets running tasks finish.
@@ -65,7 +76,7 @@ export async function startJobs(
   pool: pg.Pool,
   tasks: TaskList,
   logger: Logger,
-  { crontab = '', concurrency = 4 }: { crontab?: string; concurrency?: number } = {},
+  { crontab = '', concurrency = 4, pollMs = 2_000 }: JobsOptions = {},
 ): Promise<{ stop(): Promise<void> }> {
   const connections = createJobsPool(pool);
   const runner = await run({
@@ -73,6 +84,8 @@ export async function startJobs(
     taskList: tasks,
     crontab,
     concurrency,
+    pollInterval: pollMs,
+    events: lookingAgain(),
     noHandleSignals: true,
     logger: new WorkerLogger(() => (level, message) => {
       const name: string = level;
