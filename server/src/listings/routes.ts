@@ -23,8 +23,11 @@ export function listingRoutes(
   // A search result has exactly the fields of the specification. Only pages show these two.
   addOperation(app, operations.searchListings, async ({ query }) => {
     const found = await listings.search(query);
-    const told = found.listings.map(({ median_ms: _, icon_path: __, ...listing }) => listing);
-    return { ...found, listings: told };
+    const toldOf = (listing: (typeof found.listings)[number]) => {
+      const { median_ms: _, icon_path: __, ...told } = listing;
+      return told;
+    };
+    return { ...found, listings: found.listings.map(toldOf) };
   });
   addOperation(app, operations.getListing, async ({ principal, params, query }) => {
     // A caller that has pinned a version sees that version.
