@@ -33,7 +33,13 @@ beforeEach(() => {
     },
     authority: { publicKey: authority },
     protocol: {
-      current: async () => ({ treasury, authorities: [], minQueryPriceLamports: 1n, feeBps: 250 }),
+      current: async () => ({
+        admin: treasury,
+        treasury,
+        authorities: [],
+        minQueryPriceLamports: 1n,
+        feeBps: 250,
+      }),
     },
     reserveLamports: RESERVE,
     logger: { info: log('info'), warn: log('warn'), error: log('error') } as never,

@@ -5,6 +5,8 @@ import type { Chain } from './chain.js';
 
 /** The part of the protocol's on-chain configuration that the server uses. */
 export interface ProtocolTerms {
+  /** Suspends listings. */
+  admin: PublicKey;
   treasury: PublicKey;
   /** Keys that the program accepts as its hot authority. */
   authorities: PublicKey[];
@@ -73,6 +75,7 @@ async function readProtocol(chain: Chain): Promise<ProtocolTerms> {
   }
   const protocol = decodeProtocol(account.data);
   return {
+    admin: protocol.admin,
     treasury: protocol.treasury,
     authorities: [protocol.authority, ...(protocol.nextAuthority ? [protocol.nextAuthority] : [])],
     minQueryPriceLamports: protocol.minQueryPriceLamports,

@@ -73,6 +73,7 @@ export function addOperations(
   });
   consoleRoutes(http, {
     db,
+    chain,
     keys,
     run: parts.registration.run,
     operatorWallets: config.operatorWallets,

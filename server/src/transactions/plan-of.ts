@@ -1,5 +1,6 @@
 import type { TransactionRequest } from '@agent-rental/contract';
 import { closePlan, pausePlan, resumePlan, revokePlan, updatePlan, withdrawPlan } from './creator-plans.js';
+import { moderatePlan } from './moderation-plan.js';
 import type { Plan, PlanContext } from './plan.js';
 import { reclaimPlan, renewPlan, rentPlan, topupPlan } from './rental-plans.js';
 
@@ -32,6 +33,8 @@ export function planOf(context: PlanContext, request: ListingActionRequest): Pla
       return closePlan(context);
     case 'withdraw':
       return withdrawPlan(context, request);
+    case 'moderate':
+      return moderatePlan(context, request);
     case 'revoke':
       return revokePlan(context, request);
     default:

@@ -31,6 +31,8 @@ export interface PlanContext {
   state: ListingState;
   /** The protocol's. */
   treasury: PublicKey;
+  /** The protocol's, who suspends listings. */
+  admin: PublicKey;
   programId: PublicKey;
   /** The chain's time. */
   now: Date;

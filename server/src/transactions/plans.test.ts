@@ -13,6 +13,7 @@ const PRICE = 1_000_000n;
 const creator = Keypair.generate().publicKey;
 const renter = Keypair.generate().publicKey;
 const treasury = Keypair.generate().publicKey;
+const admin = Keypair.generate().publicKey;
 const programId = Keypair.generate().publicKey;
 const listingId = 'invoice-reader-k3x7qa';
 
@@ -74,6 +75,7 @@ function plan(
     wallet,
     state: { listing: listing(), earningsLamports: 0n, credential: undefined, balance: undefined, ...state },
     treasury,
+    admin,
     programId,
     now: new Date(Number(NOW_SECONDS) * 1000),
   };
@@ -247,6 +249,23 @@ describe('taking a balance back', () => {
     }
     expect(codeOf(() => plan(request))).toBe('credential_not_found');
   });
+});
+
+test('the admin alone suspends a listing, and lifts that [OPS-114]', () => {
+  const request = { action: 'moderate', suspended: true };
+  expect(decoded(plan(request, {}, admin))).toEqual([['moderate_listing', { suspended: true }]]);
+  const lift = { ...request, suspended: false };
+  expect(decoded(plan(lift, SUSPENDED, admin))).toEqual([['moderate_listing', { suspended: false }]]);
+  for (const [asked, state, wallet] of [
+    [request, {}, creator],
+    [lift, SUSPENDED, creator],
+    [request, SUSPENDED, admin],
+    [lift, PAUSED, admin],
+    [request, CLOSED, admin],
+    [lift, CLOSED, admin],
+  ] as const) {
+    expect(codeOf(() => plan(asked, state, wallet))).toBe('invalid_request');
+  }
 });
 
 describe('a creator', () => {

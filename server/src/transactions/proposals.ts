@@ -113,12 +113,12 @@ export function createProposalBuilder(deps: {
     },
 
     async act(wallet, request, suspensionReason) {
-      const [{ state, now }, { treasury }] = await Promise.all([
+      const [{ state, now }, { treasury, admin }] = await Promise.all([
         readListingState(chain, request.listing_id, holderOf(wallet, request)),
         protocol.current(),
       ]);
       const signer = new PublicKey(wallet);
-      const context = { wallet: signer, state, treasury, programId, now, suspensionReason };
+      const context = { wallet: signer, state, treasury, admin, programId, now, suspensionReason };
       return propose(signer, planOf(context, request));
     },
   };

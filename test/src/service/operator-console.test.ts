@@ -1,6 +1,8 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createClient } from '@agent-rental/sdk';
-import { decideAsOperator, keypairSigner, rent } from '@agent-rental/sdk/solana';
-import { Keypair } from '@solana/web3.js';
+import { decideAsOperator, keypairSigner, moderate, rent, resume } from '@agent-rental/sdk/solana';
+import { Connection, Keypair } from '@solana/web3.js';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jobEnd, PRICE, textAgent } from '../support/agents/agents.js';
@@ -17,24 +19,28 @@ import { startModelStandIn, type ModelStandIn } from '../support/agents/model-st
 import { newParticipant, type Participant } from '../support/participant.js';
 
 const keypair = Keypair.generate();
+/** An operator, and the program's admin. */
+const adminKeypair = Keypair.generate();
 let model: ModelStandIn;
 let stateDir: string;
 let marketplace: OwnMarketplace;
 let creator: Participant;
 let operator: Participant;
+let admin: Participant;
 
 beforeAll(async () => {
   model = await startModelStandIn();
   stateDir = await newStateDir();
+  await mkdir(join(stateDir, 'keys'), { recursive: true, mode: 0o700 });
+  const secret = JSON.stringify([...adminKeypair.secretKey]);
+  await writeFile(join(stateDir, 'keys', 'admin.json'), secret, { mode: 0o600 });
   marketplace = await startMarketplace(stateDir, {
     ...withoutExamples(model.baseUrl),
     REVIEW: 'operator',
-    OPERATOR_WALLETS: keypair.publicKey.toBase58(),
+    OPERATOR_WALLETS: [keypair, adminKeypair].map(({ publicKey }) => publicKey.toBase58()).join(),
   });
   creator = await newParticipant(marketplace);
-  const signer = keypairSigner(keypair);
-  const client = createClient({ baseUrl: marketplace.dev.base_url, signer, retries: 0 });
-  operator = { wallet: keypair, token: '', signer, client };
+  [operator, admin] = [participantOf(keypair), participantOf(adminKeypair)];
 }, 180_000);
 
 afterAll(async () => {
@@ -42,6 +48,16 @@ afterAll(async () => {
   await marketplace?.stop();
   await removeStateDir(stateDir);
 });
+
+function participantOf(wallet: Keypair): Participant {
+  const signer = keypairSigner(wallet);
+  return {
+    wallet,
+    token: '',
+    signer,
+    client: createClient({ baseUrl: marketplace.dev.base_url, signer, retries: 0 }),
+  };
+}
 
 /** Registers an agent that waits for a review. */
 async function register({ client } = creator): Promise<{ id: string; jobId: string }> {
@@ -75,7 +91,9 @@ test('a decision counts with the signature of an operator over exactly it', asyn
   const { client, signer } = operator;
   const { id, jobId } = await register();
   const { reviews } = await client.listOperatorReviews();
-  expect(reviews).toContainEqual(expect.objectContaining({ listing_id: id, version: 1 }));
+  expect(reviews).toContainEqual(
+    expect.objectContaining({ listing_id: id, version: 1, unreachable: null }) as object,
+  );
   const decision = { action: 'reject', listing_id: id, reason: 'It names no output.' } as const;
   const unsigned = await client.decideAsOperator(decision).catch((error: unknown) => error);
   expect(unsigned).toMatchObject({ status: 401, code: 'invalid_signature' });
@@ -90,6 +108,32 @@ test('a decision counts with the signature of an operator over exactly it', asyn
   ).rejects.toMatchObject({ code: 'invalid_request' });
   await decideAsOperator(client, signer, { action: 'approve', listing_id: id, version: 1 });
   expect((await client.listOperatorReviews()).reviews.map(({ listing_id: of }) => of)).not.toContain(id);
+});
+
+test('a take-down is the admin’s alone, and goes on record once it has landed [OPS-114]', async () => {
+  const id = await publish(await newParticipant(marketplace));
+  const suspend = ({ client, signer }: Participant) => moderate(client, signer, id, { suspended: true });
+  await expect(suspend(operator)).rejects.toMatchObject({
+    code: 'invalid_request',
+  });
+  const { signature: transaction } = await suspend(admin);
+  const record = (action: 'take_down' | 'restore', listing = id, signature = transaction) =>
+    decideAsOperator(admin.client, admin.signer, {
+      action,
+      listing_id: listing,
+      reason: 'Spam.',
+      transaction: signature,
+    });
+  const nothing = { code: 'invalid_request' };
+  await expect(record('restore')).rejects.toMatchObject(nothing);
+  await expect(record('take_down', (await register()).id)).rejects.toMatchObject(nothing);
+  await expect(record('take_down', id, '1'.repeat(64))).rejects.toMatchObject(nothing);
+  await record('take_down');
+  await record('take_down');
+  const { actions } = await admin.client.listOperatorActions();
+  expect(actions.filter(({ subject, action }) => subject === id && action === 'take-down')).toMatchObject([
+    { reason: 'Spam.', signature: transaction },
+  ]);
 });
 
 test('the overview has thirty days, and the state of the service', async () => {
@@ -209,27 +253,101 @@ describe.runIf(browserPath !== undefined)('on the page of the console', () => {
     ]);
   });
 
-  test.each(Object.keys(LOOKS) as (keyof typeof LOOKS)[])(
-    'has no violation that axe knows of, and fits, in %s',
-    async (look) => {
-      await register();
-      await withWallet(
-        browser,
-        { marketplace, owner: operator, path },
-        async (page) => {
-          await logIn(page);
-          const folder = process.env['SCREENSHOTS'];
-          if (folder !== undefined)
-            await page.screenshot({ path: `${folder}/operator-${look}.png`, fullPage: true });
-          expect(
-            await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
-          ).toBeLessThanOrEqual(0);
-          expect(await accessibilityViolations(page)).toEqual([]);
-        },
-        { ...LOOKS[look], bypassCSP: true },
-      );
-    },
-  );
+  test('the admin takes a reported listing down, and restores it; another operator reads the command [OPS-114]', async () => {
+    const seller = await newParticipant(marketplace);
+    const id = await publish(seller);
+    const renter = await newParticipant(marketplace);
+    await rent(renter.client, renter.signer, id, { deposit_lamports: 4 * PRICE });
+    const execute = () => renter.client.execute({ agent_id: id, task: 'Work.', input: {} });
+    await renter.client.createReport(id, { reason: 'fraud', text: 'It lies.' });
+    await withWallet(browser, { marketplace, owner: operator, path }, async (page) => {
+      await logIn(page);
+      await page.getByText(`npm run operator -- take-down ${id} --reason TEXT --keypair FILE`).waitFor();
+      expect(await page.getByRole('button', { name: `Take down ${id}` }).count()).toBe(0);
+    });
+    await withWallet(browser, { marketplace, owner: admin, path }, async (page) => {
+      await logIn(page);
+      const take = page.getByRole('button', { name: `Take down ${id}` });
+      await take.click();
+      await says(page, 'Give the reason');
+      await page.getByLabel(`Reason of the decision about ${id}`).fill('It lies to renters.');
+      await take.click();
+      await says(page, `${id}: the decision is stored.`);
+      await page.getByRole('row', { name: /take-down .*It lies to renters\./ }).waitFor();
+    });
+    const refused = await execute().catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'listing_suspended' });
+    expect(String(refused)).toContain('It lies to renters.');
+    await withWallet(browser, { marketplace, owner: admin, path }, async (page) => {
+      await logIn(page);
+      await page.getByLabel('Id of a run or request').fill(id);
+      await page.getByRole('button', { name: 'Find' }).click();
+      await says(page, 'The listing is shown.');
+      await page.getByLabel(`Reason for renters of ${id}`).fill('It was corrected.');
+      await page
+        .locator('#found')
+        .getByRole('button', { name: `Restore ${id}` })
+        .click();
+      await says(page, `${id}: the decision is stored.`);
+      await page
+        .locator('#found')
+        .getByRole('button', { name: `Take down ${id}` })
+        .waitFor();
+    });
+    await resume(seller.client, seller.signer, id);
+    const running = execute();
+    (await model.nextCall()).answer('An answer.');
+    expect(await running).toMatchObject({ status: 'completed' });
+    const { actions } = await admin.client.listOperatorActions();
+    const signature = expect.stringMatching(/^\w{80,90}$/) as string;
+    const common = { subject: id, operator: admin.signer.address, signature };
+    expect(actions.slice(0, 2)).toMatchObject([
+      { action: 'restore', reason: 'It was corrected.', ...common },
+      { action: 'take-down', reason: 'It lies to renters.', ...common },
+    ]);
+    const [restored] = actions;
+    const logs = await new Connection(marketplace.dev.rpc_url, 'confirmed').getTransaction(
+      restored?.signature ?? '',
+      { maxSupportedTransactionVersion: 0 },
+    );
+    expect(logs?.meta?.err).toBeNull();
+  });
+
+  describe('with a review, a report and a listing that was found', () => {
+    let id: string;
+    beforeAll(async () => {
+      id = await publish(await newParticipant(marketplace));
+      await creator.client.createReport(id, { reason: 'fraud', text: 'It lies.' });
+    });
+
+    test.each(Object.keys(LOOKS) as (keyof typeof LOOKS)[])(
+      'has no violation that axe knows of, and fits, in %s',
+      async (look) => {
+        const { id: waiting } = await register();
+        await withWallet(
+          browser,
+          { marketplace, owner: look === 'dark' ? admin : operator, path },
+          async (page) => {
+            await logIn(page);
+            await page.locator('#report-list > li').filter({ hasText: id }).waitFor();
+            const card = page.locator('#review-list > li').filter({ hasText: waiting });
+            await card.getByText('Look at it, and try it').click();
+            await page.getByLabel('Id of a run or request').fill(id);
+            await page.getByRole('button', { name: 'Find' }).click();
+            await says(page, 'The listing is shown.');
+            const folder = process.env['SCREENSHOTS'];
+            if (folder !== undefined)
+              await page.screenshot({ path: `${folder}/operator-${look}.png`, fullPage: true });
+            expect(
+              await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
+            ).toBeLessThanOrEqual(0);
+            expect(await accessibilityViolations(page)).toEqual([]);
+          },
+          { ...LOOKS[look], bypassCSP: true },
+        );
+      },
+    );
+  });
 
   test('another wallet sees nothing', async () => {
     const { id } = await register();

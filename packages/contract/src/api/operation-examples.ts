@@ -434,6 +434,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       ready: true,
       reasons: [],
       waiting_reviews: 1,
+      admin: wallet,
       days: [
         {
           started_at: '2026-01-05T00:00:00.000Z',
@@ -458,6 +459,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
           category: ['finance'],
           rental_model: 'per_query',
           price_lamports: 250_000,
+          unreachable: null,
           created_at: '2026-01-05T10:00:00.000Z',
         },
       ],

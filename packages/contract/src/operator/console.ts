@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { canonicalJson } from '../canonical-json.js';
+import { unreachableAgent } from '../listings/own-agents.js';
 import { givenListingId, jsonObject, lamports, timestamp, walletAddress } from '../primitives.js';
 
 /** Longest reason of an operator's decision, in characters. */
@@ -33,6 +34,8 @@ export const operatorOverview = z
     reasons: z.array(z.string()),
     /** Registrations that wait for a first review; at most 100 are counted. */
     waiting_reviews: z.int().min(0),
+    /** The program's admin, whose wallet alone takes listings down and restores them. */
+    admin: walletAddress,
     /** The last 30 days, the oldest first. */
     days: z.array(operatorDay),
   })
@@ -50,6 +53,8 @@ const waitingReview = z
     category: z.array(z.string()),
     rental_model: z.string().nullable(),
     price_lamports: lamports.nullable(),
+    /** Why the service could not reach it; null where it could. */
+    unreachable: unreachableAgent.nullable(),
     created_at: timestamp,
   })
   .meta({ id: 'WaitingReview' });
@@ -135,6 +140,16 @@ export const operatorDecision = z
     z
       .strictObject({ action: z.literal('unban'), wallet: walletAddress, reason })
       .meta({ id: 'UnbanCreator' }),
+    /** The reason of a `moderate` transaction of the admin, after it landed. */
+    z
+      .strictObject({
+        action: z.enum(['take_down', 'restore']),
+        listing_id: givenListingId,
+        reason,
+        /** Its signature. */
+        transaction: z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/),
+      })
+      .meta({ id: 'ModerationReason' }),
     /** The wallet of the run gets a free run of its agent. */
     z.strictObject({ action: z.literal('credit'), run_id: z.uuid(), reason }).meta({ id: 'CreditRun' }),
     /** Shows all of an agent, its system prompt included, and runs it once on `test_run`. */

@@ -102,6 +102,10 @@ export const transactionRequest = z
         amount_lamports: lamports.min(1).optional(),
       })
       .meta({ id: 'WithdrawEarnings' }),
+    /** Of the program's admin alone: suspends a listing, or makes that a pause, which its creator ends. */
+    z
+      .strictObject({ action: z.literal('moderate'), listing_id: listingId, suspended: z.boolean() })
+      .meta({ id: 'ModerateListing' }),
   ])
   .meta({ id: 'TransactionRequest' });
 export type TransactionRequest = z.infer<typeof transactionRequest>;
@@ -119,6 +123,7 @@ export const TRANSACTION_SCOPES = {
   close: 'publish',
   withdraw: 'publish',
   revoke: 'publish',
+  moderate: 'publish',
 } as const satisfies Record<TransactionRequest['action'], ApiKeyScope>;
 
 /** One action's request, for instance `TransactionRequestOf<'rent'>`. */

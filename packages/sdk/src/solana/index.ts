@@ -1,5 +1,6 @@
 export type {
   ListingChanges,
+  ModerateTerms,
   PublishTerms,
   RenewTerms,
   RentTerms,
@@ -33,6 +34,7 @@ export { checkProposal, inspectProposal, signAndSubmit } from './send/sign-and-s
 export type { CheckedProposal, SignOptions, SubmittedTransaction } from './send/sign-and-submit.js';
 export {
   close,
+  moderate,
   pause,
   publish,
   reclaim,

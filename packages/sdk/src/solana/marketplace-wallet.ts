@@ -96,8 +96,8 @@ export interface MarketplaceWallet {
 /** 10 s of slots of 200 ms. A transaction with fewer blocks left is made anew. */
 const MIN_BLOCKS_TO_SEND = 50;
 
-/** The method of each action. An action without one does not compile. */
-type MethodName = Exclude<DirectRequest['action'], 'topup'> | 'topUp';
+/** The method of each action but the admin's. An action without one does not compile. */
+type MethodName = Exclude<DirectRequest['action'], 'topup' | 'moderate'> | 'topUp';
 
 /** Makes a wallet that acts on the marketplace through an RPC endpoint. */
 export function createMarketplaceWallet(options: MarketplaceWalletOptions): MarketplaceWallet {

@@ -1,4 +1,5 @@
 import type { Json, OperatorDecided, OperatorDecision } from '@agent-rental/contract';
+import type { Chain } from '../../chain/index.js';
 import type { Db } from '../../database/connection.js';
 import { ApiError } from '../../errors/api-error.js';
 import { closeReports, recordAction, type Decider } from '../../moderation/index.js';
@@ -10,19 +11,21 @@ import {
   type ReviewRun,
 } from '../../registration/index.js';
 import { makeTestRun } from '../review/index.js';
+import { recordModeration } from './record-moderation.js';
 import { giveCredit } from '../support/index.js';
 
 /** The parts that decisions work with. */
 export interface DecideParts {
   db: Db;
   keys: Keys;
+  chain: Pick<Chain, 'programId' | 'statuses' | 'logsOf'>;
   /** Runs an agent outside any rental. */
   run: ReviewRun;
 }
 
 /** Carries out a decision that the operator's wallet signed, and puts it on record. @throws ApiError or OperatorError where it cannot be done. */
 export async function decide(
-  { db, keys, run }: DecideParts,
+  { db, keys, chain, run }: DecideParts,
   decision: OperatorDecision,
   by: Decider,
 ): Promise<Omit<OperatorDecided, 'decided'>> {
@@ -47,6 +50,11 @@ export async function decide(
     case 'unban': {
       const { action, wallet: subject, reason } = decision;
       await recordAction(db, { action, subject, reason, ...by });
+      return {};
+    }
+    case 'take_down':
+    case 'restore': {
+      await recordModeration(db, chain, decision, by.operator);
       return {};
     }
     case 'credit': {

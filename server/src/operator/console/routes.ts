@@ -34,12 +34,18 @@ export function consoleRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
 
   addOperation(app, operations.getOperatorOverview, async ({ principal }) => {
     requireOperator(principal);
-    const [{ ready, reasons }, waiting, { feeBps }] = await Promise.all([
+    const [{ ready, reasons }, waiting, { feeBps, admin }] = await Promise.all([
       readiness(),
       approvals.pending(),
       protocol.current(),
     ]);
-    return { ready, reasons, waiting_reviews: waiting.length, days: await readDays(db, feeBps) };
+    return {
+      ready,
+      reasons,
+      waiting_reviews: waiting.length,
+      admin: admin.toBase58(),
+      days: await readDays(db, feeBps),
+    };
   });
   addOperation(app, operations.listOperatorReviews, async ({ principal }) => {
     requireOperator(principal);
@@ -99,6 +105,7 @@ function toReview(row: PendingReview): WaitingReview {
     category,
     rental_model: model,
     price_lamports: price === null ? null : Number(price),
+    unreachable: row.unreachable,
     created_at: row.created_at.toISOString(),
   };
 }

@@ -311,7 +311,7 @@ describe('a price that changes before the charge is signed', () => {
 
 it('a changed treasury is read when the program refuses the one before, and the run is paid [MON-20]', async () => {
   const [before, after] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
-  const terms = { treasury: before, authorities: [], minQueryPriceLamports: 1n, feeBps: 250 };
+  const terms = { admin: before, treasury: before, authorities: [], minQueryPriceLamports: 1n, feeBps: 250 };
   const names = (message: MessageV0) => message.staticAccountKeys.map((key) => key.toBase58());
   const { execute, sent } = await world({
     protocol: { current: async () => terms, refreshed: async () => ({ ...terms, treasury: after }) },

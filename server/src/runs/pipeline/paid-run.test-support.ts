@@ -216,6 +216,7 @@ export async function paidRunWorld(
     await insertBalance(db, wallet, row.address, { balance_lamports: balanceLamports });
   }
   const terms = {
+    admin: Keypair.generate().publicKey,
     treasury: Keypair.generate().publicKey,
     authorities: [],
     minQueryPriceLamports: 1n,

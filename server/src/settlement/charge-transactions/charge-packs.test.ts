@@ -25,7 +25,7 @@ function newCharge(wallet = newWallet(), listingId = LISTING): Charge {
 }
 
 const treasury = Keypair.generate().publicKey;
-const terms = { treasury, authorities: [], minQueryPriceLamports: 1n, feeBps: 250 };
+const terms = { admin: treasury, treasury, authorities: [], minQueryPriceLamports: 1n, feeBps: 250 };
 
 const CONFIRMED = { err: null, confirmationStatus: 'confirmed' };
 /** The simulation's answer for an instruction that the program does not have. */

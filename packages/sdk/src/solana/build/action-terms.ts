@@ -14,6 +14,9 @@ export type TopUpTerms = TermsOf<'topup'>;
 /** Changes of a listing. Absent members stay unchanged. */
 export type ListingChanges = TermsOf<'update'>;
 
+/** Whether the listing is suspended from now on. */
+export type ModerateTerms = TermsOf<'moderate'>;
+
 /** The amount to withdraw. Default: all earnings. */
 export type WithdrawTerms = TermsOf<'withdraw'>;
 

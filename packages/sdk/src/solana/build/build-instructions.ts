@@ -2,6 +2,7 @@ import type { RentalModel, TransactionRequest, TransactionRequestOf } from '@age
 import {
   closeListing,
   createListing,
+  moderateListing,
   purchaseOneTime,
   purchasePerQuery,
   purchaseSubscription,
@@ -96,6 +97,8 @@ export function buildInstructions(
       return [...(need('hasEarnings') ? [withdrawEarnings(creator)] : []), closeListing(creator)];
     case 'withdraw':
       return [withdrawEarnings({ ...creator, amountLamports: lamports(request.amount_lamports) })];
+    case 'moderate':
+      return [moderateListing({ admin: wallet, listingId, suspended: request.suspended, programId })];
     case 'revoke':
       return [
         revokePerQueryAccess({ revoker: wallet, buyer: new PublicKey(request.buyer), listingId, programId }),

@@ -66,6 +66,7 @@ export function planAction(request: DirectRequest, state: MarketState): ActionPl
     case 'pause':
     case 'resume':
     case 'revoke':
+    case 'moderate':
       return { particulars: {} };
     default:
       return request satisfies never;

@@ -2,6 +2,7 @@ import type { CredentialVerification, TransactionRequest } from '@agent-rental/c
 import type { RentalClient } from '../../client.js';
 import type {
   ListingChanges,
+  ModerateTerms,
   PublishTerms,
   RenewTerms,
   RentTerms,
@@ -130,6 +131,17 @@ export async function withdraw(
   options: SignOptions = {},
 ): Promise<SubmittedTransaction> {
   return signAndSubmit(client, signer, { action: 'withdraw', listing_id: listingId, ...terms }, options);
+}
+
+/** Suspends a listing, or makes that a pause. Only the wallet of the program's admin can. */
+export async function moderate(
+  client: RentalClient,
+  signer: WalletSigner,
+  listingId: string,
+  terms: ModerateTerms,
+  options: SignOptions = {},
+): Promise<SubmittedTransaction> {
+  return signAndSubmit(client, signer, { action: 'moderate', listing_id: listingId, ...terms }, options);
 }
 
 /** Ends a buyer's Per-Task rental of the wallet's own listing, for ever; balance and rent go back to the buyer. */

@@ -5,6 +5,7 @@ import {
   createListing,
   decodeInstruction,
   purchaseOneTime,
+  moderateListing,
   purchasePerQuery,
   purchaseSubscription,
   renewSubscription,
@@ -91,6 +92,10 @@ export const HONEST: Record<string, ReturnType<typeof proposed>> = {
   revoke: proposed(
     { action: 'revoke', buyer: treasury.toBase58() },
     revokePerQueryAccess({ revoker: creator, buyer: treasury, listingId }),
+  ),
+  moderate: proposed(
+    { action: 'moderate', suspended: true },
+    moderateListing({ admin: creator, listingId, suspended: true }),
   ),
 };
 

@@ -25,6 +25,7 @@ const SHAPES: Record<TransactionRequest['action'], readonly (readonly Instructio
   close: [['withdraw_earnings', 'close_listing'], ['close_listing']],
   withdraw: [['withdraw_earnings']],
   revoke: [['revoke_per_query_access']],
+  moderate: [['moderate_listing']],
 };
 
 /**
@@ -64,6 +65,7 @@ export function particularsOfProposal(
     case 'resume':
     case 'withdraw':
     case 'revoke':
+    case 'moderate':
       return {};
     default:
       return request satisfies never;

@@ -7,6 +7,8 @@ import { say, work, type Session } from '../wallets.js';
 export interface Console {
   readonly root: HTMLElement;
   readonly session: Session;
+  /** Whether the wallet is the program's admin. */
+  readonly isAdmin: boolean;
   /** Shows everything anew, after a decision. */
   refresh(): Promise<void>;
 }

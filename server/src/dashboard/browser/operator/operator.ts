@@ -1,7 +1,7 @@
 import type { OperatorOverview } from '@agent-rental/contract';
 import { logIn } from '../session/log-in.js';
 import { facts } from '../markup.js';
-import { find, say } from '../wallets.js';
+import { find, say, type Session } from '../wallets.js';
 import { showActions } from './actions.js';
 import type { Console } from './decisions.js';
 import { showOperatorCharts } from './operator-charts.js';
@@ -15,23 +15,26 @@ export function showConsole(root: HTMLElement): void {
     failed: 'The console is for the wallets of the operator.',
     onSession: async (session) => {
       find(root, '#logged-in').hidden = true;
-      const console: Console = { root, session, refresh: () => showAll(console) };
-      await showAll(console);
-      offerFinding(console);
+      offerFinding(await showAll(root, session));
       find(root, '#logged-in').hidden = false;
       say(root, `Logged in as ${session.signer.address}.`);
     },
   });
 }
 
-async function showAll(console: Console): Promise<void> {
-  await Promise.all([showOverview, showReviews, showReports, showActions].map((show) => show(console)));
-}
-
-async function showOverview({ root, session }: Console): Promise<void> {
+async function showAll(root: HTMLElement, session: Session): Promise<Console> {
   const overview = await session.client.getOperatorOverview();
   find(root, '#facts').replaceChildren(...facts(stateOf(overview)));
   showOperatorCharts(find(root, '#charts'), overview.days);
+  const isAdmin = overview.admin === session.signer.address;
+  const console: Console = {
+    root,
+    session,
+    isAdmin,
+    refresh: async () => void (await showAll(root, session)),
+  };
+  await Promise.all([showReviews, showReports, showActions].map((show) => show(console)));
+  return console;
 }
 
 const stateOf = ({ ready, reasons, waiting_reviews: reviews }: OperatorOverview): [string, string][] => [

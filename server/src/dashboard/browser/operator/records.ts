@@ -3,6 +3,7 @@ import { respondTo } from '../events.js';
 import { findForm } from '../fields.js';
 import { buttonOf, element, visible } from '../markup.js';
 import { find, findInput, say, work } from '../wallets.js';
+import { moderationPart } from './moderation.js';
 import { decisionButton, reasonField, type Console } from './decisions.js';
 
 /** An agent with its README, prompt and schemas. */
@@ -12,16 +13,29 @@ const RECORD_CHARACTERS = 200_000;
 export function offerFinding(console: Console): void {
   const { root, session } = console;
   const form = findForm(root, '#find-form');
+  const show = async (id: string) => {
+    const { kind, found } = await session.client.findForOperator(id);
+    const parts: HTMLElement[] = [recordOf(`The ${kind} ${id}`, found)];
+    if (kind === 'run' && !id.startsWith('req_')) parts.push(...creditParts(console, id));
+    const { status } = found;
+    if (kind === 'listing' && typeof status === 'string') {
+      const refresh = async () => {
+        await console.refresh();
+        await show(id);
+      };
+      parts.push(...saleParts({ ...console, refresh }, id, status));
+    }
+    find(root, '#found').replaceChildren(...parts);
+    say(root, `The ${kind} is shown.`);
+  };
   respondTo(form, 'submit', () =>
-    work(root, 'Nothing was found.', async () => {
-      const id = findInput(root, '#find-id').value.trim();
-      const { kind, found } = await session.client.findForOperator(id);
-      const parts: HTMLElement[] = [recordOf(`The ${kind} ${id}`, found)];
-      if (kind === 'run' && !id.startsWith('req_')) parts.push(...creditParts(console, id));
-      find(root, '#found').replaceChildren(...parts);
-      say(root, `The ${kind} is shown.`);
-    }),
+    work(root, 'Nothing was found.', () => show(findInput(root, '#find-id').value.trim())),
   );
+}
+
+function saleParts(console: Console, id: string, status: string): HTMLElement[] {
+  const { field, read } = reasonField(`Reason for renters of ${id}`, 'The reason, for creator and renters');
+  return [field, element('div', { class: 'links' }, moderationPart(console, { id, status, read }))];
 }
 
 function creditParts(console: Console, id: string): HTMLElement[] {

@@ -2,6 +2,7 @@ import type { OperatorReport } from '@agent-rental/contract';
 import { momentOf } from '../elements.js';
 import { element, facts, words } from '../markup.js';
 import { find } from '../wallets.js';
+import { moderationPart } from './moderation.js';
 import { decisionButton, reasonField, type Console } from './decisions.js';
 
 const TITLE_CHARACTERS = 120;
@@ -39,12 +40,20 @@ function reportCard(console: Console, listing: OperatorReport): HTMLElement {
       ]),
     ),
     ...reports.map(({ wallet, text, reason, created_at: at }) =>
-      element('p', {}, `${momentOf(at)}, ${reason}, by ${wallet}: `, words(text, REPORT_CHARACTERS)),
+      element(
+        'p',
+        {},
+        `${momentOf(at)}, ${reason}, by `,
+        element('code', {}, wallet),
+        ': ',
+        words(text, REPORT_CHARACTERS),
+      ),
     ),
     field,
     element(
-      'p',
+      'div',
       { class: 'links' },
+      moderationPart(console, { id, status: listing.status, read }),
       decisionButton(console, {
         verb: 'Close reports of',
         subject: id,

@@ -7,6 +7,7 @@ import { decisionButton, reasonField, type Console } from './decisions.js';
 
 const TITLE_CHARACTERS = 120;
 const DESCRIPTION_CHARACTERS = 1_000;
+const REASON_CHARACTERS = 1_000;
 
 /** Shows the agents that wait for a review, each with its two decisions. */
 export async function showReviews(console: Console): Promise<void> {
@@ -33,6 +34,9 @@ function reviewCard(console: Console, review: WaitingReview): HTMLElement {
         ['Creator', element('code', {}, creator)],
         ['Terms', price === null ? 'not named yet' : `${review.rental_model}, ${formatSol(price)}`],
         ['Waits since', momentOf(review.created_at)],
+        ...(review.unreachable
+          ? [['Not reached', words(review.unreachable.message, REASON_CHARACTERS)] as const]
+          : []),
       ]),
     ),
     reviewPart(console, id),
