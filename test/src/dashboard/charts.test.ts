@@ -193,6 +193,9 @@ describe.runIf(browserPath !== undefined)('the charts of a wallet', () => {
         .getByText(/^Only \d{4}-\d\d-\d\d: 0\.\d+ SOL\.$/)
         .waitFor();
       expect(await figure(page, 'Earned').locator('svg').count()).toBe(0);
+      // Views and rentals are no runs.
+      const funnel = figure(page, 'From views to runs').locator('.axes text');
+      expect(await funnel.allTextContents()).toContain('count');
       const facts = await page.locator('#stats-facts').textContent();
       expect(facts).toContain('Nightly runThere was none yet.');
       const own = (await creator.client.getEarnings()).earnings.find(({ listing_id: of }) => of === id);

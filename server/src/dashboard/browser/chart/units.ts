@@ -1,7 +1,8 @@
 import type { Chart } from './chart.js';
 
-/** Units of axes: runs are counted, lamports are shown as SOL, shares as percent. */
+/** Units of axes: runs and others are counted, lamports are shown as SOL, shares as percent. */
 export const RUNS = { name: 'runs', size: 1 } as const;
+export const COUNT = { name: 'count', size: 1 } as const;
 export const LAMPORTS = { name: 'SOL', size: 1e9 } as const;
 export const SHARE = { name: '%', size: 0.01 } as const;
 

@@ -2,7 +2,7 @@ import type { AgentsStats, AgentStats, AgentStatsPeriod } from '@agent-rental/co
 import { earnedFigure, runsFigure, successFigure, type Ends } from '../chart/run-figures.js';
 import { chartFigure } from '../chart/figure.js';
 import { labelsOf } from '../chart/periods.js';
-import { RUNS } from '../chart/units.js';
+import { COUNT } from '../chart/units.js';
 
 /** Shows the statistics of an agent over time: runs by their end, success rate, durations and earnings. */
 export function showCharts(place: HTMLElement, stats: AgentStats): void {
@@ -32,7 +32,7 @@ function funnelFigures({ views, rentals, runs }: AgentStats): HTMLElement[] {
     chartFigure({
       title: 'From views to runs',
       form: 'ranked',
-      unit: RUNS,
+      unit: COUNT,
       series: [{ name: 'count', look: 'ok' }],
       periods: steps.map(([label, count]) => ({ label, short: label, values: [count] })),
       words: String,
