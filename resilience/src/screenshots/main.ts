@@ -8,7 +8,7 @@ import { readCommandLine } from '@agent-rental/test/support/command-line/options
 import { newStateDir, removeStateDir, startMarketplace } from '@agent-rental/test/support/marketplace';
 import { call, errorOf } from '@agent-rental/test/support/http';
 import { newTestApp } from '@agent-rental/test/support/oauth/app';
-import type { Keypair } from '@solana/web3.js';
+import { Keypair } from '@solana/web3.js';
 import type { BrowserContextOptions } from 'playwright-core';
 
 readCommandLine({
@@ -21,6 +21,7 @@ const FOLDER = fileURLToPath(new URL('../../../docs/pages/', import.meta.url));
 /** Low, because a picture only shows the look of a page. */
 const QUALITY = 60;
 const LONGEST_PX = 2_600;
+const operator = Keypair.generate();
 
 interface Shot {
   readonly name: string;
@@ -29,6 +30,8 @@ interface Shot {
   readonly as?: Keypair;
   /** A text on the complete page. */
   readonly until: string | RegExp;
+  /** Keeps the wallet's data back. */
+  readonly isSlow?: boolean;
 }
 
 /** Rents and runs the example agents, and requests an approval. @returns all pages. */
@@ -58,6 +61,10 @@ async function preparePages(): Promise<Shot[]> {
     { name: 'profile', path: `/creators/${creator.publicKey.toBase58()}`, until: perTask.title },
     { name: 'rent', path: `/dashboard/rent/${perTask.id}`, until: 'Test wallet' },
     { name: 'home', path: '/dashboard', as, until: perTask.title },
+    { name: 'home-new', path: '/dashboard', as: Keypair.generate(), until: 'You have rented nothing yet.' },
+    { name: 'home-slow', path: '/dashboard', as, until: 'Your wallet', isSlow: true },
+    { name: 'no-results', path: '/?q=zzzz', until: '0 agents' },
+    { name: 'operator', path: '/dashboard/operator', as: operator, until: 'Revenue in the last 30 days' },
     { name: 'runs', path: '/dashboard/runs', as, until: perTask.id },
     { name: 'run', path: `/dashboard/runs/${runId}`, as, until: 'completed' },
     { name: 'keys', path: '/dashboard/keys', as, until: 'my coding agent' },
@@ -72,19 +79,25 @@ async function preparePages(): Promise<Shot[]> {
 }
 
 /** Opens a page in a new browser context, and waits until it is complete. */
-async function open({ path, as, until }: Shot, fallback: Keypair, look: BrowserContextOptions) {
+async function open(
+  { path, as, until, isSlow = false }: Shot,
+  fallback: Keypair,
+  look: BrowserContextOptions,
+) {
   const context = await browser.newContext(look);
   const page = await context.newPage();
   await addTestWallet(page, as ?? fallback, 'solana:localnet');
+  // A route that is never answered keeps its request open.
+  if (isSlow) await page.route('**/v1/credentials?**', () => undefined);
   await page.goto(marketplace.dev.base_url + path);
   if (as !== undefined) await page.getByRole('button', { name: 'Log in with Test wallet' }).click();
   await page.getByText(until).locator('visible=true').first().waitFor();
-  await page.waitForLoadState('networkidle');
+  if (!isSlow) await page.waitForLoadState('networkidle');
   return page;
 }
 
 const stateDir = await newStateDir();
-const marketplace = await startMarketplace(stateDir, {});
+const marketplace = await startMarketplace(stateDir, { OPERATOR_WALLETS: operator.publicKey.toBase58() });
 const browser = await openBrowser();
 try {
   const shots = await preparePages();
@@ -98,6 +111,8 @@ try {
       const { width = 0 } = page.viewportSize() ?? {};
       const height = Math.min(LONGEST_PX, await page.evaluate('document.documentElement.scrollHeight'));
       const clip = { x: 0, y: 0, width, height };
+      // A bar at the bottom of the screen is then at the bottom of the picture.
+      await page.setViewportSize({ width, height });
       await page.screenshot({ path: file, type: 'jpeg', quality: QUALITY, fullPage: true, clip });
       process.stdout.write(`${shot.name}, ${name}: ${Math.round((await stat(file)).size / 1_024)} KB\n`);
       await page.context().close();
