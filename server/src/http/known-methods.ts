@@ -7,8 +7,8 @@ interface KnownRoute {
 }
 
 /**
- * The refusal of a request that no route serves: 405 where the path has other methods (RFC 9110, section 15.5.6), otherwise
- * 404.
+ * The refusal of a request that no route serves: 405 where the path has other methods only (RFC 9110, section 15.5.6),
+ * otherwise 404.
  *
  * @param allow gets the methods of the path, for the header `Allow`.
  */
@@ -20,7 +20,10 @@ export function noSuchRoute(
   const [path = ''] = url.split('?');
   const given = partsOf(path);
   const known = new Set(routes.filter((route) => serves(route.path, given)).map((route) => route.method));
-  if (known.size === 0) return new ApiError('not_found', `There is no ${method} ${path}.`);
+  // The router also refuses values that a path of this method cannot have, such as a line break in a file's name.
+  if (known.size === 0 || known.has(method)) {
+    return new ApiError('not_found', `There is no ${method} ${path}.`);
+  }
   const methods = [...known].sort().join(', ');
   allow(methods);
   return new ApiError('invalid_request', `${path} has no ${method}.`, {
