@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { createClient } from '@agent-rental/sdk';
 import { createApiKey, keypairSigner } from '@agent-rental/sdk/solana';
 import { openEmptyDatabase, type TemporaryDatabase } from '@agent-rental/server/testing';
@@ -9,6 +12,8 @@ import { attach, type Marketplace, type OwnServer } from '../support/marketplace
 import { newParticipant } from '../support/participant.js';
 import { hasRedis, startRedis, type OwnRedis } from '../support/processes/redis.js';
 import { METRICS_TOKEN, startReplicas, type Replicas } from '../support/processes/replicas.js';
+
+const OPERATOR = fileURLToPath(new URL('../../../server/dist/operator/main.js', import.meta.url));
 
 describe.runIf(hasRedis)('two servers on one PostgreSQL and one Redis', () => {
   let chain: Marketplace;
@@ -110,6 +115,29 @@ describe.runIf(hasRedis)('two servers on one PostgreSQL and one Redis', () => {
     const refused = await credentialsOf(key)(there);
     expect(refused.status).toBe(401);
     expect(errorOf(refused.body)).toMatchObject({ code: 'invalid_api_key' });
+  });
+
+  test('refuse a creator whom the operator bans, on both at once, until the ban ends [OPS-115]', async () => {
+    const creator = await newParticipant({
+      dev: { base_url: here.dev.base_url, rpc_url: chain.dev.rpc_url },
+    });
+    const operate = (...args: string[]) =>
+      promisify(execFile)(process.execPath, [OPERATOR, ...args], {
+        env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: database.url },
+      });
+    const registerAt = async (server: OwnServer) => {
+      const { status, body } = await call(server, 'POST', '/v1/agents', {
+        token: creator.token,
+        body: { name: 'another' },
+      });
+      return status === 202 ? 'registered' : String(errorOf(body)['message']);
+    };
+    const registerAtBoth = () => Promise.all([here, there].map(registerAt));
+    expect(await registerAtBoth()).toEqual(['registered', 'registered']);
+    await operate('ban', creator.signer.address, '--reason', 'Three scams.');
+    for (const message of await registerAtBoth()) expect(message).toContain('Three scams.');
+    await operate('unban', creator.signer.address, '--reason', 'A mistake.');
+    expect(await registerAtBoth()).toEqual(['registered', 'registered']);
   });
 
   test('go on without Redis, each with its share of the limit, and count together again when it is back [LIM-12]', async () => {
