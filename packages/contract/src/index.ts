@@ -7,6 +7,7 @@ export * from './rentals/credential.js';
 export * from './rentals/network.js';
 export * from './rentals/earnings.js';
 export * from './errors/errors.js';
+export * from './events/events.js';
 export * from './runs/execution.js';
 export * from './runs/files.js';
 export * from './identity/identity.js';

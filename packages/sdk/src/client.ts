@@ -259,6 +259,8 @@ export interface RentalClient {
   getFile(fileId: string, options?: CallOptions): Promise<StoredFile>;
   deleteFile(fileId: string, options?: CallOptions): Promise<void>;
   /** The caller's runs, newest first. */
+  /** Events of the wallet, oldest first. Ask again with `after`: the `cursor` of the page before. */
+  listEvents(query?: Query<'listEvents'>, options?: CallOptions): Promise<Answer<'listEvents'>>;
   listRuns(query?: Query<'listRuns'>, options?: CallOptions): Promise<Answer<'listRuns'>>;
   /** The caller's ended runs and their cost for 7 or 30 days: by day, and by agent. An API key counts the runs that it began. */
   getSpending(query?: Query<'getSpending'>, options?: CallOptions): Promise<Spending>;
@@ -490,6 +492,7 @@ export function createClient(options: ClientOptions): RentalClient {
     deleteFile: async (file_id, given = {}) => {
       await call(operations.deleteFile, { params: { file_id }, ...given });
     },
+    listEvents: (query = {}, given = {}) => call(operations.listEvents, { query: plain(query), ...given }),
     listRuns: (query = {}, given = {}) => call(operations.listRuns, { query: plain(query), ...given }),
     getSpending: (query = {}, given = {}) => call(operations.getSpending, { query: plain(query), ...given }),
     getReceipt: (run_id, { include, signal } = {}) =>

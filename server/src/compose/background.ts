@@ -1,5 +1,6 @@
 import type { Db } from '../database/connection.js';
 import type { Leadership } from '../database/leadership.js';
+import { removeOldEvents, tellEndingRentals } from '../events/index.js';
 import { removeEndedApps } from '../identity/index.js';
 import { startFolding } from '../listings/index.js';
 import { enqueueTask, freeAbandonedTasks, startJobs } from '../jobs/jobs.js';
@@ -103,6 +104,8 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
         await removeOldProbeRequests(db);
         await removeReportAddresses(db);
         await removeEndedKeys(db);
+        await tellEndingRentals(db);
+        await removeOldEvents(db);
       },
       [LAPSE_TASK]: async () => {
         await removal.removeLapsed();

@@ -2,6 +2,7 @@ import type {
   ApiKeyScope,
   Category,
   ErrorCode,
+  EventName,
   ListingStatus,
   RentalModel,
   ReportReason,
@@ -583,5 +584,21 @@ export interface Database {
     created_at: Generated<Date>;
     /** When an operator closed it; null while it is open. */
     closed_at: Date | null;
+  };
+  /** What happened to wallets; see `events/`. */
+  events: {
+    id: Generated<string>;
+    position: GeneratedAlways<bigint>;
+    /** The transaction that wrote it. */
+    xid: GeneratedAlways<string>;
+    wallet: string;
+    name: EventName;
+    subject: string;
+    /** Counts the events of a wallet about the subject. */
+    sequence: bigint;
+    data: JSONColumnType<Record<string, unknown>>;
+    /** The API key that began what it is about. */
+    api_key_id: string | null;
+    created_at: Generated<Date>;
   };
 }

@@ -592,6 +592,22 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
   createFile: { response: file },
   getFile: { params: { file_id: file.file_id }, response: file },
   deleteFile: { params: { file_id: file.file_id }, response: { file_id: file.file_id, deleted: true } },
+  listEvents: {
+    query: { types: 'run.completed', limit: 10 },
+    response: {
+      events: [
+        {
+          id: '0198c0de-5a1e-4f00-8000-000000000001',
+          name: 'run.completed',
+          subject: `run:${run.run_id}`,
+          sequence: 1,
+          created_at: '2026-01-05T10:00:00.812Z',
+          data: { run_id: run.run_id, listing_id: listingId, status: 'completed' },
+        },
+      ],
+      cursor: '4711-42',
+    },
+  },
   listRuns: {
     query: { agent_id: listingId, limit: 10 },
     response: {

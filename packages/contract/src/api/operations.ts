@@ -21,6 +21,7 @@ import {
   runningRun,
   runState,
 } from '../runs/execution.js';
+import { listEventsQuery, listEventsResponse } from '../events/events.js';
 import { deletedFile, storedFile } from '../runs/files.js';
 import { network } from '../rentals/network.js';
 import {
@@ -707,6 +708,18 @@ export const operations = {
     query: listRunsQuery,
     status: 200,
     response: listRunsResponse,
+  }),
+  listEvents: define({
+    id: 'listEvents',
+    method: 'GET',
+    path: '/v1/events',
+    summary:
+      'What happened to the wallet, oldest first; an API key sees its own runs and the rentals that it may use',
+    auth: 'bearer',
+    scope: ['run'],
+    query: listEventsQuery,
+    status: 200,
+    response: listEventsResponse,
   }),
   getSpending: define({
     id: 'getSpending',

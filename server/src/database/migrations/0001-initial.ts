@@ -13,6 +13,7 @@ const FILES = [
   'run-log',
   'files',
   'moderation',
+  'events',
 ];
 
 /** Every table, index and trigger, from the folder `schema`. */

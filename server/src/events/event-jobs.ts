@@ -1,0 +1,21 @@
+import { EVENT_KEPT_DAYS } from '@agent-rental/contract';
+import { sql } from 'kysely';
+import type { Db } from '../database/connection.js';
+
+/** Rows of one transaction, so that none is long. */
+const BATCH = 5_000;
+
+/** Removes the events that have been kept long enough. */
+export async function removeOldEvents(db: Db): Promise<void> {
+  for (;;) {
+    const { numAffectedRows = 0n } = await sql`delete from events where id = any (array(
+      select id from events where created_at < now() - make_interval(days => ${EVENT_KEPT_DAYS})
+      order by created_at limit ${BATCH} for update skip locked))`.execute(db);
+    if (numAffectedRows < BATCH) return;
+  }
+}
+
+/** Tells renters of rentals that end soon or have ended. May run at any time, and tells each once. */
+export async function tellEndingRentals(db: Db): Promise<void> {
+  await sql`select tell_ending_rentals()`.execute(db);
+}
