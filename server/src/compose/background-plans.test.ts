@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createCredentialRepository } from '../credentials/index.js';
 import type { Database } from '../database/schema.js';
 import { createRunLogRepository } from '../run-log/repository.js';
+import { removeOldEvents } from '../events/index.js';
 import { createHealthRepository } from '../registration/index.js';
 import { createRunRepository, removeExpired, removeOldSpending, removeOldStats } from '../runs/index.js';
 import {
@@ -32,6 +33,7 @@ const GROWING = [
   'listing_stats',
   'renter_stats',
   'listing_health',
+  'events',
 ];
 
 const ADDRESSES = Array.from({ length: 500 }, () => newWallet());
@@ -107,6 +109,10 @@ async function seed(): Promise<void> {
     insert into renter_stats (owner, started_at, listing_id, completed, failed, undelivered, spent_lamports)
     select 'owner ' || n, date_trunc('day', now(), 'UTC') - (n % 30) * interval '1 day', 'listing', 1, 0, 0, 1
     from generate_series(1, ${RUNS}::integer) as n`.execute(db);
+  await sql`
+    insert into events (wallet, name, subject, sequence, data)
+    select 'wallet ' || n % 500, 'run.completed', 'run:' || n, 1, '{}'
+    from generate_series(1, ${RUNS}::integer) as n`.execute(db);
   await sql`alter table listing_health drop constraint listing_health_listing_id_fkey`.execute(db);
   await sql`
     insert into listing_health (listing_id, due_at)
@@ -147,6 +153,7 @@ async function work(): Promise<void> {
   await removeExpired(db);
   await removeOldStats(db);
   await removeOldSpending(db);
+  await removeOldEvents(db);
   await createHealthRepository(db, async () => undefined).queueDue(40);
 }
 

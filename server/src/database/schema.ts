@@ -597,7 +597,7 @@ export interface Database {
     /** Counts the events of a wallet about the subject. */
     sequence: bigint;
     data: JSONColumnType<Record<string, unknown>>;
-    /** The API key that began what it is about. */
+    /** The API key that began the run, or asked for the approval. */
     api_key_id: string | null;
     created_at: Generated<Date>;
   };

@@ -126,7 +126,7 @@ describe('an event', () => {
 });
 
 describe('who hears', () => {
-  it('a key hears of its own runs and the rentals of its policy, and of nothing else', async () => {
+  it('a key hears of its runs and the rentals of its policy, and of nothing else', async () => {
     const { db } = database;
     const wallet = newWallet();
     const [allowed, other] = [await insertListing(db), await insertListing(db)];

@@ -21,8 +21,8 @@ const approval = listing.extend({
 });
 
 /**
- * Every event: who hears it, whether API keys do, and its `data`. Of `run` a key hears what it began or asked for itself;
- * of `rental` what concerns listings that its policy allows; of `wallet` nothing.
+ * Every event: who hears it, whether API keys do, and its `data`. Of `run` a key hears of its runs and questions;
+ * of `rental` about listings that its policy allows; of `wallet` nothing.
  */
 export const EVENTS = {
   'run.completed': { to: 'renter', seenBy: 'run', data: endedRun, summary: 'A run has a result.' },
@@ -119,7 +119,7 @@ export interface WalletEvent<N extends EventName = EventName> {
   /** The same for each delivery. */
   id: string;
   name: N;
-  /** What it is about, for example `run:<id>`. */
+  /** For example `run:<id>`. */
   subject: string;
   /** Counts the events of a subject from 1; anew after 30 days without any. */
   sequence: number;

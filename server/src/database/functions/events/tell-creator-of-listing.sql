@@ -1,4 +1,4 @@
--- Trigger of `listings`: tells the creator what the review decided, and when the agent begins or ceases to fail.
+-- Trigger of `listings`: tells the creator of a decided review, and when the agent begins or ceases to fail.
 create or replace function tell_creator_of_listing() returns trigger language plpgsql as $$
 begin
   if old.review_state <> new.review_state and new.review_state <> 'pending' then
