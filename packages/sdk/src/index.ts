@@ -11,3 +11,4 @@ export {
 } from '@agent-rental/contract';
 export { ApiError, ConnectionError, isApiError } from './errors.js';
 export type { KeptLogin, LoginStore, MessageSigner } from './login.js';
+export { verifyWebhook, type WebhookHeaders } from './webhooks/verify-webhook.js';
