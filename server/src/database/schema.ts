@@ -588,9 +588,9 @@ export interface Database {
   /** What happened to wallets; see `events/`. */
   events: {
     id: Generated<string>;
-    position: GeneratedAlways<bigint>;
-    /** The transaction that wrote it. */
-    xid: GeneratedAlways<string>;
+    added: GeneratedAlways<bigint>;
+    /** Place in the wallet's order; null until it is read. */
+    position: bigint | null;
     wallet: string;
     name: EventName;
     subject: string;

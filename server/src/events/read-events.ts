@@ -19,21 +19,20 @@ export interface EventsAsked {
 const seenAs = (kind: 'run' | 'rental') => EVENT_NAMES.filter((name) => EVENTS[name].seenBy === kind);
 
 /**
- * The events that an owner sees. An event is read once every transaction that began before its own has ended, so that none
- * appears before a cursor that was given out.
+ * The events that an owner sees. Committed events get their places first, so that none appears before a cursor that was
+ * given out.
  */
 export async function readEvents(db: Db, owner: Owner, asked: EventsAsked): Promise<ReadEvent[]> {
-  const [xid, position] = (asked.after ?? '0-0').split('-');
+  await sql`select place_events(${owner.wallet})`.execute(db);
   const ofKey = sql`(api_key_id = ${owner.apiKeyId ?? null}::uuid and name = any (${seenAs('run')}::text[])
     or name = any (${seenAs('rental')}::text[])
       and (${owner.listingIds ?? null}::text[] is null or data ->> 'listing_id' = any (${owner.listingIds ?? null}::text[])))`;
   const { rows } = await sql<Row>`
-    select id, xid::text as xid, position, name, subject, sequence, data, created_at from events
-    where wallet = ${owner.wallet} and (xid, position) > (${xid}::text::xid8, ${position}::bigint)
-      and xid < pg_snapshot_xmin(pg_current_snapshot())
+    select id, position, name, subject, sequence, data, created_at from events
+    where wallet = ${owner.wallet} and position > ${asked.after ?? '0'}::bigint
       and ${owner.apiKeyId === undefined ? sql`true` : ofKey}
       and ${asked.types ? sql`name = any (${asked.types}::text[])` : sql`true`}
-    order by xid, position limit ${asked.limit}`.execute(db);
+    order by position limit ${asked.limit}`.execute(db);
   return rows.map((row) => ({
     event: {
       id: row.id,
@@ -43,13 +42,12 @@ export async function readEvents(db: Db, owner: Owner, asked: EventsAsked): Prom
       created_at: row.created_at.toISOString(),
       data: row.data,
     },
-    cursor: `${row.xid}-${row.position}`,
+    cursor: row.position.toString(),
   }));
 }
 
 interface Row {
   id: string;
-  xid: string;
   position: bigint;
   name: EventName;
   subject: string;

@@ -605,7 +605,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
           data: { run_id: run.run_id, listing_id: listingId, status: 'completed' },
         },
       ],
-      cursor: '4711-42',
+      cursor: '1767607200812000',
     },
   },
   listRuns: {

@@ -140,7 +140,7 @@ export const walletEvent = z
   .meta({ id: 'WalletEvent' });
 
 /** The place after an event, in the order of events. */
-export const eventCursor = z.string().regex(/^\d{1,19}-\d{1,18}$/, 'is not a cursor of events');
+export const eventCursor = z.string().regex(/^\d{1,18}$/, 'is not a cursor of events');
 
 const names = z
   .string()

@@ -8,7 +8,7 @@ const NAMES = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
 /**
  * The event of a delivery, when `secret` (`whsec_…`) signed it within 5 minutes. `body` is the text as it came, not parsed.
- * Deliveries may repeat and overtake each other: `id` is the same each time, `sequence` orders those of a subject.
+ * Deliveries may repeat and overtake each other: `id` is the same each time, `sequence` orders them by subject.
  * Throws `WebhookVerificationError` for a wrong or old signature, and an `Error` for a signed body that is no event.
  */
 export function verifyWebhook(body: string, headers: WebhookHeaders, secret: string): WalletEvent {

@@ -1,9 +1,9 @@
 -- What happened to wallets, for 30 days. Triggers and jobs write a row in the transaction that makes it true. Readers go by
--- `xid`, then `position`, below the oldest running transaction: numbers alone are committed out of order.
+-- `position`, which `place_events` gives to committed rows: `added` is committed out of order.
 create table events (
   id uuid primary key default gen_random_uuid(),
-  position bigint generated always as identity not null,
-  xid xid8 not null default pg_current_xact_id(),
+  added bigint generated always as identity not null,
+  position bigint,
   wallet text not null,
   name text not null,
   subject text not null,
@@ -14,7 +14,8 @@ create table events (
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 create index events_age on events (created_at);
 create index events_of_subject on events (wallet, subject, sequence);
-create index events_of_wallet on events (wallet, xid, position);
+create index events_of_wallet on events (wallet, position);
+create index events_without_position on events (wallet, added) where position is null;
 -- For the job that tells of the end of rentals.
 create index credentials_end on credentials (expires_at) where valid and expires_at is not null;
 
