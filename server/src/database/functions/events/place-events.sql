@@ -5,7 +5,9 @@ create or replace function place_events(receiver text) returns void language plp
 declare
   latest bigint;
 begin
-  if not exists (select from events where wallet = receiver and position is null) then
+  -- Ordered, so that the planner takes the index, however large the wallet's share is.
+  perform from events where wallet = receiver and position is null order by added limit 1;
+  if not found then
     return;
   end if;
   perform pg_advisory_xact_lock(hashtextextended('events:' || receiver, 0));
