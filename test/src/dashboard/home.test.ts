@@ -155,6 +155,26 @@ describe.runIf(browserPath !== undefined)('the first page of a wallet', () => {
     });
   });
 
+  test('says what it could not read, and begins anew on request [SVC-17]', async () => {
+    await visiting(renter, async (page) => {
+      await page.route('**/v1/runs?**', (route) =>
+        route.fulfill({ status: 502, json: { error: 'internal_error', message: 'It broke.' } }),
+      );
+      await page.reload();
+      const again = page.getByRole('button', { name: 'Try again' });
+      await again.waitFor();
+      await expect
+        .poll(() => page.getByRole('status').textContent())
+        .toMatch(/^Your rentals cannot be shown\. /);
+      expect(await page.locator('#home-in').isVisible()).toBe(false);
+      await page.unrouteAll();
+      await again.click();
+      await page.locator('#home-in').waitFor();
+      expect(await page.getByRole('status').textContent()).toBe('3 rentals.');
+      expect(await again.count()).toBe(0);
+    });
+  });
+
   test('shows foreign words as text, in lists, budgets and charts [SVC-17]', async () => {
     await visiting(renter, async (page) => {
       const swap = (path: string, from: string) =>

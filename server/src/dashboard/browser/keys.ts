@@ -89,6 +89,7 @@ function row(
   text.textContent = words;
   const button = document.createElement('button');
   button.type = 'button';
+  button.className = 'plain danger';
   button.textContent = verb;
   button.setAttribute('aria-label', `${verb} ${key.label}`);
   const end = async () => {

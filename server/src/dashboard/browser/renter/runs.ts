@@ -79,7 +79,11 @@ export function runCard(run: RunSummary): HTMLElement {
     element(
       'h3',
       {},
-      element('a', { href: `/dashboard/runs/${id}`, text: `${agent}, ${momentOf(run.created_at)}` }),
+      element(
+        'a',
+        { href: `/dashboard/runs/${id}`, text: `${agent}, ` },
+        element('span', { class: 'whole', text: momentOf(run.created_at) }),
+      ),
     ),
     element('p', { text: `${facts.join(', ')}.` }),
   );

@@ -1,6 +1,7 @@
 import { createClient, isApiError } from '@agent-rental/sdk';
 import { walletStandardSigner, type WalletSigner } from '@agent-rental/sdk/solana';
 import { getWallets } from '@wallet-standard/app';
+import { element } from '../elements.js';
 import { accountsOf, connect, find, offerWallets, say, work, type Session } from '../wallets.js';
 import { forgetRequests } from '../renter/kept-requests.js';
 import { showWalletFacts } from './wallet-facts.js';
@@ -47,6 +48,7 @@ export function logIn(root: HTMLElement, { failed, onSession }: LoggedInPart): v
     } catch (error) {
       if (!isApiError(error) || error.status !== 401) {
         showLoggedIn(root, session);
+        offerReload(root);
         throw error;
       }
       forgetKeptLogin();
@@ -102,6 +104,12 @@ function signerOnDemand(name: string, address: string, chain: string | undefined
       };
     },
   };
+}
+
+/** A way on for a page that could not be filled: loaded again, it begins anew with the login of the tab. */
+function offerReload(root: HTMLElement): void {
+  const again = element('button', { text: 'Try again', onClick: () => location.reload() });
+  find(root, '[role=status]').after(element('p', {}, again));
 }
 
 function showLoggedIn(root: HTMLElement, session: Session): void {
