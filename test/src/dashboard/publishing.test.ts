@@ -17,6 +17,8 @@ import { newParticipant, type Participant } from '../support/participant.js';
 
 const ANSWER = 'An answer.';
 const path = '/dashboard/creator/publish';
+/** More than the page has places for the focus. */
+const MOST_TABS = 60;
 
 describe.runIf(browserPath !== undefined)('on the page for publishing, a wallet of the browser', () => {
   let model: ModelStandIn;
@@ -98,6 +100,46 @@ describe.runIf(browserPath !== undefined)('on the page for publishing, a wallet 
       status: 'completed',
       output: ANSWER,
       cost_lamports: PRICE,
+    });
+  });
+
+  test('publishes by keyboard alone [SVC-17] [SVC-30]', async () => {
+    await visiting(async (page, wallet) => {
+      await logIn(page);
+      const press = (key: string) => page.keyboard.press(key);
+      /** Goes on with Tab until an element has the focus; never backwards. */
+      const tabTo = async (isThere: string) => {
+        for (let presses = 0; presses < MOST_TABS; presses += 1) {
+          await press('Tab');
+          if (await page.evaluate(`document.activeElement.${isThere}`)) return;
+        }
+        throw new Error(`Tab does not lead to ${isThere}.`);
+      };
+      const type = async (path: string, text: string) => {
+        await tabTo(`dataset.path === '${path}'`);
+        await page.keyboard.type(text);
+      };
+      await type('name', 'by-keys');
+      await type('listing.title', 'Made by keys');
+      await type('description', 'Answers in text, for any task.');
+      await tabTo(`value === 'declarative'`);
+      await press('Space');
+      await type('model.provider', 'self');
+      await type('model.model', 'stand-in');
+      await type('model.endpoint_url', model.baseUrl);
+      await type('model_key', 'a-key-of-the-form');
+      await type('system_prompt', 'You answer.');
+      await type('listing.price_lamports', String(PRICE / 1e9));
+      await tabTo(`textContent === 'Register this agent'`);
+      await press('Enter');
+      const id = await registeredId(page);
+      await tabTo(`textContent === 'Publish'`);
+      await press('Space');
+      await says(page, `Published: ${id} is active`);
+      expect(wallet.transactions).toBe(1);
+      await tabTo(`id === 'published-listing'`);
+      await press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'Made by keys' }).waitFor();
     });
   });
 
