@@ -155,7 +155,7 @@ describe.runIf(browserPath !== undefined)('the first page of a wallet', () => {
     });
   });
 
-  test('says what it could not read, and begins anew on request [SVC-17]', async () => {
+  test('says an error of the service, and begins anew on request [SVC-17]', async () => {
     await visiting(renter, async (page) => {
       await page.route('**/v1/runs?**', (route) =>
         route.fulfill({ status: 502, json: { error: 'internal_error', message: 'It broke.' } }),
