@@ -1,10 +1,15 @@
 import { Keypair } from '@solana/web3.js';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { browserPath, openBrowser } from '../support/browser/browser.js';
 import { addTestWallet } from '../support/browser/test-wallet.js';
 import { publishProgram } from '../support/agents/agents.js';
-import { attach, type Marketplace } from '../support/marketplace.js';
+import {
+  newStateDir,
+  removeStateDir,
+  startMarketplace,
+  type OwnMarketplace,
+} from '../support/marketplace.js';
 import { newParticipant } from '../support/participant.js';
 
 /** Records the time at which the script has shown its part of the page. */
@@ -27,13 +32,20 @@ interface Weight {
 }
 
 describe.runIf(browserPath !== undefined)('the pages', () => {
-  let marketplace: Marketplace;
+  let stateDir: string;
+  let marketplace: OwnMarketplace;
   let browser: Browser;
   beforeAll(async () => {
-    marketplace = await attach(inject('stateDir'));
+    // Not the shared one: its first page belongs to other tests.
+    stateDir = await newStateDir();
+    marketplace = await startMarketplace(stateDir);
     browser = await openBrowser();
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await marketplace?.stop();
+    await removeStateDir(stateDir);
   });
-  afterAll(() => browser?.close());
 
   /** Opens a page in a browser with an empty cache, or with the script in its cache. */
   async function weigh(path: string, { isWarm }: { isWarm: boolean }): Promise<Weight> {
