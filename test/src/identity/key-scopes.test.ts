@@ -152,6 +152,7 @@ function bodyOf(action: string): Record<string, unknown> {
     topup: { amount_lamports: 1 },
     update: { price_lamports: 1_000_000 },
     revoke: { buyer: '1'.repeat(32) },
+    moderate: { suspended: true },
   };
   return { action, listing_id: 'invoice-reader-k3x7qa', ...Object(terms[action]) };
 }
