@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PRICE, textAgent } from '../support/agents/agents.js';
 import { accessibilityViolations, browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
 import { logIn, says, withWallet } from '../support/browser/wallet-page.js';
-import { startOperatedMarketplace, type OperatedMarketplace } from '../support/operated-marketplace.js';
+import { startOperatedMarketplace, type OperatedMarketplace } from './operated-marketplace.js';
 import { newParticipant } from '../support/participant.js';
 
 describe.runIf(browserPath !== undefined)('on the page of the console', () => {

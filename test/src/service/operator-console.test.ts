@@ -1,6 +1,6 @@
 import { decideAsOperator, moderate } from '@agent-rental/sdk/solana';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startOperatedMarketplace, type OperatedMarketplace } from '../support/operated-marketplace.js';
+import { startOperatedMarketplace, type OperatedMarketplace } from './operated-marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 
 let operated: OperatedMarketplace;

@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { createClient } from '@agent-rental/sdk';
 import { decideAsOperator, keypairSigner } from '@agent-rental/sdk/solana';
 import { Keypair } from '@solana/web3.js';
-import { jobEnd, textAgent } from './agents/agents.js';
-import { startModelStandIn, type ModelStandIn } from './agents/model-stand-in.js';
+import { jobEnd, textAgent } from '../support/agents/agents.js';
+import { startModelStandIn, type ModelStandIn } from '../support/agents/model-stand-in.js';
 import {
   newStateDir,
   removeStateDir,
   startMarketplace,
   type OwnMarketplace,
   withoutExamples,
-} from './marketplace.js';
-import { newParticipant, type Participant } from './participant.js';
+} from '../support/marketplace.js';
+import { newParticipant, type Participant } from '../support/participant.js';
 
 /** A marketplace whose operators review each agent. */
 export interface OperatedMarketplace {
