@@ -62,6 +62,8 @@ const READS: Record<ReadId, (known: Known) => readonly string[]> = {
   getFile: ({ fileId }) => [fileId],
   listRuns: ({ listingId }) => ['', '?limit=100&offset=5000', `?agent_id=${listingId}`],
   listEvents: () => ['', '?types=run.completed&limit=100', '?after=1'],
+  listWebhooks: () => [''],
+  listDeliveries: () => ['00000000-0000-4000-8000-000000000000'],
   getSpending: () => ['', '?window=30d'],
   getReceipt: ({ runId }) => [runId],
 };

@@ -10,6 +10,7 @@ import type {
   SpendingPolicy,
   UnreachableReason,
   VersionChange,
+  WebhookAttempt,
 } from '@agent-rental/contract';
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely';
 import type { ChargeState } from './charge-states.js';
@@ -599,6 +600,36 @@ export interface Database {
     data: JSONColumnType<Record<string, unknown>>;
     /** The API key that began the run, or asked for the approval. */
     api_key_id: string | null;
+    created_at: Generated<Date>;
+  };
+  /** Addresses that hear of events; see `events/webhooks/`. */
+  webhooks: {
+    id: Generated<string>;
+    wallet: string;
+    /** Null: its secret signs callbacks of runs. */
+    url: string | null;
+    /** Null: all. */
+    events: EventName[] | null;
+    sealed_secrets: Buffer;
+    /** Failed attempts since the last success. */
+    failures: Generated<number>;
+    failing_since: Date | null;
+    /** Until then nothing is sent, because it failed. */
+    rests_until: Generated<Date>;
+    paused_at: Date | null;
+    created_at: Generated<Date>;
+  };
+  /** Where the events of one run go. */
+  run_callbacks: { run_id: string; url: string; events: EventName[] | null };
+  /** Events for webhooks, with their attempts. */
+  webhook_deliveries: {
+    webhook_id: string;
+    event_id: string;
+    /** Of a run's callback. */
+    callback_url: string | null;
+    status: Generated<'pending' | 'delivered' | 'failed'>;
+    attempts: JSONColumnType<WebhookAttempt[], string | undefined>;
+    next_attempt_at: Generated<Date>;
     created_at: Generated<Date>;
   };
 }

@@ -100,6 +100,21 @@ const file = {
   expires_at: '2026-01-06T10:00:00.000Z',
 };
 
+const WEBHOOK_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const webhook = {
+  id: '0198c0de-5a1e-4f00-8000-00000000000a',
+  url: 'https://example.com/hooks/agent-rental',
+  events: ['run.completed', 'run.failed'],
+  created_at: '2026-01-05T09:00:00.000Z',
+};
+const delivery = {
+  event_id: '0198c0de-5a1e-4f00-8000-000000000001',
+  name: 'run.completed',
+  subject: `run:${run.run_id}`,
+  created_at: '2026-01-05T10:00:00.812Z',
+  status: 'delivered',
+  attempts: [{ at: '2026-01-05T10:00:00.850Z', duration_ms: 81, http_status: 204 }],
+};
 /** Example input and output of an operation. */
 export interface OperationExample {
   readonly params?: Readonly<Record<string, string>>;
@@ -607,6 +622,34 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       ],
       cursor: '1767607200812000',
     },
+  },
+  listWebhooks: { response: { webhooks: [webhook] } },
+  createWebhook: {
+    body: { url: webhook.url, events: webhook.events },
+    response: { ...webhook, secret: WEBHOOK_SECRET },
+  },
+  updateWebhook: {
+    params: { webhook_id: webhook.id },
+    body: { events: null },
+    response: { id: webhook.id, url: webhook.url, created_at: webhook.created_at },
+  },
+  deleteWebhook: { params: { webhook_id: webhook.id }, response: webhook },
+  rotateWebhook: {
+    params: { webhook_id: webhook.id },
+    response: { ...webhook, secret: WEBHOOK_SECRET },
+  },
+  testWebhook: {
+    params: { webhook_id: webhook.id },
+    response: { at: '2026-01-05T10:00:01.000Z', duration_ms: 81, http_status: 204 },
+  },
+  listDeliveries: {
+    params: { webhook_id: webhook.id },
+    query: { limit: 10 },
+    response: { deliveries: [delivery] },
+  },
+  redeliver: {
+    params: { webhook_id: webhook.id, event_id: delivery.event_id },
+    response: { ...delivery, status: 'pending', next_attempt_at: '2026-01-05T10:05:00.000Z' },
   },
   listRuns: {
     query: { agent_id: listingId, limit: 10 },

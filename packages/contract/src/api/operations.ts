@@ -21,7 +21,6 @@ import {
   runningRun,
   runState,
 } from '../runs/execution.js';
-import { listEventsQuery, listEventsResponse } from '../events/events.js';
 import { deletedFile, storedFile } from '../runs/files.js';
 import { network } from '../rentals/network.js';
 import {
@@ -84,7 +83,6 @@ import {
   updateAgentBody,
   webhookSecretRotation,
 } from '../listings/registration.js';
-import type { RequiredScope } from './scopes.js';
 import { listToolsQuery, listToolsResponse } from '../runs/tools.js';
 import {
   submittedTransaction,
@@ -93,45 +91,8 @@ import {
   transactionProposal,
   transactionRequest,
 } from '../rentals/transactions.js';
-
-/** One operation of the HTTP API: its input, its output and its callers. */
-export type Operation = OperationForm & OperationAccess;
-
-/** Who may call. Every operation that takes a bearer has a scope. */
-export type OperationAccess =
-  /** The server ignores an `Authorization` header. */
-  { readonly auth: 'none' } | { readonly auth: 'bearer'; readonly scope: RequiredScope };
-
-/** The input and output of an operation. */
-export interface OperationForm {
-  readonly id: string;
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** Path with `:name` for parameters. */
-  readonly path: string;
-  readonly summary: string;
-  readonly params?: z.ZodObject;
-  readonly query?: z.ZodObject;
-  readonly body?: z.ZodType;
-  /** The body is bytes of any type, which the server reads as a stream. */
-  readonly upload?: true;
-  /** Status of success. */
-  readonly status: number;
-  readonly response: z.ZodType;
-  /** Answer with 202: the work continues. */
-  readonly accepted?: z.ZodType;
-  /** Request headers that only this operation reads, with their descriptions. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Success is a stream of server-sent events, not JSON. */
-  readonly stream?: true;
-  /** The `data` of a stream's events, by the event's name. */
-  readonly events?: Readonly<Record<string, z.ZodType>>;
-}
-
-/** Public reads: every key has one of these. */
-const ANY = ['run', 'rent', 'publish'] as const;
-
-/** Keeps each operation's own types while checking its shape. */
-const define = <const O extends Operation>(operation: O): O => operation;
+import { eventOperations } from './event-operations.js';
+import { ANY, define } from './operation.js';
 
 const IDEMPOTENCY_KEY = {
   'Idempotency-Key':
@@ -709,18 +670,6 @@ export const operations = {
     status: 200,
     response: listRunsResponse,
   }),
-  listEvents: define({
-    id: 'listEvents',
-    method: 'GET',
-    path: '/v1/events',
-    summary:
-      'What happened to the wallet, oldest first; an API key sees its own runs and the rentals that it may use',
-    auth: 'bearer',
-    scope: ['run'],
-    query: listEventsQuery,
-    status: 200,
-    response: listEventsResponse,
-  }),
   getSpending: define({
     id: 'getSpending',
     method: 'GET',
@@ -767,6 +716,7 @@ export const operations = {
     status: 200,
     response: cancellation,
   }),
+  ...eventOperations,
 } as const;
 
 export type OperationId = keyof typeof operations;

@@ -13,6 +13,7 @@ const rental = listing.extend({ credential: z.string() });
 const newRental = rental.extend({ rental_model: rentalModel });
 const balance = listing.extend({ balance_lamports: lamports, price_lamports: lamports });
 const key = z.object({ key_id: z.uuid(), label: z.string(), scopes: z.array(z.string()) });
+const hook = z.object({ webhook_id: z.uuid() });
 const approval = listing.extend({
   approval_id: z.uuid(),
   kind: z.enum(['run', 'rental']),
@@ -76,6 +77,18 @@ export const EVENTS = {
   'listing.closed': { to: 'renter', seenBy: 'rental', data: listing, summary: 'A rented agent was closed.' },
   'key.created': { to: 'renter', seenBy: 'wallet', data: key, summary: 'The wallet has a new API key.' },
   'app.connected': { to: 'renter', seenBy: 'wallet', data: key, summary: 'An app was connected.' },
+  'webhook.paused': {
+    to: 'renter',
+    seenBy: 'wallet',
+    data: hook.extend({ failing_since: z.string() }),
+    summary: 'A webhook failed for 3 days and hears of nothing more.',
+  },
+  'webhook.test': {
+    to: 'renter',
+    seenBy: 'wallet',
+    data: hook,
+    summary: 'Somebody tests a webhook. Only the webhook hears of it.',
+  },
   'listing.approved': {
     to: 'creator',
     seenBy: 'wallet',

@@ -14,6 +14,7 @@ const FILES = [
   'files',
   'moderation',
   'events',
+  'webhooks',
 ];
 
 /** Every table, index and trigger, from the folder `schema`. */
