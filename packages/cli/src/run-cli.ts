@@ -1,4 +1,4 @@
-import { isApiError, isUntrustedChallenge } from '@agent-rental/sdk';
+import { isApiError, isUntrustedChallenge, type ConnectionError } from '@agent-rental/sdk';
 import { WalletFileError } from '@agent-rental/sdk/node';
 import { isUntrustedTransaction } from '@agent-rental/sdk/solana';
 import { CommanderError } from 'commander';
@@ -13,7 +13,10 @@ const MESSAGE_LENGTH = 2_000;
 /** Exit codes of the command line. */
 const EXIT_CODES = { done: 0, failed: 1, usage: 2, failedRun: 3, interrupted: 130 } as const;
 
-const WHERE = 'Is it running? --url and AGENT_RENTAL_URL set its address.';
+const WHERE = {
+  marketplace: 'Is it running? --url and AGENT_RENTAL_URL set its address.',
+  rpc: '--rpc and AGENT_RENTAL_RPC_URL set its address.',
+};
 const GOES_ON = 'The same command continues from here.';
 
 /** Possible effects of an interrupted command, and the next step. */
@@ -101,8 +104,7 @@ export async function runCli(args: readonly string[], environment: CliEnvironmen
       return EXIT_CODES.failed;
     }
     if (!isKnown(error)) throw error;
-    const isAway = error instanceof Error && error.name === 'ConnectionError';
-    tell(isAway ? `${message} ${WHERE}` : message);
+    tell(isConnectionError(error) ? `${message} ${WHERE[error.endpoint]}` : message);
     return EXIT_CODES.failed;
   }
 }
@@ -113,6 +115,9 @@ function isKnown(error: unknown): boolean {
     error instanceof WalletFileError ||
     isUntrustedChallenge(error) ||
     isUntrustedTransaction(error) ||
-    (error instanceof Error && error.name === 'ConnectionError')
+    isConnectionError(error)
   );
 }
+
+const isConnectionError = (error: unknown): error is ConnectionError =>
+  error instanceof Error && error.name === 'ConnectionError';

@@ -79,10 +79,16 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
   /** The run that an earlier try of the request had started, if known. */
   readonly runId: string | undefined;
+  /** The endpoint that was not reached. */
+  readonly endpoint: 'marketplace' | 'rpc';
 
-  constructor(message: string, options: ErrorOptions & { runId?: string | undefined } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { runId?: string | undefined; endpoint?: 'rpc' } = {},
+  ) {
     super(message, options);
     this.runId = options.runId;
+    this.endpoint = options.endpoint ?? 'marketplace';
   }
 }
 

@@ -119,6 +119,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     protocol: routed.protocol.protocol,
     network: config.network,
     rpcUrl: parts.publicRpcUrl,
+    unservedTools: routed.sandboxes.unservedTools,
   });
   discoveryRoutes(http, { baseUrl });
   packageRoutes(http, packages);

@@ -261,6 +261,8 @@ describe('a creator with the command line alone', () => {
     const away = await refusal('update', 'some-listing', '--url', 'http://127.0.0.1:9');
     expect(away).toContain('could not be reached');
     expect(away).toContain('Is it running?');
+    const noChain = await refusal('wallet', 'balance', '--rpc', 'http://127.0.0.1:9');
+    expect(noChain).toMatch(/The RPC endpoint could not be reached.* --rpc and AGENT_RENTAL_RPC_URL set/);
   });
 
   it('publishes an unreachable agent with --unverified alone, sees the reason, and renters are told until a run succeeds [REG-120, REG-123, REG-61, REG-127]', async () => {

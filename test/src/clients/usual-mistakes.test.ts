@@ -82,23 +82,31 @@ describe('ten usual mistakes of a creator', () => {
       await change({
         category: undefined,
         system_prompt_file: 'lost.md',
-        model: { provider: 'self_hosted', endpoint_url: 'http://models.example.com/v1' },
         input_schema: { type: 'object', properties: { text: { type: 'strng' } } },
         listing: { rental_model: 'per_query', price_lamports: 1_000 },
       });
       await ok('wallet', 'create');
-      for (const command of ['check', 'publish']) {
+      const wrongModel = { provider: 'self_hosted', endpoint_url: 'http://models.example.com/v1' };
+      // A forgotten key is told with the other faults, too.
+      for (const [command, model, count] of [
+        ['check', wrongModel, 5],
+        ['publish', wrongModel, 5],
+        ['publish', { provider: 'openai', model: 'a-model' }, 5],
+      ] as const) {
+        await change({ model });
         const told = await refused({}, command);
         for (const fault of [
           /category Invalid option: expected one of "finance"/,
           /system_prompt_file names lost\.md, which cannot be read/,
-          /model\.endpoint_url cannot be called: it begins with http:\/\/, and only https:\/\/ is called/,
+          model === wrongModel
+            ? /model\.endpoint_url cannot be called: it begins with http:\/\/, and only https:\/\/ is called/
+            : /openai answers no call without a key, and there is none\. Set OPENAI_API_KEY/,
           /input_schema is not a usable JSON Schema: at \/properties\/text\/type: must be equal to one of/,
           /listing\.price_lamports of a per_query listing is at least 200000 lamports \(0\.0002 SOL\)/,
         ]) {
           expect(told.match(new RegExp(fault, 'g')), `${command}: ${fault.source}: ${told}`).toHaveLength(1);
         }
-        expect(told.split('; ')).toHaveLength(5);
+        expect(told.split('; ')).toHaveLength(count);
       }
     },
     TIMEOUT_MS,

@@ -7,7 +7,7 @@ import { connect, type Connected } from '../marketplace.js';
 import type { MarketplaceOptions, SharedOptions } from '../options.js';
 import { readAgentProject } from '../project/agent-file.js';
 import { checkedProject, projectToSend } from '../project/check-project.js';
-import { findModelKey, requireModelKey, testModelKey } from '../project/model-key.js';
+import { findModelKey, missingKey, requireModelKey, testModelKey } from '../project/model-key.js';
 import {
   digestOf,
   endOfJob,
@@ -79,12 +79,15 @@ export async function publishProject(
 ): Promise<{ id: string; isPending: boolean }> {
   const { client, signer, url, records } = connected;
   const { signal, err } = environment;
-  const network = await client.getNetwork({ signal });
-  const project = await projectToSend(environment, network.min_query_price_lamports);
-  const listing = (project.body['listing'] as PublishTerms['listing']) ?? fallback;
-  if (listing !== undefined) err(earningsLine(listing, network.fee_bps));
-  const sha256 = digestOf(project);
   const known = readRegistrations(records)[url] ?? {};
+  const isFirst = known.job_id === undefined;
+  const project = await projectToSend(connected, environment, (read) =>
+    isFirst ? missingKey(read, keySource, environment) : [],
+  );
+  const { fee_bps: feeBps } = await client.getNetwork({ signal });
+  const listing = (project.body['listing'] as PublishTerms['listing']) ?? fallback;
+  if (listing !== undefined) err(earningsLine(listing, feeBps));
+  const sha256 = digestOf(project);
   if (known.listing_id !== undefined && (await isThere(client.getListing(known.listing_id, { signal })))) {
     throw new CommandError(
       `It is already published as ${known.listing_id}. "agent-rental update" sends changes.`,
@@ -170,8 +173,7 @@ export async function updateProject(
 ): Promise<string[]> {
   const { client, signer, url, records } = connected;
   const { signal, err } = environment;
-  const network = await client.getNetwork({ signal });
-  const project = await projectToSend(environment, network.min_query_price_lamports);
+  const project = await projectToSend(connected, environment);
   const sha256 = digestOf(project);
   const known = readRegistrations(records)[url] ?? {};
   const listing_sha256 = listingDigestOf(project);

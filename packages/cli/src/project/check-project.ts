@@ -1,6 +1,7 @@
 import { checkAgent, type AgentFault, type CheckedAgent } from '@agent-rental/sdk/creator';
 import type { CliEnvironment } from '../cli-environment.js';
 import { CommandError } from '../errors.js';
+import type { Connected } from '../marketplace.js';
 import { writtenFault } from '../words.js';
 import { readAgentProject, type AgentProject } from './agent-file.js';
 import { schemaFaults } from './schema-faults.js';
@@ -10,29 +11,72 @@ export interface CheckedProject extends Pick<CheckedAgent, 'advice'> {
   readonly project: AgentProject;
 }
 
+/** The rules of one marketplace, which refuse more than the general ones do. */
+interface MarketRules {
+  readonly minQueryPriceLamports: number;
+  /** Finds what only this marketplace refuses. */
+  faultsOf(project: AgentProject): AgentFault[];
+}
+
 /**
- * Reads the folder's agent, and checks all of it that needs no marketplace.
+ * Reads the folder's agent, and checks all of it.
  *
- * @param minQueryPriceLamports the marketplace's least price of a Per-Task listing; default: the usual one
+ * @param rules absent: those that need no marketplace
  * @throws CommandError with every fault
  */
-export async function checkedProject(
-  folder: string,
-  minQueryPriceLamports?: number,
-): Promise<CheckedProject> {
+export async function checkedProject(folder: string, rules?: MarketRules): Promise<CheckedProject> {
   const project = readAgentProject(folder);
-  const { faults, advice } = checkAgent(project.body, minQueryPriceLamports);
-  const all: AgentFault[] = [...project.faults, ...faults, ...(await schemaFaults(project.body))];
+  const { faults, advice } = checkAgent(project.body, rules?.minQueryPriceLamports);
+  const all = [
+    ...project.faults,
+    ...faults,
+    ...(await schemaFaults(project.body)),
+    ...(rules?.faultsOf(project) ?? []),
+  ];
   if (all.length > 0) throw new CommandError(`agent.json is not right: ${all.map(writtenFault).join('; ')}`);
   return { project, advice };
 }
 
-/** The same for a command that goes on: prints the notes. */
+/**
+ * The same for a command that sends the agent to a marketplace: by its rules, and prints the notes.
+ *
+ * @param more finds further faults of the command
+ */
 export async function projectToSend(
+  { client, url }: Pick<Connected, 'client' | 'url'>,
   environment: CliEnvironment,
-  minQueryPriceLamports: number,
+  more: (project: AgentProject) => AgentFault[] = () => [],
 ): Promise<AgentProject> {
-  const { project } = await checkedProject(environment.folder, minQueryPriceLamports);
+  const network = await client.getNetwork({ signal: environment.signal });
+  const { project } = await checkedProject(environment.folder, {
+    minQueryPriceLamports: network.min_query_price_lamports,
+    faultsOf: (read) => [
+      ...toolFaults(read, network.unserved_tools),
+      ...loopbackFaults(read, url),
+      ...more(read),
+    ],
+  });
   for (const note of project.notes) environment.err(note);
   return project;
+}
+
+function toolFaults({ body }: AgentProject, unserved: readonly { name: string; reason: string }[]) {
+  const tools: unknown[] = Array.isArray(body['tools']) ? body['tools'] : [];
+  return tools.flatMap((tool, index) => {
+    const found = unserved.find(({ name }) => name === (Object(tool) as { name?: unknown }).name);
+    if (found === undefined) return [];
+    return [{ path: `tools.${index}.name`, message: `${found.name} is not served here: ${found.reason}` }];
+  });
+}
+
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+const isLoopback = (url: unknown) =>
+  typeof url === 'string' && URL.canParse(url) && LOOPBACK.has(new URL(url).hostname);
+
+/** An agent of this machine, for a marketplace elsewhere. */
+function loopbackFaults({ body }: AgentProject, marketUrl: string): AgentFault[] {
+  const path = body['system_prompt'] === undefined ? 'entrypoint_url' : 'model.endpoint_url';
+  const url = path === 'entrypoint_url' ? body[path] : Object(body['model']).endpoint_url;
+  if (isLoopback(marketUrl) || !isLoopback(url)) return [];
+  return [{ path, message: `is on this machine, and ${marketUrl} cannot call it` }];
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createDeadline } from '@agent-rental/sdk';
-import { MODEL_PROVIDERS, type ModelProvider } from '@agent-rental/sdk/creator';
+import { MODEL_PROVIDERS, type AgentFault, type ModelProvider } from '@agent-rental/sdk/creator';
 import type { CliEnvironment } from '../cli-environment.js';
 import { CommandError, UsageError } from '../errors.js';
 import type { AgentProject } from './agent-file.js';
@@ -81,9 +81,22 @@ export async function requireModelKey(
   const { provider } = model;
   const typed = (await environment.askSecret?.(`Key of ${provider} for the agent's model: `))?.trim();
   if (typed) return { key: typed, from: 'the terminal', model };
-  throw new CommandError(
-    `${provider} answers no call without a key, and there is none. Set ${KEY_VARIABLES[provider]}, or name a file: --model-key FILE.`,
-  );
+  throw new CommandError(missingKeyMessage(provider));
+}
+
+const missingKeyMessage = (provider: ModelProvider) =>
+  `${provider} answers no call without a key, and there is none. Set ${KEY_VARIABLES[provider]}, or name a file: --model-key FILE.`;
+
+/** The fault of an agent whose vendor requires a key, where there is none and no terminal to ask at. */
+export function missingKey(
+  project: AgentProject,
+  source: string | undefined,
+  environment: CliEnvironment,
+): AgentFault[] {
+  const provider = modelOf(project)?.provider;
+  if (provider === undefined || !MODEL_PROVIDERS[provider].needsKey || environment.askSecret) return [];
+  if (findModelKey(project, source, environment) !== undefined) return [];
+  return [{ path: 'model:', message: missingKeyMessage(provider).replace(/\.$/, '') }];
 }
 
 /**

@@ -157,6 +157,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       protocol_account: wallet,
       fee_bps: 250,
       min_query_price_lamports: 200_000,
+      unserved_tools: [],
     },
   },
   createApiKey: {

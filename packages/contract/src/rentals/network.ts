@@ -20,6 +20,8 @@ export const network = z
     fee_bps: z.int().min(0).max(10_000),
     /** The least price of a Per-Task listing. */
     min_query_price_lamports: lamports,
+    /** Tools of manifests that this marketplace does not serve, with the reasons. */
+    unserved_tools: z.array(z.object({ name: z.string(), reason: z.string() })),
   })
   // Not "Network": generators name the object after its schema, and the member would have the same name.
   .meta({ id: 'NetworkInUse' });

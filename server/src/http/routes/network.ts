@@ -13,12 +13,15 @@ export function networkRoute(
     protocol,
     network,
     rpcUrl,
+    unservedTools,
   }: {
     chain: Pick<Chain, 'programId' | 'requireOneCluster'>;
     protocol: Pick<ProtocolReader, 'current'>;
     network: Network['network'];
     /** An RPC endpoint that anybody may use. */
     rpcUrl: string | undefined;
+    /** Reasons by the names of tools. */
+    unservedTools: Readonly<Record<string, string>>;
   },
 ): void {
   let genesis: Promise<string> | undefined;
@@ -45,6 +48,7 @@ export function networkRoute(
       protocol_account: findProtocolAddress(chain.programId).address.toBase58(),
       fee_bps: feeBps,
       min_query_price_lamports: Number(minQueryPriceLamports),
+      unserved_tools: Object.entries(unservedTools).map(([name, reason]) => ({ name, reason })),
     };
   });
 }

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import type { Json } from '@agent-rental/contract';
 import { OperatorError } from '../operator-error.js';
+import { readingArguments } from '../reading-arguments.js';
 
 const MOST_RUN_BYTES = 64 * 1024;
 
@@ -45,8 +46,8 @@ export function parseReviewCommand([name, ...rest]: readonly string[]): ReviewCo
 }
 
 function readArguments(name: string, args: string[]) {
-  try {
-    return parseArgs({
+  return readingArguments(name, () =>
+    parseArgs({
       args,
       allowPositionals: true,
       options: {
@@ -54,12 +55,8 @@ function readArguments(name: string, args: string[]) {
         json: { type: 'boolean', default: false },
         run: { type: 'string' },
       },
-    });
-  } catch (error) {
-    throw new OperatorError(
-      `${name}: ${(error as Error).message.split('. ')[0]}. --help shows every option.`,
-    );
-  }
+    }),
+  );
 }
 
 function parseRun(text: string): TestTask {

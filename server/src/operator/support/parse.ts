@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { OperatorError } from '../operator-error.js';
+import { readingArguments } from '../reading-arguments.js';
 import { parseReason } from '../parse-reason.js';
 
 /** A command of support. */
@@ -41,8 +42,8 @@ export function parseSupportCommand([name = '', ...rest]: readonly string[]): Su
 const isSupport = (name: string): name is SupportCommand['name'] => Object.hasOwn(OPERANDS, name);
 
 function readArguments(name: string, args: string[]) {
-  try {
-    return parseArgs({
+  return readingArguments(name, () =>
+    parseArgs({
       args,
       allowPositionals: true,
       options: {
@@ -50,10 +51,6 @@ function readArguments(name: string, args: string[]) {
         json: { type: 'boolean', default: false },
         reason: { type: 'string' },
       },
-    });
-  } catch (error) {
-    throw new OperatorError(
-      `${name}: ${(error as Error).message.split('. ')[0]}. --help shows every option.`,
-    );
-  }
+    }),
+  );
 }

@@ -40,6 +40,9 @@ export async function reach<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (cause) {
-    throw new ConnectionError('The RPC endpoint could not be reached, or refused the call.', { cause });
+    throw new ConnectionError('The RPC endpoint could not be reached, or refused the call.', {
+      cause,
+      endpoint: 'rpc',
+    });
   }
 }

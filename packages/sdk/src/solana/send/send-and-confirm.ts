@@ -65,7 +65,7 @@ export async function sendAndConfirm(
       if (failedPolls >= MAX_FAILED_POLLS) {
         throw new ConnectionError(
           `The RPC endpoint was lost while waiting for ${signature}, which may have landed.`,
-          { cause: error },
+          { cause: error, endpoint: 'rpc' },
         );
       }
     }
