@@ -40,7 +40,7 @@ const SERVER = {
   chain: ['errors', 'platform'],
   http: ['errors', 'platform', 'access', 'rate-limits', 'chain'],
   'service-keys': ['platform', 'database'],
-  events: ['access', 'database', 'http'],
+  events: ['errors', 'platform', 'access', 'database', 'jobs', 'http'],
   storage: ['errors', 'platform', 'database'],
   moderation: ['errors', 'platform', 'access', 'database', 'rate-limits', 'http'],
   listings: ['errors', 'platform', 'access', 'database', 'http', 'moderation'],

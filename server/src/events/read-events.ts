@@ -34,24 +34,37 @@ export async function readEvents(db: Db, owner: Owner, asked: EventsAsked): Prom
       and ${asked.types ? sql`name = any (${asked.types}::text[])` : sql`true`}
     order by position limit ${asked.limit}`.execute(db);
   return rows.map((row) => ({
-    event: {
-      id: row.id,
-      name: row.name,
-      subject: row.subject,
-      sequence: Number(row.sequence),
-      created_at: row.created_at.toISOString(),
-      data: row.data,
-    },
+    event: toWalletEvent(row),
     cursor: row.position.toString(),
   }));
 }
 
-interface Row {
+/** The columns of an event that its readers see. */
+export interface EventRow {
   id: string;
-  position: bigint;
   name: EventName;
   subject: string;
   sequence: bigint;
   data: WalletEvent['data'];
   created_at: Date;
+}
+type Row = EventRow & { position: bigint };
+
+/** An event as every way of delivery tells it. */
+export function toWalletEvent({
+  id,
+  name,
+  subject,
+  sequence,
+  created_at: createdAt,
+  data,
+}: EventRow): WalletEvent {
+  return {
+    id,
+    name,
+    subject,
+    sequence: Number(sequence),
+    created_at: createdAt.toISOString(),
+    data,
+  };
 }

@@ -18,6 +18,17 @@ interface OutboundRequest extends RequestInit {
   onSent?: (() => void) | undefined;
 }
 
+/** Why a request got no answer, in our own words and the name of the error: its message may name internal addresses. */
+export function connectionFailure(cause: unknown): string {
+  for (let error = cause, depth = 0; error instanceof Error && depth < 5; depth += 1) {
+    if (error instanceof ForbiddenUrlError) return error.message;
+    const { code } = error as { code?: unknown };
+    if (typeof code === 'string' && /^[A-Z_]{3,40}$/.test(code)) return `the connection failed (${code})`;
+    error = error.cause;
+  }
+  return 'the connection failed';
+}
+
 /** Calls addresses that strangers gave, without letting them reach into our network. */
 export interface OutboundHttp {
   /**

@@ -6,7 +6,7 @@ import { modelOrigin } from './manifest/model-origin.js';
 import { openPrivatePart, sealPrivatePart, type PrivatePart } from './manifest/private-part.js';
 import type { RegistrationRepository } from './repository.js';
 import type { RunnableVersion } from './versions/runnable-versions.js';
-import { newWebhookSecret } from './manifest/version-parts.js';
+import { newWebhookSecret } from '../platform/standard-webhooks.js';
 
 /** How long calls are signed with the replaced secret too. */
 const PREVIOUS_SECRET_MS = PREVIOUS_SECRET_HOURS * 60 * 60 * 1000;

@@ -18,7 +18,8 @@ import type { RegistrationDeps } from './registration-deps.js';
 import { mergePatch, validateUpdate } from './update.js';
 import { listingColumns } from './manifest/listing-terms.js';
 import { validateRegistration, type Violation } from './manifest/validate.js';
-import { newWebhookSecret, privatePartOf, publicPart, versionColumns } from './manifest/version-parts.js';
+import { newWebhookSecret } from '../platform/standard-webhooks.js';
+import { privatePartOf, publicPart, versionColumns } from './manifest/version-parts.js';
 import { jobContext } from './sealed-places.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

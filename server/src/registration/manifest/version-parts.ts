@@ -15,11 +15,6 @@ export interface VersionSecrets {
   webhookSecret: string | undefined;
 }
 
-/** A secret in the form of Standard Webhooks. */
-export function newWebhookSecret(): string {
-  return `whsec_${randomBytes(24).toString('base64')}`;
-}
-
 /** The private part of a version, which no response contains. */
 export function privatePartOf(manifest: Manifest, secrets: VersionSecrets): PrivatePart {
   const salt = randomBytes(32).toString('base64');

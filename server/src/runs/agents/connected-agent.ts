@@ -1,8 +1,8 @@
 import { takesAnyText, type JsonObject } from '@agent-rental/agent-runner';
 import { RUN_FAILURES } from '@agent-rental/contract';
-import { Webhook } from 'standardwebhooks';
 import { schemaViolations } from '../../platform/json-schema/checks.js';
 import { ForbiddenUrlError, ResponseTooLargeError, type OutboundHttp } from '../../platform/outbound-http.js';
+import { signedHeaders } from '../../platform/standard-webhooks.js';
 import { traced, traceHeaders } from '../../platform/tracing/spans.js';
 import { signingSecrets, type ConnectedAgent } from '../../registration/index.js';
 import type { AgentContact } from './contact.js';
@@ -68,11 +68,6 @@ export function createConnectedAgents(
         ...(task.inputUri === undefined ? {} : { input_uri: task.inputUri }),
         timeout_seconds: task.timeoutSeconds,
       });
-      const sentAt = new Date();
-      // Standard Webhooks: as many signatures as there are secrets, with a space between.
-      const signature = signingSecrets(agent, sentAt.getTime())
-        .map((secret) => new Webhook(secret).sign(task.runId, sentAt, body))
-        .join(' ');
       let response: Response;
       options.onBegan?.();
       try {
@@ -81,11 +76,8 @@ export function createConnectedAgents(
             method: 'POST',
             headers: {
               ...traceHeaders(),
-              'content-type': 'application/json',
+              ...signedHeaders(task.runId, body, signingSecrets(agent, Date.now())),
               accept: 'application/json, text/event-stream',
-              'webhook-id': task.runId,
-              'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
-              'webhook-signature': signature,
             },
             body,
             signal,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { Webhook } from 'standardwebhooks';
 import { ModelUnavailableError, type ModelGateway } from '../../model-gateway/index.js';
 import { createDeadline } from '@agent-rental/contract';
-import { ForbiddenUrlError, readText, type OutboundHttp } from '../../platform/outbound-http.js';
+import { connectionFailure, readText, type OutboundHttp } from '../../platform/outbound-http.js';
+import { signedHeaders } from '../../platform/standard-webhooks.js';
 import {
   signingSecrets,
   type AgentProbe,
@@ -55,27 +55,20 @@ async function handshake(
 ): Promise<ProbeOutcome> {
   const id = randomUUID();
   const body = JSON.stringify({ type: 'handshake', agent_id: listingId, challenge: randomUUID() });
-  const sentAt = new Date();
-  const signature = signingSecrets(agent, sentAt.getTime())
-    .map((secret) => new Webhook(secret).sign(id, sentAt, body))
-    .join(' ');
   let response: Response;
   try {
     response = await fetch(agent.entrypointUrl, {
       method: 'POST',
       headers: {
-        'content-type': 'application/json',
+        ...signedHeaders(id, body, signingSecrets(agent, Date.now())),
         accept: 'application/json',
-        'webhook-id': id,
-        'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
-        'webhook-signature': signature,
       },
       body,
       signal,
     });
   } catch (cause) {
     signal.throwIfAborted();
-    return { reason: 'endpoint_unreachable', detail: reasonOf(cause) };
+    return { reason: 'endpoint_unreachable', detail: connectionFailure(cause) };
   }
   // Read up to a bound, so that the connection can serve another request. The text does not matter.
   await readText(response, MAX_ANSWER_BYTES).catch(() => undefined);
@@ -118,15 +111,4 @@ async function askModel(
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
-}
-
-/** Our own words, and the name of the error: its message may name internal addresses. */
-function reasonOf(cause: unknown): string {
-  for (let error = cause, depth = 0; error instanceof Error && depth < 5; depth += 1) {
-    if (error instanceof ForbiddenUrlError) return error.message;
-    const { code } = error as { code?: unknown };
-    if (typeof code === 'string' && /^[A-Z_]{3,40}$/.test(code)) return `the connection failed (${code})`;
-    error = error.cause;
-  }
-  return 'the connection failed';
 }
