@@ -78,6 +78,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     drain,
     metrics,
     ring,
+    stopping: stopping.signal,
   });
   const leadership = await openLeadership(database.pool, logger);
   addOperations(parts, {
@@ -112,6 +113,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     runLog,
     records,
     protocol,
+    outbound,
   });
 
   return {

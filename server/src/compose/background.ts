@@ -1,9 +1,16 @@
 import type { Db } from '../database/connection.js';
 import type { Leadership } from '../database/leadership.js';
-import { removeOldEvents, tellEndingRentals } from '../events/index.js';
+import {
+  DELIVERY_LEASE_MS,
+  DELIVERY_TASK,
+  removeOldEvents,
+  startDeliveries,
+  tellEndingRentals,
+} from '../events/index.js';
 import { removeEndedApps } from '../identity/index.js';
 import { startFolding } from '../listings/index.js';
 import { enqueueTask, freeAbandonedTasks, startJobs } from '../jobs/jobs.js';
+import type { OutboundHttp } from '../platform/outbound-http.js';
 import { startRounds, type Rounds } from '../platform/rounds.js';
 import { RECONCILIATION_CRONTAB, RECONCILIATION_TASK, reconcileWithChain } from '../reconciliation/index.js';
 import {
@@ -73,6 +80,7 @@ interface BackgroundParts {
   runLog: RunLogPart;
   records: RunRecords;
   protocol: Protocol;
+  outbound: OutboundHttp;
 }
 
 /**
@@ -88,7 +96,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
   const { funds } = parts.protocol;
   const { db, pool } = database;
   const stopping = new AbortController();
-  if (appParts.alone) await freeAbandonedTasks(db, CREATORS_TASKS, 0);
+  if (appParts.alone) await freeAbandonedTasks(db, [...CREATORS_TASKS, DELIVERY_TASK], 0);
   const jobs = await startJobs(
     pool,
     {
@@ -143,6 +151,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
     logger,
     { concurrency: PROBES_AT_ONCE },
   );
+  const deliveries = await startDeliveries({ db, pool, keys, logger, outbound: parts.outbound });
   const isLevel = new Promise<boolean>((resolve) =>
     leadership.subscribe((news) => {
       // The leader measures this itself, more exactly.
@@ -172,6 +181,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
         jobs.stop(),
         sampleJobs.stop(),
         probeJobs.stop(),
+        deliveries.stop(),
       ]);
     },
   };
@@ -197,9 +207,9 @@ function startLeading(
       .catch((err: unknown) => logger.warn({ err }, 'the search for interrupted runs failed'));
   };
   const freeAbandoned = () =>
-    freeAbandonedTasks(db, CREATORS_TASKS, ABANDONED_MS).catch((err: unknown) =>
-      logger.warn({ err }, 'the search for abandoned tasks failed'),
-    );
+    freeAbandonedTasks(db, CREATORS_TASKS, ABANDONED_MS)
+      .then(() => freeAbandonedTasks(db, [DELIVERY_TASK], DELIVERY_LEASE_MS))
+      .catch((err: unknown) => logger.warn({ err }, 'the search for abandoned tasks failed'));
   const all = [
     startRounds(freeAbandoned, ABANDONED_CHECK_MS, { startsAtOnce: true }),
     indexer.start(tellLevel),

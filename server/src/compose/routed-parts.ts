@@ -27,4 +27,6 @@ export interface RoutedParts {
   drain: Drain;
   metrics: Pick<Metrics, 'stepEnded'>;
   ring: KeyRing;
+  /** The server stops. */
+  stopping: AbortSignal;
 }

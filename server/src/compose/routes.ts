@@ -1,7 +1,7 @@
 import { createWalletHistory } from '../chain/index.js';
 import { credentialRoutes } from '../credentials/index.js';
 import { dashboardRoutes } from '../dashboard/index.js';
-import { eventRoutes } from '../events/index.js';
+import { eventRoutes, webhookRoutes } from '../events/index.js';
 import { fileRoutes } from '../files/index.js';
 import { listeningUrl } from '../http/listening-url.js';
 import { discoveryRoutes } from '../http/routes/discovery.js';
@@ -84,6 +84,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     confirmations: createChangeConfirmations(identity.challenges, createOriginsOf(config.publicUrl)),
   });
   eventRoutes(http, db);
+  webhookRoutes(http, { db, keys: parts.keys, outbound: routed.outbound, stopping: routed.stopping });
   earningsRoutes(http, db);
   transactionRoutes(http, composeTransactions(parts, routed), spending);
   executionRoutes(http, composeExecution(parts, routed, spending));

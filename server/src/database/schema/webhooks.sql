@@ -37,7 +37,6 @@ create table webhook_deliveries (
   created_at timestamptz not null default now(),
   primary key (webhook_id, event_id)
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
-create index webhook_deliveries_due on webhook_deliveries (next_attempt_at, webhook_id) where status = 'pending';
 create index webhook_deliveries_of_webhook on webhook_deliveries (webhook_id, next_attempt_at) where status = 'pending';
 create index webhook_deliveries_list on webhook_deliveries (webhook_id, created_at, event_id);
 create index webhook_deliveries_of_event on webhook_deliveries (event_id);

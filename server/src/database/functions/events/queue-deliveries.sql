@@ -7,7 +7,7 @@ begin
     and (events is null or new.name = any (events));
   if new.name like 'run.%' then
     insert into webhook_deliveries (webhook_id, event_id, callback_url)
-    select w.id, new.id, c.url from run_callbacks c join webhooks w on w.wallet = new.wallet and w.url is null
+    select w.id, new.id, c.url from run_callbacks c join webhooks w on w.wallet = new.wallet and w.url is null and w.paused_at is null
     where c.run_id = (new.data ->> 'run_id')::uuid and (c.events is null or new.name = any (c.events));
   end if;
   return null;

@@ -1,0 +1,88 @@
+import type { Pool } from 'pg';
+import type { Db } from '../../database/connection.js';
+import { openNotifications, type Notifications } from '../../database/notifications.js';
+import { startJobs } from '../../jobs/jobs.js';
+import type { Logger } from '../../platform/logger.js';
+import { deliverEvents, type DeliveryDeps } from './deliver.js';
+import {
+  DELIVERY_SWEEP_CRONTAB,
+  DELIVERY_SWEEP_TASK,
+  DELIVERY_TASK,
+  enqueueDeliveries,
+} from './enqueue-deliveries.js';
+
+/** Webhooks that a server sends to at once. */
+const AT_ONCE = 16;
+/** How often each looks for tasks for later, such as another attempt: 16 of them look about every 600 ms. */
+const POLL_MS = 10_000;
+/** Events of this time are enqueued together. */
+const COLLECTED_MS = 50;
+
+/** The parts of the delivery in a server. */
+interface StartedWith extends Omit<DeliveryDeps, 'stopping'> {
+  pool: Pool;
+  logger: Logger;
+}
+
+/** Starts to deliver events to webhooks, beside other servers. Stop breaks off what is being sent: it is sent again later. */
+export async function startDeliveries({
+  pool,
+  logger,
+  ...deps
+}: StartedWith): Promise<{ stop(): Promise<void> }> {
+  const { db } = deps;
+  const stopping = new AbortController();
+  const sending = { ...deps, stopping: stopping.signal };
+  const jobs = await startJobs(
+    pool,
+    {
+      [DELIVERY_TASK]: (payload) => deliverEvents(sending, (payload as { webhook_id: string }).webhook_id),
+      [DELIVERY_SWEEP_TASK]: () => enqueueDeliveries(db, 'all'),
+    },
+    logger,
+    { concurrency: AT_ONCE, pollMs: POLL_MS, crontab: DELIVERY_SWEEP_CRONTAB },
+  );
+  const notifications = await openNotifications(pool, 'events', logger);
+  const waking = wakeOnEvents(db, notifications, logger);
+  // Of events whose notice nobody heard.
+  await enqueueDeliveries(db, 'all');
+  return {
+    async stop() {
+      await waking.stop();
+      await notifications.close();
+      stopping.abort();
+      await jobs.stop();
+    },
+  };
+}
+
+/** Enqueues the jobs of wallets that have events. A notice without a wallet is of many. */
+function wakeOnEvents(
+  db: Db,
+  notifications: Pick<Notifications, 'subscribe'>,
+  logger: Pick<Logger, 'warn'>,
+): { stop(): Promise<void> } {
+  let wallets = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let enqueueing: Promise<void> = Promise.resolve();
+  const enqueue = () => {
+    timer = undefined;
+    const heard = wallets;
+    wallets = new Set();
+    enqueueing = enqueueDeliveries(db, heard.has('') ? 'all' : { wallets: [...heard] }).catch(
+      (err: unknown) =>
+        // The sweep finds them.
+        logger.warn({ err }, 'events could not be enqueued for webhooks'),
+    );
+  };
+  notifications.subscribe((wallet) => {
+    wallets.add(wallet);
+    timer ??= setTimeout(enqueue, COLLECTED_MS);
+  });
+  return {
+    stop: () => {
+      clearTimeout(timer);
+      return enqueueing;
+    },
+  };
+}
