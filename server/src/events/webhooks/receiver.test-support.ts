@@ -88,8 +88,10 @@ export async function openWebhookWorld(): Promise<WebhookWorld> {
         logger: pino({ level: 'silent' }),
         timeoutMs,
       });
-      closing.unshift(started.stop);
-      return started;
+      let stopped: Promise<void> | undefined;
+      const stop = () => (stopped ??= started.stop());
+      closing.unshift(stop);
+      return { stop };
     },
     async tell(wallet, subject = `key:${randomUUID()}`) {
       const data = { key_id: randomUUID(), label: 'ci', scopes: ['run'] };

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Pool } from 'pg';
 import type { Db } from '../../database/connection.js';
 import { openNotifications, type Notifications } from '../../database/notifications.js';
@@ -32,6 +33,8 @@ export async function startDeliveries({
 }: StartedWith): Promise<{ stop(): Promise<void> }> {
   const { db } = deps;
   const stopping = new AbortController();
+  // Each request that is under way listens.
+  setMaxListeners(0, stopping.signal);
   const sending = { ...deps, stopping: stopping.signal };
   const jobs = await startJobs(
     pool,
