@@ -1,12 +1,6 @@
 import type { Db } from '../database/connection.js';
 import type { Leadership } from '../database/leadership.js';
-import {
-  DELIVERY_LEASE_MS,
-  DELIVERY_TASK,
-  removeOldEvents,
-  startDeliveries,
-  tellEndingRentals,
-} from '../events/index.js';
+import { removeOldEvents, startDeliveries, tellEndingRentals } from '../events/index.js';
 import { removeEndedApps } from '../identity/index.js';
 import { startFolding } from '../listings/index.js';
 import { enqueueTask, freeAbandonedTasks, startJobs } from '../jobs/jobs.js';
@@ -96,7 +90,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
   const { funds } = parts.protocol;
   const { db, pool } = database;
   const stopping = new AbortController();
-  if (appParts.alone) await freeAbandonedTasks(db, [...CREATORS_TASKS, DELIVERY_TASK], 0);
+  if (appParts.alone) await freeAbandonedTasks(db, CREATORS_TASKS, 0);
   const jobs = await startJobs(
     pool,
     {
@@ -207,9 +201,9 @@ function startLeading(
       .catch((err: unknown) => logger.warn({ err }, 'the search for interrupted runs failed'));
   };
   const freeAbandoned = () =>
-    freeAbandonedTasks(db, CREATORS_TASKS, ABANDONED_MS)
-      .then(() => freeAbandonedTasks(db, [DELIVERY_TASK], DELIVERY_LEASE_MS))
-      .catch((err: unknown) => logger.warn({ err }, 'the search for abandoned tasks failed'));
+    freeAbandonedTasks(db, CREATORS_TASKS, ABANDONED_MS).catch((err: unknown) =>
+      logger.warn({ err }, 'the search for abandoned tasks failed'),
+    );
   const all = [
     startRounds(freeAbandoned, ABANDONED_CHECK_MS, { startsAtOnce: true }),
     indexer.start(tellLevel),

@@ -6,10 +6,10 @@ create table webhooks (
   -- Absent: all.
   events text[],
   sealed_secrets bytea not null,
-  -- Attempts since the last success, all failed, and the first of them.
+  -- Batches since the last success, all failed, and the first of them.
   failures integer not null default 0,
   failing_since timestamptz,
-  -- Until then the address gets nothing, because it failed.
+  -- Until then the address gets nothing: it failed, or a server sends to it.
   rests_until timestamptz not null default now(),
   paused_at timestamptz,
   created_at timestamptz not null default now()

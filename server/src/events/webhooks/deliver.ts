@@ -10,8 +10,8 @@ import { sendEvent, type Sending } from './send-event.js';
 
 /** Deliveries that are sent at once. */
 const BATCH = 10;
-/** A server sends what it has claimed within this time; a job takes less. After it another server may send. */
-export const LEASE_MS = 60_000;
+/** A server sends a batch within this time. After it another server may. */
+const LEASE_MS = 30_000;
 /** After this time the job leaves its place to those of other webhooks, and comes again. */
 const TURN_MS = 2_000;
 
@@ -31,32 +31,36 @@ type Claimed = EventRow & { callback_url: string | null; attempts: WebhookAttemp
 export async function deliverEvents(deps: DeliveryDeps, webhookId: string): Promise<void> {
   const { db, keys, stopping } = deps;
   const turnEnds = performance.now() + TURN_MS;
-  do {
-    const webhook = await openWebhook(db, webhookId);
+  let isDue = true;
+  while (isDue && performance.now() < turnEnds && !stopping.aborted) {
+    const webhook = await takeWebhook(db, webhookId);
     if (!webhook) break;
     const isProbe = webhook.url !== null && webhook.failures > 0;
     const claimed = await claim(db, webhookId, isProbe ? 1 : BATCH);
-    if (claimed.length === 0) break;
+    isDue = claimed.length > 0;
     const secrets = signingSecrets(keys, { id: webhookId, sealed: webhook.sealed_secrets });
     const send = async (delivery: Claimed): Promise<Ended> => {
       const url = delivery.callback_url ?? webhook.url ?? '';
       const attempt = await sendEvent({ url, event: toWalletEvent(delivery), secrets }, deps);
-      return { eventId: delivery.id, eventAt: delivery.created_at, ...delivery, attempt };
+      return { ...delivery, attempt };
     };
     await recordBatch(db, webhook, await Promise.all(claimed.map(send)));
-  } while (performance.now() < turnEnds && !stopping.aborted);
-  await enqueueDeliveries(db, { webhookId }, 'keep');
+  }
+  await enqueueDeliveries(db, { webhookId });
 }
 
-/** The webhook, if it may be sent to now. */
-function openWebhook(db: Db, id: string): Promise<(SentWebhook & { sealed_secrets: Buffer }) | undefined> {
-  return db
-    .selectFrom('webhooks')
-    .select(['id', 'wallet', 'url', 'failures', 'sealed_secrets'])
-    .where('id', '=', id)
-    .where('paused_at', 'is', null)
-    .where('rests_until', '<=', sql<Date>`now()`)
-    .executeTakeFirst();
+/** Takes a webhook for this server alone, if it may be sent to now: it rests for others. A failure of long ago is forgotten. */
+async function takeWebhook(
+  db: Db,
+  id: string,
+): Promise<(SentWebhook & { sealed_secrets: Buffer }) | undefined> {
+  // In between there was nothing to send: the next failure is of another outage.
+  const { rows } = await sql<SentWebhook & { sealed_secrets: Buffer }>`
+    update webhooks set rests_until = now() + ${LEASE},
+      failing_since = case when rests_until >= now() - interval '1 day' then failing_since end
+    where id = ${id}::uuid and paused_at is null and rests_until <= now()
+    returning id, wallet, url, failures, sealed_secrets`.execute(db);
+  return rows[0];
 }
 
 /** Takes due deliveries for this server alone, the earliest first. */
@@ -68,11 +72,12 @@ async function claim(db: Db, webhookId: string, limit: number): Promise<Claimed[
       where webhook_id = ${webhookId}::uuid and status = 'pending' and next_attempt_at <= now()
       order by next_attempt_at limit ${limit} for update skip locked
     )
-    update webhook_deliveries d
-    set next_attempt_at = date_trunc('milliseconds', now() + make_interval(secs => ${LEASE_MS / 1_000}))
+    update webhook_deliveries d set next_attempt_at = date_trunc('milliseconds', now() + ${LEASE})
     from due join events e on e.id = due.event_id
     where d.webhook_id = ${webhookId}::uuid and d.event_id = due.event_id
     returning e.id, e.name, e.subject, e.sequence, e.data, e.created_at, d.callback_url, d.attempts,
       d.next_attempt_at as lease`.execute(db);
   return rows;
 }
+
+const LEASE = sql`make_interval(secs => ${LEASE_MS / 1_000})`;

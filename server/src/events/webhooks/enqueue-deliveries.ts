@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Db } from '../../database/connection.js';
 
 /** Name of the job that delivers the events of one webhook, and of the search for webhooks whose job was lost (each minute). */
@@ -9,12 +9,32 @@ export const DELIVERY_SWEEP_CRONTAB = `* * * * * ${DELIVERY_SWEEP_TASK}`;
 /** Whose events are to be delivered. */
 type Whose = { wallets: readonly string[] } | { webhookId: string } | 'all';
 
+/**
+ * Puts the job of each webhook with a waiting delivery into the queue. The job of one webhook waits until it is due. Of
+ * several webhooks, only those that are due get one: a server that sends to a webhook enqueues it again when it ends.
+ * Webhooks that fail come after the others.
+ */
+export async function enqueueDeliveries(db: Db, whose: Whose): Promise<void> {
+  // Without a queue of graphile-worker: each look for a task locks all of them, and there are many webhooks.
+  await sql`
+    select graphile_worker.add_job(${DELIVERY_TASK}, json_build_object('webhook_id', w.id), job_key := 'webhook:' || w.id,
+      run_at := greatest(first.next_attempt_at, w.rests_until), priority := case when w.failures > 0 then 1 else 0 end)
+    from (${firstOf(whose)}) first join webhooks w on w.id = first.id
+    where w.paused_at is null and (${typeof whose !== 'string' && 'webhookId' in whose}
+      or greatest(first.next_attempt_at, w.rests_until) <= now())`.execute(db);
+}
+
 /** The first delivery of each webhook that waits. */
-const firstOf = (condition: ReturnType<typeof sql>) => sql`
-  select w.id, first.next_attempt_at from webhooks w cross join lateral (
-    select next_attempt_at from webhook_deliveries d where d.webhook_id = w.id and status = 'pending'
-    order by next_attempt_at limit 1
-  ) first where ${condition}`;
+function firstOf(whose: Whose): RawBuilder<unknown> {
+  if (whose === 'all') return FIRST_OF_ALL;
+  const condition =
+    'wallets' in whose ? sql`wallet = any (${whose.wallets}::text[])` : sql`id = ${whose.webhookId}::uuid`;
+  return sql`
+    select hooks.id, first.next_attempt_at from (select id from webhooks where ${condition}) hooks cross join lateral (
+      select next_attempt_at from webhook_deliveries where webhook_id = hooks.id and status = 'pending'
+      order by next_attempt_at limit 1) first`;
+}
+
 /** Goes from webhook to webhook in the index: it reads neither webhooks nor deliveries that do not wait. */
 const FIRST_OF_ALL = sql`
   with recursive found as (
@@ -24,33 +44,4 @@ const FIRST_OF_ALL = sql`
     select further.* from found cross join lateral (
       select webhook_id, next_attempt_at from webhook_deliveries where status = 'pending' and webhook_id > found.id
       order by webhook_id, next_attempt_at limit 1) further
-  ) select * from found where next_attempt_at <= now()`;
-
-/**
- * Puts the job of each webhook with a waiting delivery into the queue, for the time at which it is due. The webhooks that
- * fail come after the others. Of all webhooks, those that are due.
- *
- * @param how `keep`: a job that waits already keeps its time, which another statement may have made earlier meanwhile
- */
-export async function enqueueDeliveries(
-  db: Db,
-  whose: Whose,
-  how: 'replace' | 'keep' = 'replace',
-): Promise<void> {
-  const first =
-    whose === 'all'
-      ? FIRST_OF_ALL
-      : firstOf(
-          'wallets' in whose
-            ? sql`w.wallet = any (${whose.wallets}::text[])`
-            : sql`w.id = ${whose.webhookId}::uuid`,
-        );
-  await sql`
-    select graphile_worker.add_job(${DELIVERY_TASK}, json_build_object('webhook_id', w.id), queue_name := 'webhook:' || w.id,
-      job_key := 'webhook:' || w.id, job_key_mode := ${how === 'keep' ? 'preserve_run_at' : 'replace'},
-      run_at := greatest(first.next_attempt_at, w.rests_until),
-      priority := case when w.failures > 0 then 1 else 0 end)
-    from (${first}) first join webhooks w on w.id = first.id
-    where w.paused_at is null
-      and (${whose !== 'all'} or w.rests_until <= now())`.execute(db);
-}
+  ) select * from found`;

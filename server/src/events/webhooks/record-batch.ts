@@ -17,8 +17,9 @@ export interface SentWebhook {
 
 /** A delivery that was sent. */
 export interface Ended {
-  eventId: string;
-  eventAt: Date;
+  /** Of the event. */
+  id: string;
+  created_at: Date;
   /** The attempts before. */
   attempts: readonly WebhookAttempt[];
   /** Undefined where the server stopped it: it is sent again at once. */
@@ -27,26 +28,25 @@ export interface Ended {
   lease: Date;
 }
 
-/** Writes down what came of deliveries that were sent together, and what it says about their webhook. */
+/**
+ * Writes down what came of deliveries that were sent together, and lets the webhook be sent to again: at once after a
+ * success, and after a rest where all failed. One that has failed for days is paused.
+ */
 export async function recordBatch(db: Db, webhook: SentWebhook, batch: readonly Ended[]): Promise<void> {
-  const attempts = batch.flatMap(({ attempt }) => attempt ?? []);
   await db.transaction().execute(async (tx) => {
     // The webhook first: all that change both take it first.
-    const isPaused = attempts.length > 0 && (await noteHealth(tx, webhook, attempts));
-    await recordDeliveries(tx, webhook, batch);
-    if (isPaused) {
-      await tx
-        .updateTable('webhook_deliveries')
-        .set({ status: 'failed' })
-        .where('webhook_id', '=', webhook.id)
-        .where('status', '=', 'pending')
-        .execute();
-    }
+    const failing = await releaseWebhook(
+      tx,
+      webhook,
+      batch.flatMap(({ attempt }) => attempt ?? []),
+    );
+    if (batch.length > 0) await recordDeliveries(tx, webhook, batch);
+    if (failing?.is_long === true) await pauseWebhook(tx, webhook, failing.failing_since);
   });
 }
 
 async function recordDeliveries(tx: Tx, { id }: SentWebhook, batch: readonly Ended[]): Promise<void> {
-  const rows = batch.map(({ eventId, eventAt, lease, attempts, attempt }) => {
+  const rows = batch.map(({ id: eventId, created_at: eventAt, lease, attempts, attempt }) => {
     if (attempt === undefined) return { eventId, lease, status: 'pending', waitS: 0, attempts };
     const all = [...attempts, attempt];
     return { eventId, lease, ...afterAttempt(all, eventAt), attempts: all.slice(-ATTEMPTS_KEPT) };
@@ -62,55 +62,50 @@ async function recordDeliveries(tx: Tx, { id }: SentWebhook, batch: readonly End
   );
 }
 
-/**
- * Notes whether the address works: a success ends its rest, and a batch with failures alone makes it rest. After days without
- * a success it is paused. @returns whether it was paused now
- */
-async function noteHealth(
+/** Notes whether the webhook works. @returns since when it fails, and whether for days; undefined where it works */
+async function releaseWebhook(
   tx: Tx,
-  { id, wallet, url, failures }: SentWebhook,
+  { id, url, failures }: SentWebhook,
   attempts: readonly WebhookAttempt[],
-): Promise<boolean> {
-  const isFailing = attempts.every(({ reason }) => reason !== undefined);
-  if (!isFailing) {
-    await tx
-      .updateTable('webhooks')
-      .set({ failures: 0, failing_since: null, rests_until: sql<Date>`now()` })
-      .where('id', '=', id)
-      .where((eb) => eb.or([eb('failures', '>', 0), eb('failing_since', 'is not', null)]))
-      .execute();
-    return false;
+): Promise<{ failing_since: Date; is_long: boolean } | undefined> {
+  const isFailing = attempts.length > 0 && attempts.every(({ reason }) => reason !== undefined);
+  if (isFailing && url !== null) {
+    const { rows } = await sql<{ failing_since: Date; is_long: boolean }>`
+      update webhooks set failures = failures + 1, failing_since = coalesce(failing_since, now()),
+        rests_until = now() + make_interval(secs => ${restS(failures + 1)})
+      where id = ${id}::uuid and paused_at is null
+      returning failing_since, failing_since <= now() - make_interval(days => ${WEBHOOK_TRIED_DAYS}) as is_long`.execute(
+      tx,
+    );
+    return rows[0];
   }
-  if (url === null) {
-    // Its addresses are of many, so none of them makes it rest. Its job comes after those of working webhooks.
-    await tx
-      .updateTable('webhooks')
-      .set({ failures: 1 })
-      .where('id', '=', id)
-      .where('failures', '=', 0)
-      .execute();
-    return false;
-  }
-  // Failures that lie a day apart are of two outages: in between, there was nothing to send.
-  const { rows } = await sql<{ failing_since: Date; is_long: boolean }>`
-    update webhooks set failures = failures + 1, rests_until = now() + make_interval(secs => ${restS(failures + 1)}),
-      failing_since = case when rests_until < now() - interval '1 day' then now() else coalesce(failing_since, now()) end
-    where id = ${id}::uuid and paused_at is null
-    returning failing_since, failing_since <= now() - make_interval(days => ${WEBHOOK_TRIED_DAYS}) as is_long`.execute(
-    tx,
-  );
-  const [failing] = rows;
-  if (!failing?.is_long) return false;
+  const hasWorked = attempts.length > 0 && !isFailing;
+  await tx
+    .updateTable('webhooks')
+    .set({
+      rests_until: sql<Date>`now()`,
+      ...(hasWorked ? { failures: 0, failing_since: null } : {}),
+      // Callbacks go to many addresses, so none makes the others rest. Their job comes after those of working webhooks.
+      ...(isFailing ? { failures: 1 } : {}),
+    })
+    .where('id', '=', id)
+    .execute();
+  return undefined;
+}
+
+/** What waits for it ends; its wallet hears of it by its other webhooks. */
+async function pauseWebhook(tx: Tx, { id, wallet }: SentWebhook, failingSince: Date): Promise<void> {
   await tx
     .updateTable('webhooks')
     .set({ paused_at: sql<Date>`now()` })
     .where('id', '=', id)
     .execute();
-  await appendEvent(tx, {
-    wallet,
-    name: 'webhook.paused',
-    subject: `webhook:${id}`,
-    data: { webhook_id: id, failing_since: failing.failing_since.toISOString() },
-  });
-  return true;
+  await tx
+    .updateTable('webhook_deliveries')
+    .set({ status: 'failed' })
+    .where('webhook_id', '=', id)
+    .where('status', '=', 'pending')
+    .execute();
+  const data = { webhook_id: id, failing_since: failingSince.toISOString() };
+  await appendEvent(tx, { wallet, name: 'webhook.paused', subject: `webhook:${id}`, data });
 }
