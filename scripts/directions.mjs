@@ -82,6 +82,7 @@ const SERVER = {
     'rate-limits',
     'chain',
     'http',
+    'events',
     'listings',
     'spending',
     'credentials',

@@ -16,6 +16,7 @@ export interface Order {
   /** As sent. For a request with `inputUri`, the content of that file once it is read. */
   readonly input: ExecuteBody['input'];
   readonly inputUri: string | undefined;
+  readonly callback: RunCallback | undefined;
   /** Goes before others in the queue for a slot. */
   readonly isPriority: boolean;
   readonly key: CallKey | undefined;
@@ -23,6 +24,13 @@ export interface Order {
   readonly digest: Buffer;
   /** Random; part of the digests in the run's receipt. */
   readonly salt: Buffer;
+}
+
+/** The address that hears of the run's events. */
+export interface RunCallback {
+  readonly url: string;
+  /** Undefined: all of the run. */
+  readonly events: ExecuteBody['callback_events'];
 }
 
 /** The `Idempotency-Key` of a request. */

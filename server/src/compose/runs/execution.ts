@@ -1,5 +1,6 @@
 import { createWalletHistory } from '../../chain/index.js';
 import { readPublishedInput } from '../../http/routes/tools.js';
+import { createCallbacks } from '../../events/index.js';
 import type { Spending } from '../../spending/index.js';
 import {
   createAgentContacts,
@@ -64,6 +65,7 @@ export function composeExecution(
     settlement,
     runs,
     files: listingsAndFiles.files,
+    callbacks: createCallbacks(db, outbound),
     waitingCallers: createWaitingCallers({
       runs,
       callerCounts,

@@ -26,7 +26,7 @@ type Claimed = EventRow & { callback_url: string | null; attempts: WebhookAttemp
 
 /**
  * Sends the due deliveries of a webhook, in batches. An address that fails rests, and then gets one delivery until it
- * takes one. Callbacks go to many addresses, so none of them holds the others: the slowest ends its batch of ten.
+ * takes one. Callbacks go to many addresses: none makes the others rest, and the slowest ends its batch of ten.
  */
 export async function deliverEvents(deps: DeliveryDeps, webhookId: string): Promise<void> {
   const { db, keys, stopping } = deps;

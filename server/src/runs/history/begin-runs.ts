@@ -3,7 +3,7 @@ import type { Owner } from '../../access/owner.js';
 import type { Db } from '../../database/connection.js';
 import { batchByKey, type Outcome } from '../../database/batch-by-key.js';
 import { prepare } from '../../database/prepared-statements.js';
-import { freeFrom, type CallKey } from '../task.js';
+import { freeFrom, type CallKey, type RunCallback } from '../task.js';
 import type { Bounds, Entry } from '../queue/slot-repository.js';
 
 /** The stored name of an idempotency key. It begins with the owner, because each owner has separate keys. A sent name has no space. */
@@ -20,6 +20,7 @@ export interface NewRun {
   requestDigest: Buffer;
   salt: Buffer;
   inputDigest: Buffer;
+  callback?: RunCallback | undefined;
 }
 
 /** How a run begins. */
@@ -38,7 +39,7 @@ export interface StartedRun {
 
 const START_RUNS = prepare(`
   select started, entry from start_runs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-    make_interval(secs => $17), make_interval(secs => $18))`);
+    make_interval(secs => $17), make_interval(secs => $18), $19, $20)`);
 /** Codes of PostgreSQL after which a transaction was not carried out, because of one of its runs or of another transaction. */
 const FAULT_OF_ONE = /^(?:23|40)/;
 
@@ -74,6 +75,8 @@ export function createBeginRun(db: Db): (run: NewRun, how?: Beginning) => Promis
         bounds?.ownLength ?? 0,
         (bounds?.leaseMs ?? 0) / 1000,
         (bounds?.claimMs ?? 0) / 1000,
+        of(({ run }) => run.callback?.url),
+        of(({ run }) => run.callback?.events?.join()),
       ]),
     );
     return rows.map(({ started, entry }) => (started ? { entry: entry ?? undefined } : undefined));

@@ -16,7 +16,7 @@ export async function recordRun(
   task: Task,
   { patienceMs }: Pick<Caller, 'patienceMs'>,
 ): Promise<StartedRun | undefined> {
-  const { runId, owner, listing, key, digest, salt } = task;
+  const { runId, owner, listing, key, digest, salt, callback } = task;
   // A large input takes milliseconds to sort: an iteration of the event loop without its other work.
   if (typeof task.input === 'object') await setImmediate();
   const run = {
@@ -27,6 +27,7 @@ export async function recordRun(
     key,
     requestDigest: digest,
     salt,
+    callback,
     inputDigest: saltedDigest(salt, { task: task.task, input: task.input }),
   };
   try {

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { RENTAL_TERMS } from '@agent-rental/contract';
 import type { Chain } from '../../chain/index.js';
 import type { IndexedStatus } from '../../credentials/index.js';
+import type { Callbacks } from '../../events/index.js';
 import type { FileInput, FileService } from '../../files/index.js';
 import type { Allowance } from '../../spending/index.js';
 import { ApiError } from '../../errors/api-error.js';
@@ -18,6 +19,7 @@ export interface AdmitDeps {
   files: Pick<FileService, 'readInput'>;
   trials: Pick<Trials, 'requireOpen'>;
   chain: Pick<Chain, 'programId'>;
+  callbacks: Callbacks;
   /** Reads an input in the published form of a schema, as a model writes it, into the schema's own form. */
   readPublishedInput: (schema: object, input: unknown) => unknown;
 }
@@ -29,13 +31,15 @@ export interface AdmitDeps {
  * @param access the wallet's access to the listing, by the index.
  * A wallet without a rental has the free run of a listing that offers one.
  *
- * @throws ApiError 403 without access or an approval that the caller needs, 400 for an input that the agent does not take.
+ * @throws ApiError 403 without access or an approval that the caller needs, 400 for an input that the agent does not take,
+ * or a callback that cannot be made.
  */
 export const admit = step(
   'admit',
   async (deps: AdmitDeps, task: Task, allowance: Allowance, access: IndexedStatus): Promise<Task> => {
     const { listing } = task;
     requireRunning(listing);
+    if (task.callback) await deps.callbacks.require(task.wallet, task.callback.url);
     const { status, agreedPriceLamports } = access;
     if (status === 'not_found' && listing.freeTrial !== null) {
       await deps.trials.requireOpen(task);

@@ -33,6 +33,12 @@ export function parseOrder(
       });
     }
   }
+  if (body.callback_url === undefined && body.callback_events !== undefined) {
+    throw new ApiError(
+      'invalid_request',
+      'callback_events: there is no callback_url that could hear of them.',
+    );
+  }
   return {
     runId: newRunId(requestId),
     wallet: owner.wallet,
@@ -41,6 +47,8 @@ export function parseOrder(
     task: body.task,
     input: body.input,
     inputUri: body.input_uri,
+    callback:
+      body.callback_url === undefined ? undefined : { url: body.callback_url, events: body.callback_events },
     isPriority: body.priority === 'priority',
     key: idempotencyKey === undefined ? undefined : readKey(idempotencyKey),
     digest: createHash('sha256').update(canonicalJson(body)).digest(),

@@ -1,10 +1,11 @@
 -- Records runs of a listing, and takes a slot for each, or a place in the queue (take_seat), in order. A run is not
 -- recorded when another run has its key. A key with a window is free if its run ended by free_from, or was stopped.
--- Function resolveCall decides by the same rule and the same clock.
+-- Function resolveCall decides by the same rule and the same clock. Events of a callback have commas between them.
 create or replace function start_runs(
   listing text, durable boolean, runs uuid[], versions uuid[], renters text[], api_keys uuid[], keys text[], free_from timestamptz[],
   requests bytea[], salts bytea[], inputs bytea[], entering boolean[], priority boolean[],
-  seat_count integer, line_length integer, own_length integer, lease interval, claim interval
+  seat_count integer, line_length integer, own_length integer, lease interval, claim interval,
+  callback_urls text[], callback_events text[]
 ) returns table (started boolean, entry text) language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   usual constant text := current_setting('synchronous_commit');
@@ -30,6 +31,10 @@ begin
       salts[place], inputs[place]
     ) on conflict (wallet, idempotency_key) do nothing;
     is_begun[place] := found;
+    if is_begun[place] and callback_urls[place] is not null then
+      insert into run_callbacks (run_id, url, events)
+      values (runs[place], callback_urls[place], string_to_array(callback_events[place], ','));
+    end if;
   end loop;
   for place in 1 .. cardinality(runs) loop
     started := is_begun[place];
