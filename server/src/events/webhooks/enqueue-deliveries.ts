@@ -10,18 +10,27 @@ export const DELIVERY_SWEEP_CRONTAB = `* * * * * ${DELIVERY_SWEEP_TASK}`;
 type Whose = { wallets: readonly string[] } | { webhookId: string } | 'all';
 
 /**
- * Puts the job of each webhook with a waiting delivery into the queue. The job of one webhook waits until it is due. Of
- * several webhooks, only those that are due get one: a server that sends to a webhook enqueues it again when it ends.
- * Webhooks that fail come after the others.
+ * Puts the job of each webhook with a waiting delivery into the queue, for the time at which it is due. Of wallets, only what
+ * is due: a server that sends to a webhook enqueues it again when it ends. Of all, what is due within a minute: a killed
+ * server leaves some of it taken. Webhooks that fail come after the others.
  */
 export async function enqueueDeliveries(db: Db, whose: Whose): Promise<void> {
+  const within =
+    whose === 'all'
+      ? sql`interval '1 minute'`
+      : 'wallets' in whose
+        ? sql`interval '0'`
+        : sql`interval 'infinity'`;
   // Without a queue of graphile-worker: each look for a task locks all of them, and there are many webhooks.
+  // What is due later never puts off a job that another server has made meanwhile.
   await sql`
-    select graphile_worker.add_job(${DELIVERY_TASK}, json_build_object('webhook_id', w.id), job_key := 'webhook:' || w.id,
-      run_at := greatest(first.next_attempt_at, w.rests_until), priority := case when w.failures > 0 then 1 else 0 end)
-    from (${firstOf(whose)}) first join webhooks w on w.id = first.id
-    where w.paused_at is null and (${typeof whose !== 'string' && 'webhookId' in whose}
-      or greatest(first.next_attempt_at, w.rests_until) <= now())`.execute(db);
+    select graphile_worker.add_job(${DELIVERY_TASK}, json_build_object('webhook_id', id), job_key := 'webhook:' || id,
+      job_key_mode := case when due_at <= now() then 'replace' else 'preserve_run_at' end, run_at := due_at, priority := priority)
+    from (
+      select w.id, greatest(first.next_attempt_at, w.rests_until) as due_at, case when w.failures > 0 then 1 else 0 end as priority
+      from (${firstOf(whose)}) first join webhooks w on w.id = first.id
+      where w.paused_at is null
+    ) waiting where due_at <= now() + ${within}`.execute(db);
 }
 
 /** The first delivery of each webhook that waits. */
