@@ -31,7 +31,8 @@ export async function exercise(market: FaultMarket, exercised: Exercised): Promi
     if (got !== status) wrong.push(`${what} was answered ${got}: ${JSON.stringify(body)}`);
     return body as Record<string, string>;
   };
-  const known = await workRuns(market, exercised, expect);
+  const webhookId = await workWebhook(market, exercised, expect);
+  const known = { ...(await workRuns(market, exercised, expect)), webhookId };
   await workBusy(market, exercised, known, expect);
   await workBackground(market);
   const { busy, metricsToken: token } = exercised;
@@ -106,11 +107,27 @@ async function workApproved(market: FaultMarket, { busy: { renter, listing } }: 
   return asked?.id ?? '';
 }
 
+/** Makes webhooks of the busy wallet, at an address that is not there, and one of callbacks. @returns the id of the first */
+async function workWebhook(market: FaultMarket, { busy }: Exercised, expect: Expect): Promise<string> {
+  const { token } = busy.renter;
+  const create = (body: object) =>
+    expect('a webhook', call(market.served, 'POST', '/v1/webhooks', { token, body }), 201);
+  const { id = '' } = await create({ url: 'https://webhook.invalid/' });
+  await create({});
+  const body = {
+    agent_id: busy.listing.id,
+    task: 'answer and tell',
+    callback_url: 'https://webhook.invalid/run',
+  };
+  await expect('a run with a callback', call(market.served, 'POST', '/v1/execute', { token, body }));
+  return id;
+}
+
 /** Makes the busy wallet's other requests over HTTP. */
 async function workBusy(
   market: FaultMarket,
   { busy: { renter, wallet, listing }, operator }: Exercised,
-  { runId, approvalId }: Awaited<ReturnType<typeof workRuns>>,
+  { runId, approvalId, webhookId }: Awaited<ReturnType<typeof workRuns>> & { webhookId: string },
   expect: Expect,
 ): Promise<void> {
   const { served } = market;
@@ -130,7 +147,16 @@ async function workBusy(
   const upload = call(served, 'POST', '/v1/files', { token, headers, raw: 'a file' });
   const { file_id: fileId = '' } = await expect('a file', upload, 201);
   const operatorToken = await login(served, operator);
-  for (const path of readPaths({ wallet, listingId, ownId: draft, jobId, runId, fileId, approvalId })) {
+  for (const path of readPaths({
+    wallet,
+    listingId,
+    ownId: draft,
+    jobId,
+    runId,
+    fileId,
+    approvalId,
+    webhookId,
+  })) {
     const reader = path.startsWith('/v1/operator/') ? operatorToken : token;
     const { next_cursor: cursor } = await expect(path, call(served, 'GET', path, { token: reader }));
     if (cursor === undefined) continue;
@@ -140,6 +166,13 @@ async function workBusy(
     const following = next.pathname + next.search;
     await expect(following, ask('GET', following));
   }
+  const { deliveries } = await expect('deliveries', ask('GET', `/v1/webhooks/${webhookId}/deliveries`));
+  const [told] = deliveries as unknown as { event_id: string }[];
+  await expect('a redelivery', ask('POST', `/v1/webhooks/${webhookId}/deliveries/${told?.event_id}`));
+  await expect('a changed webhook', ask('PATCH', `/v1/webhooks/${webhookId}`, { events: null }));
+  await expect('a new secret', ask('POST', `/v1/webhooks/${webhookId}/secret`, {}));
+  await expect('a test', ask('POST', `/v1/webhooks/${webhookId}/test`, {}));
+  await expect('a deleted webhook', ask('DELETE', `/v1/webhooks/${webhookId}`));
   await expect('a deleted file', ask('DELETE', `/v1/files/${fileId}`));
   await expect('a deleted draft', ask('DELETE', `/v1/agents/${draft}`));
 }

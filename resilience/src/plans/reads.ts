@@ -7,6 +7,7 @@ export interface Known {
   readonly jobId: string;
   readonly runId: string;
   readonly fileId: string;
+  readonly webhookId: string;
   /** A request for approval from the wallet's API key. */
   readonly approvalId: string;
 }
@@ -63,7 +64,7 @@ const READS: Record<ReadId, (known: Known) => readonly string[]> = {
   listRuns: ({ listingId }) => ['', '?limit=100&offset=5000', `?agent_id=${listingId}`],
   listEvents: () => ['', '?types=run.completed&limit=100', '?after=1'],
   listWebhooks: () => [''],
-  listDeliveries: () => ['00000000-0000-4000-8000-000000000000'],
+  listDeliveries: ({ webhookId }) => [webhookId, `${webhookId}?limit=1`],
   getSpending: () => ['', '?window=30d'],
   getReceipt: ({ runId }) => [runId],
 };

@@ -6,6 +6,11 @@ import { createCredentialRepository } from '../credentials/index.js';
 import type { Database } from '../database/schema.js';
 import { createRunLogRepository } from '../run-log/repository.js';
 import { removeOldEvents } from '../events/index.js';
+import { deliverEvents } from '../events/webhooks/deliver.js';
+import { enqueueDeliveries } from '../events/webhooks/enqueue-deliveries.js';
+import { newSecret } from '../events/webhooks/secrets.js';
+import { migrateJobs } from '../jobs/jobs.js';
+import { deriveKeys } from '../platform/keys.js';
 import { createHealthRepository } from '../registration/index.js';
 import { createRunRepository, removeExpired, removeOldSpending, removeOldStats } from '../runs/index.js';
 import {
@@ -34,6 +39,9 @@ const GROWING = [
   'renter_stats',
   'listing_health',
   'events',
+  'webhooks',
+  'webhook_deliveries',
+  'run_callbacks',
 ];
 
 const ADDRESSES = Array.from({ length: 500 }, () => newWallet());
@@ -41,10 +49,14 @@ const ADDRESSES = Array.from({ length: 500 }, () => newWallet());
 let database: TemporaryDatabase;
 let listing: Insertable<Database['listings']>;
 let runId: string;
+const keys = deriveKeys(new Uint8Array(32));
+/** Of the webhook `webhook 1`. */
+const webhookId = '581b298b-c540-e158-be2a-fde8f16433f6';
 const statements = new Map<string, unknown[]>();
 
 beforeAll(async () => {
   database = await openTestDatabase();
+  await migrateJobs(database.pool);
   listing = await insertListing(database.db);
   await seed();
   ({ id: runId } = await database.db.selectFrom('runs').select('id').limit(1).executeTakeFirstOrThrow());
@@ -113,6 +125,19 @@ async function seed(): Promise<void> {
     insert into events (wallet, name, subject, sequence, data)
     select 'wallet ' || n % 500, 'run.completed', 'run:' || n, 1, '{}'
     from generate_series(1, ${RUNS}::integer) as n`.execute(db);
+  await sql`
+    insert into webhooks (id, wallet, url, sealed_secrets)
+    select md5('webhook ' || n)::uuid, 'wallet ' || n % 5000, 'https://webhook.invalid/', ${newSecret(keys, webhookId).sealed}
+    from generate_series(1, ${RUNS}::integer) as n`.execute(db);
+  await sql`
+    insert into webhook_deliveries (webhook_id, event_id, status, next_attempt_at)
+    select w.id, e.id, case when w.id = ${webhookId}::uuid then 'pending' else 'delivered' end, now()
+    from (select id from webhooks order by id <> ${webhookId}::uuid limit 500) w cross join (select id from events limit 40) e`.execute(
+    db,
+  );
+  await sql`insert into run_callbacks (run_id, url) select id, 'https://webhook.invalid/' from runs`.execute(
+    db,
+  );
   await sql`alter table listing_health drop constraint listing_health_listing_id_fkey`.execute(db);
   await sql`
     insert into listing_health (listing_id, due_at)
@@ -154,6 +179,10 @@ async function work(): Promise<void> {
   await removeOldStats(db);
   await removeOldSpending(db);
   await removeOldEvents(db);
+  await enqueueDeliveries(db, 'all');
+  await enqueueDeliveries(db, { wallets: ['wallet 1', 'wallet 2'] });
+  const outbound = { fetch: () => Promise.reject(new Error('down')) };
+  await deliverEvents({ db, keys, outbound, stopping: new AbortController().signal }, webhookId);
   await createHealthRepository(db, async () => undefined).queueDue(40);
 }
 

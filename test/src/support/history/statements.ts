@@ -341,6 +341,27 @@ export function historySteps(
         ),
       ],
     },
+    {
+      name: 'webhooks',
+      statements: [
+        // They hear of nothing new, and nothing waits for them.
+        insert(
+          'webhooks',
+          'id, wallet, url, events, sealed_secrets',
+          some,
+          `${uuid('webhook', 'i')}, ${key('wallet', 'i')}, 'https://webhook.invalid/', '{webhook.test}', '\\x00'`,
+        ),
+        `insert into webhook_deliveries (webhook_id, event_id, status, created_at)
+          select md5('webhook' || row_number() over () % ${some})::uuid, id, 'delivered', created_at from events`,
+        insert(
+          'run_callbacks',
+          'run_id, url',
+          runs,
+          `${uuid('run', 'i')}, 'https://webhook.invalid/'`,
+          `where i % 10 = 1`,
+        ),
+      ],
+    },
     { name: 'vacuum and statistics', statements: ['drop function seed_key', 'vacuum (analyze)'] },
   ];
 }
