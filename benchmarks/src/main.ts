@@ -12,6 +12,7 @@ const SUITES = [
   'runs',
   'search',
   'startup',
+  'webhooks',
 ];
 
 async function main(): Promise<number> {
