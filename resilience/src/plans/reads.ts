@@ -62,7 +62,7 @@ const READS: Record<ReadId, (known: Known) => readonly string[]> = {
   listTools: () => ['', '?limit=100&offset=500', '?format=anthropic'],
   getFile: ({ fileId }) => [fileId],
   listRuns: ({ listingId }) => ['', '?limit=100&offset=5000', `?agent_id=${listingId}`],
-  listEvents: () => ['', '?types=run.completed&limit=100', '?after=1'],
+  listEvents: () => ['', '?types=run.completed&limit=100', '?after=1', '?order=newest&before=1'],
   listWebhooks: () => [''],
   listDeliveries: ({ webhookId }) => [webhookId, `${webhookId}?limit=1`],
   getSpending: () => ['', '?window=30d'],

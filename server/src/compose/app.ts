@@ -64,6 +64,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const registration = composeRegistration(parts, content, protocol, sandboxes, outbound, stopping.signal);
   const httpPart = await composeHttp(parts, metrics, ring);
   const { http } = httpPart;
+  const eventNotices = await openNotifications(database.pool, 'events', logger);
   await addRoutes(parts, {
     protocol,
     content,
@@ -79,6 +80,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     metrics,
     ring,
     stopping: stopping.signal,
+    eventNotices,
   });
   const leadership = await openLeadership(database.pool, logger);
   addOperations(parts, {
@@ -130,7 +132,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await mcp.close(LAST_MCP_ANSWERS_MS);
       await http.close();
       clearTimeout(cutOff);
-      await Promise.all([records.notifications.close(), mcpBus.close()]);
+      await Promise.all([records.notifications.close(), mcpBus.close(), eventNotices.close()]);
       await background.stop();
       await sandboxes.close();
       await Promise.all([outbound.close(), content.close(), httpPart.closeRateLimits()]);

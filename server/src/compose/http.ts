@@ -35,6 +35,7 @@ export async function composeHttp(
   const apiKeys = createApiKeys(database.db, config.network);
   const urlsOf = createUrlsOf(config.publicUrl);
   const appTokens = createAppTokens(database.db);
+  const authenticate = createAuthenticate(tokens, apiKeys, appTokens, urlsOf);
   const http = await createHttpServer({
     logger,
     rateLimits,
@@ -42,7 +43,7 @@ export async function composeHttp(
     recall: createRecall(tokens),
     isTraced: config.tracing !== undefined,
     hasRoom: () => diskSpace?.hasRoom() ?? true,
-    authenticate: createAuthenticate(tokens, apiKeys, appTokens, urlsOf),
+    authenticate,
     onAnswered: (request) => metrics.answered(request),
     requestsPerMinute: config.requestsPerMinute,
     trustedProxies: config.trustedProxies,
@@ -52,6 +53,7 @@ export async function composeHttp(
     http,
     rateLimits,
     internalRequests,
+    authenticate,
     identity: { challenges, tokens, apiKeys },
     urlsOf,
     closeRateLimits: async () => shared?.close(),

@@ -1,4 +1,5 @@
 import type { Drain } from '../platform/drain.js';
+import type { Notifications } from '../database/notifications.js';
 import type { Metrics } from '../operations/index.js';
 import type { OutboundHttp } from '../platform/outbound-http.js';
 import type { KeyRing } from '../service-keys/index.js';
@@ -29,4 +30,6 @@ export interface RoutedParts {
   ring: KeyRing;
   /** The server stops. */
   stopping: AbortSignal;
+  /** Tells of new events. */
+  eventNotices: Notifications;
 }

@@ -1,7 +1,7 @@
 import { createWalletHistory } from '../chain/index.js';
 import { credentialRoutes } from '../credentials/index.js';
 import { dashboardRoutes } from '../dashboard/index.js';
-import { eventRoutes, webhookRoutes } from '../events/index.js';
+import { createEventStreams, eventRoutes, webhookRoutes } from '../events/index.js';
 import { fileRoutes } from '../files/index.js';
 import { listeningUrl } from '../http/listening-url.js';
 import { discoveryRoutes } from '../http/routes/discovery.js';
@@ -51,7 +51,7 @@ import { boundsInForce } from './sandboxes/open-driver.js';
 
 /** Adds the routes of every slice to the server, except operations and MCP. */
 export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<void> {
-  const { config, database, driver, chain } = parts;
+  const { config, database, driver, chain, logger } = parts;
   const { listingsAndFiles, registration, httpPart, settlement } = routed;
   const { http, identity, internalRequests } = httpPart;
   const { db } = database;
@@ -83,7 +83,11 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     ownAgents: registration.ownAgents,
     confirmations: createChangeConfirmations(identity.challenges, createOriginsOf(config.publicUrl)),
   });
-  eventRoutes(http, db);
+  eventRoutes(http, {
+    db,
+    authenticate: httpPart.authenticate,
+    streams: createEventStreams({ db, notices: routed.eventNotices, ends: routed.drain.started, logger }),
+  });
   webhookRoutes(http, { db, keys: parts.keys, outbound: routed.outbound, stopping: routed.stopping });
   earningsRoutes(http, db);
   transactionRoutes(http, composeTransactions(parts, routed), spending);

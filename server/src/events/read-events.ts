@@ -9,12 +9,17 @@ export interface ReadEvent {
   cursor: string;
 }
 
-/** Which events are read, oldest first. */
+/** Which events are read, by default the oldest first. */
 export interface EventsAsked {
   after?: string | undefined;
+  before?: string | undefined;
+  order?: 'oldest' | 'newest' | undefined;
   types?: readonly EventName[] | undefined;
   limit: number;
 }
+
+/** No event comes later. */
+const LAST_POSITION = '9223372036854775807';
 
 const seenAs = (kind: 'run' | 'rental') => EVENT_NAMES.filter((name) => EVENTS[name].seenBy === kind);
 
@@ -30,13 +35,22 @@ export async function readEvents(db: Db, owner: Owner, asked: EventsAsked): Prom
   const { rows } = await sql<Row>`
     select id, position, name, subject, sequence, data, created_at from events
     where wallet = ${owner.wallet} and position > ${asked.after ?? '0'}::bigint
+      and position < ${asked.before ?? LAST_POSITION}::bigint
       and ${owner.apiKeyId === undefined ? sql`true` : ofKey}
       and ${asked.types ? sql`name = any (${asked.types}::text[])` : sql`true`}
-    order by position limit ${asked.limit}`.execute(db);
+    order by position ${sql.raw(asked.order === 'newest' ? 'desc' : 'asc')} limit ${asked.limit}`.execute(db);
   return rows.map((row) => ({
     event: toWalletEvent(row),
     cursor: row.position.toString(),
   }));
+}
+
+/** The cursor of the present: each event of the wallet that is committed later comes after it. */
+export async function readPresent(db: Db, wallet: string): Promise<string> {
+  await sql`select place_events(${wallet})`.execute(db);
+  const { rows } = await sql<{ position: bigint | null }>`
+    select max(position) as position from events where wallet = ${wallet}`.execute(db);
+  return (rows[0]?.position ?? 0n).toString();
 }
 
 /** The columns of an event that its readers see. */

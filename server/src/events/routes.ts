@@ -1,15 +1,54 @@
-import { operations } from '@agent-rental/contract';
-import type { FastifyInstance } from 'fastify';
+import { eventCursor, operations } from '@agent-rental/contract';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ownerOf } from '../access/owner.js';
+import type { Principal } from '../access/principal.js';
 import type { Db } from '../database/connection.js';
+import { ApiError } from '../errors/api-error.js';
 import { addOperation } from '../http/operation-route.js';
+import { headersOfStream, STREAM_HEADERS } from '../http/stream-headers.js';
+import type { EventStreams } from './event-streams.js';
 import { readEvents } from './read-events.js';
 
-/** Adds the feed of events. */
-export function eventRoutes(app: FastifyInstance, db: Db): void {
-  addOperation(app, operations.listEvents, async ({ principal, query }) => {
+/** What the feed of events is made of. */
+export interface EventRoutesDeps {
+  db: Db;
+  streams: EventStreams;
+  /** Identifies the bearer of a stream again; throws an ApiError where it has ended. */
+  authenticate(
+    authorization: string | undefined,
+    destination: { request: FastifyRequest; takesAppTokens: boolean },
+  ): Promise<Principal>;
+}
+
+/** Adds the feed of events: pages, or a stream for a caller that accepts one first. */
+export function eventRoutes(app: FastifyInstance, { db, streams, authenticate }: EventRoutesDeps): void {
+  addOperation(app, operations.listEvents, async ({ principal, query, request, reply }) => {
+    reply.header('Vary', 'Accept');
+    const { accept, authorization } = request.headers;
+    if (request.method === 'GET' && accept?.trimStart().startsWith('text/event-stream')) {
+      await streams.open({
+        response: reply.raw,
+        wallet: principal.wallet,
+        headers: { ...headersOfStream(reply, request), ...STREAM_HEADERS },
+        after: lastEventId(request) ?? query.after,
+        types: query.types,
+        owner: async () => ownerOf(await authenticate(authorization, { request, takesAppTokens: false })),
+      });
+      reply.hijack();
+      return undefined;
+    }
     const read = await readEvents(db, ownerOf(principal), query);
-    const cursor = read.at(-1)?.cursor ?? query.after;
+    const cursor = read.at(-1)?.cursor ?? (query.order === 'newest' ? query.before : query.after);
     return { events: read.map(({ event }) => event), ...(cursor === undefined ? {} : { cursor }) };
   });
+}
+
+/** Where a stream goes on. An empty id is the one of a browser that has read none. */
+function lastEventId({ headers }: FastifyRequest): string | undefined {
+  const id = headers['last-event-id'];
+  if (id === undefined || id === '') return undefined;
+  const cursor = eventCursor.safeParse(id);
+  if (!cursor.success)
+    throw new ApiError('invalid_request', 'The header Last-Event-ID is not a cursor of events.');
+  return cursor.data;
 }

@@ -40,8 +40,8 @@ function mostBodyBytes({ id, auth }: Operation): number {
 const ANONYMOUS: Principal = { wallet: '', rateKey: '' };
 
 /**
- * Adds the route of an operation: parses its request by the schemas, answers with its status. A handler of
- * a streaming operation takes over the reply and returns undefined; one that answers "accepted" sets that status.
+ * Adds the route of an operation: parses its request by the schemas, answers with its status. A handler that
+ * streams takes over the reply and returns undefined; one that answers "accepted" sets that status.
  */
 export function addOperation<O extends Operation>(
   app: FastifyInstance,
@@ -51,7 +51,10 @@ export function addOperation<O extends Operation>(
   ) => Promise<
     O extends { stream: true }
       ? void
-      : z.input<O['response']> | (O extends { accepted: infer A extends z.ZodType } ? z.input<A> : never)
+      :
+          | z.input<O['response']>
+          | (O extends { accepted: infer A extends z.ZodType } ? z.input<A> : never)
+          | (O extends { events: object } ? undefined : never)
   >,
 ): void {
   app.route({
@@ -76,7 +79,7 @@ export function addOperation<O extends Operation>(
       if (isByAction) requireScope(principal, required, (call.body as unknown as { action: string }).action);
       if (!isPublic(operation)) for (const id of listingsOf(call)) requireListing(principal, id);
       const answer = await handler(call);
-      if (operation.stream) return reply;
+      if (reply.sent) return reply;
       if (reply.statusCode !== 202) reply.code(operation.status);
       return reply.send(answer);
     },

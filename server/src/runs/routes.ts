@@ -2,7 +2,8 @@ import { operations, type Run } from '@agent-rental/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Spending } from '../spending/index.js';
 import { ApiError, internalError } from '../errors/api-error.js';
-import { rateHeaders, toApiError } from '../http/server.js';
+import { toApiError } from '../http/server.js';
+import { headersOfStream } from '../http/stream-headers.js';
 import { addOperation } from '../http/operation-route.js';
 import { ownerOf } from '../access/owner.js';
 import type { Principal } from '../access/principal.js';
@@ -78,7 +79,7 @@ export function executionRoutes(app: FastifyInstance, services: ExecutionService
   });
 
   addOperation(app, operations.executeStream, async ({ principal, body, request, reply }) => {
-    const stream = new SseStream(reply.raw, () => streamHeaders(reply, request));
+    const stream = new SseStream(reply.raw, () => headersOfStream(reply, request));
     const startedAt = performance.now();
     try {
       const answer = await runTask({ ...taskRequest(principal, body, request, reply), sink: stream });
@@ -168,11 +169,4 @@ function goneSignal(reply: FastifyReply): AbortSignal {
     if (!reply.raw.writableEnded) abort();
   });
   return controller.signal;
-}
-
-/** The headers that other answers get from hooks, which a stream bypasses. */
-function streamHeaders(reply: FastifyReply, request: FastifyRequest): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(reply.getHeaders())) headers[name] = String(value);
-  return { ...headers, ...rateHeaders(request.rate) };
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { listEventsQuery, listEventsResponse } from '../events/events.js';
+import { EVENT_NAMES, listEventsQuery, listEventsResponse, walletEvent } from '../events/events.js';
 import {
   createdWebhook,
   createWebhookBody,
@@ -22,12 +22,17 @@ export const eventOperations = {
     method: 'GET',
     path: '/v1/events',
     summary:
-      'What happened to the wallet, oldest first; an API key sees its own runs and the rentals that it may use',
+      'What happened to the wallet, as pages or as a stream; an API key sees its own runs and the rentals that it may use',
     auth: 'bearer',
     scope: ['run'],
     query: listEventsQuery,
+    headers: {
+      'Last-Event-ID':
+        'The stream begins after this cursor. Without it and `after` it begins at the present.',
+    },
     status: 200,
     response: listEventsResponse,
+    events: Object.fromEntries(EVENT_NAMES.map((name) => [name, walletEvent])),
   }),
   listWebhooks: define({
     id: 'listWebhooks',

@@ -131,7 +131,6 @@ function describe(
   components: Record<string, Schema>,
 ): Schema {
   const example = operationExamples[id];
-  const mediaType = operation.stream ? 'text/event-stream' : 'application/json';
   const errors = ERROR_STATUSES.filter((status) => operation.auth === 'bearer' || status !== 403);
   return {
     operationId: id,
@@ -167,13 +166,7 @@ function describe(
       [operation.status]: {
         description: 'Success',
         headers: HEADERS,
-        content: {
-          [mediaType]: {
-            schema: toSchema(operation.response, 'output', components),
-            ...(operation.events ? { 'x-event-schema': eventSchema(operation.events, components) } : {}),
-            example: example.response,
-          },
-        },
+        content: describeContentOf(operation, example.response, components),
       },
       ...(operation.accepted
         ? {
@@ -192,6 +185,22 @@ function describe(
       ...describeErrors(errors, errorSchema),
       ...(operation.body || operation.upload ? describeErrors(BODY_STATUSES, errorSchema) : {}),
     },
+  };
+}
+
+/** The successful answer of an operation: JSON, a stream of events, or either. */
+function describeContentOf(
+  { stream, events, response }: Operation,
+  example: unknown,
+  components: Record<string, Schema>,
+): Schema {
+  const schema = toSchema(response, 'output', components);
+  const described = stream ? { schema, example } : { schema: { type: 'string' } };
+  return {
+    ...(stream ? {} : { 'application/json': { schema, example } }),
+    ...(events
+      ? { 'text/event-stream': { ...described, 'x-event-schema': eventSchema(events, components) } }
+      : {}),
   };
 }
 

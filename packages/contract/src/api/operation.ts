@@ -30,7 +30,7 @@ export interface OperationForm {
   readonly headers?: Readonly<Record<string, string>>;
   /** Success is a stream of server-sent events, not JSON. */
   readonly stream?: true;
-  /** The `data` of a stream's events, by the event's name. */
+  /** The `data` of a stream's events, by the event's name. Without `stream`, a caller gets JSON or the stream by `Accept`. */
   readonly events?: Readonly<Record<string, z.ZodType>>;
 }
 

@@ -161,18 +161,20 @@ const names = z
   .transform((text) => text.split(','))
   .pipe(z.array(z.enum(EVENT_NAMES)).max(EVENT_NAMES.length));
 
-/** Which events to list. `types` has their names with commas between them. */
+/** Which events to list, by default the oldest first. `types` has their names with commas between them. */
 export const listEventsQuery = z.strictObject({
   after: eventCursor.optional(),
+  before: eventCursor.optional(),
+  order: z.enum(['oldest', 'newest']).default('oldest'),
   types: names.optional(),
   limit: queryNumber(z.int().min(1).max(100)).default(20),
 });
 
-/** Events, oldest first. */
+/** A page of events. */
 export const listEventsResponse = z
   .object({
     events: z.array(walletEvent),
-    /** `after` of the next request; absent where there is no event yet. */
+    /** `after` of the next request, or `before` with `order=newest`. Absent where there is no event yet. */
     cursor: eventCursor.optional(),
   })
   .meta({ id: 'ListEventsResponse' });

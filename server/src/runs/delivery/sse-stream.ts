@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { DoneEvent } from '@agent-rental/contract';
+import { STREAM_HEADERS } from '../../http/stream-headers.js';
 import type { OutputSink } from './output-gate.js';
 
 const HEARTBEAT_MS = 15_000;
@@ -62,9 +63,7 @@ export class SseStream implements OutputSink {
     if (this.started || this.#isAbandoned || this.#response.headersSent || this.#response.destroyed) return;
     this.#response.writeHead(200, {
       ...this.#headers(),
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store',
-      'x-accel-buffering': 'no',
+      ...STREAM_HEADERS,
       'x-run-id': runId,
     });
     // A comment keeps proxies from closing a quiet stream. One that is behind is not quiet.
