@@ -13,6 +13,7 @@ import {
   type CredentialVerification,
   type Earnings,
   type EndedRun,
+  type EventName,
   type ExecuteBody,
   type Job,
   type Listing,
@@ -34,12 +35,16 @@ import {
   type StoredFile,
   type TransactionProposal,
   type TransactionRequest,
+  type Webhook,
+  type WebhookAttempt,
+  type WebhookDelivery,
 } from '@agent-rental/contract';
 import type { z } from 'zod';
 import { ConnectionError } from './errors.js';
 import { sendRequest, type HttpOptions, type RequestInput } from './http.js';
 import { apiKeyAuthentication, walletAuthentication, type LoginStore, type MessageSigner } from './login.js';
 import { readRunEvents } from './run-events.js';
+import { followEvents, type EventsOptions, type HeardEvent } from './wallet-events.js';
 
 /** The marketplace's address, the login and the behaviour of a client. */
 export interface ClientOptions {
@@ -258,9 +263,34 @@ export interface RentalClient {
   ): Promise<StoredFile>;
   getFile(fileId: string, options?: CallOptions): Promise<StoredFile>;
   deleteFile(fileId: string, options?: CallOptions): Promise<void>;
-  /** The caller's runs, newest first. */
-  /** Events of the wallet, oldest first. Ask again with `after`: the `cursor` of the page before. */
+  /** Events of the wallet, by default the oldest first. Ask again with `after`: the `cursor` of the page before. */
   listEvents(query?: Query<'listEvents'>, options?: CallOptions): Promise<Answer<'listEvents'>>;
+  /**
+   * Follows the events of the wallet: each once, in order, also over lost connections and restarts of the service. The loop
+   * ends when `signal` aborts. Keep the `cursor` of the last handled event, and pass it as `after` in the next process.
+   */
+  events<N extends EventName = EventName>(
+    options?: EventsOptions<N>,
+  ): AsyncGenerator<HeardEvent<N>, void, undefined>;
+  /** Addresses that hear of events. Needs a wallet's login, like all management of webhooks. */
+  listWebhooks(options?: CallOptions): Promise<Answer<'listWebhooks'>>;
+  /** Makes a webhook. Only this answer shows its secret. */
+  createWebhook(body: Body<'createWebhook'>, options?: CallOptions): Promise<Answer<'createWebhook'>>;
+  updateWebhook(webhookId: string, body: Body<'updateWebhook'>, options?: CallOptions): Promise<Webhook>;
+  deleteWebhook(webhookId: string, options?: CallOptions): Promise<Webhook>;
+  /** Replaces the signing secret. The old one signs beside it for 24 hours. */
+  rotateWebhook(webhookId: string, options?: CallOptions): Promise<Answer<'rotateWebhook'>>;
+  /** Sends a signed `webhook.test` now. */
+  testWebhook(webhookId: string, options?: CallOptions): Promise<WebhookAttempt>;
+  /** Deliveries of a webhook, the newest first. */
+  listDeliveries(
+    webhookId: string,
+    query?: Query<'listDeliveries'>,
+    options?: CallOptions,
+  ): Promise<Answer<'listDeliveries'>>;
+  /** Sends an event again, now. */
+  redeliver(webhookId: string, eventId: string, options?: CallOptions): Promise<WebhookDelivery>;
+  /** The caller's runs, newest first. */
   listRuns(query?: Query<'listRuns'>, options?: CallOptions): Promise<Answer<'listRuns'>>;
   /** The caller's ended runs and their cost for 7 or 30 days: by day, and by agent. An API key counts the runs that it began. */
   getSpending(query?: Query<'getSpending'>, options?: CallOptions): Promise<Spending>;
@@ -493,6 +523,21 @@ export function createClient(options: ClientOptions): RentalClient {
       await call(operations.deleteFile, { params: { file_id }, ...given });
     },
     listEvents: (query = {}, given = {}) => call(operations.listEvents, { query: plain(query), ...given }),
+    events: (given = {}) => followEvents(http, given),
+    listWebhooks: (given = {}) => call(operations.listWebhooks, given),
+    createWebhook: (body, given = {}) => call(operations.createWebhook, { body, ...given }),
+    updateWebhook: (webhook_id, body, given = {}) =>
+      call(operations.updateWebhook, { params: { webhook_id }, body, repeatable: true, ...given }),
+    deleteWebhook: (webhook_id, given = {}) =>
+      call(operations.deleteWebhook, { params: { webhook_id }, ...given }),
+    rotateWebhook: (webhook_id, given = {}) =>
+      call(operations.rotateWebhook, { params: { webhook_id }, ...given }),
+    testWebhook: (webhook_id, given = {}) =>
+      call(operations.testWebhook, { params: { webhook_id }, ...given }),
+    listDeliveries: (webhook_id, query = {}, given = {}) =>
+      call(operations.listDeliveries, { params: { webhook_id }, query: plain(query), ...given }),
+    redeliver: (webhook_id, event_id, given = {}) =>
+      call(operations.redeliver, { params: { webhook_id, event_id }, ...given }),
     listRuns: (query = {}, given = {}) => call(operations.listRuns, { query: plain(query), ...given }),
     getSpending: (query = {}, given = {}) => call(operations.getSpending, { query: plain(query), ...given }),
     getReceipt: (run_id, { include, signal } = {}) =>

@@ -121,7 +121,7 @@ function pathOf(operation: Operation, input: RequestInput): string {
 }
 
 /** Exponential backoff with full jitter, so that many clients do not retry at the same time. */
-function backoffMs(attempt: number): number {
+export function backoffMs(attempt: number): number {
   return Math.random() * Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** attempt);
 }
 
@@ -136,7 +136,8 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefine
   });
 }
 
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** Waits. Rejects with the signal's reason. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const aborted = () => {

@@ -11,4 +11,5 @@ export {
 } from '@agent-rental/contract';
 export { ApiError, ConnectionError, isApiError } from './errors.js';
 export type { KeptLogin, LoginStore, MessageSigner } from './login.js';
+export type { EventsOptions, HeardEvent } from './wallet-events.js';
 export { verifyWebhook, type WebhookHeaders } from './webhooks/verify-webhook.js';
