@@ -4,9 +4,10 @@ import type { CliEnvironment } from './cli-environment.js';
 import { completionScript, SHELLS } from './commands/completion.js';
 import { devCommand } from './commands/dev.js';
 import { agentsCommand } from './commands/agents.js';
+import { addEventCommands } from './commands/events/add-event-commands.js';
 import { initCommand } from './commands/init.js';
 import { earningsCommand, stateCommand, withdrawCommand } from './commands/listing.js';
-import { logsCommand } from './commands/logs.js';
+import { logsCommand } from './commands/runs/logs.js';
 import { modelCommand } from './commands/model.js';
 import { checkCommand, publishCommand, updateCommand } from './commands/publish.js';
 import { reclaimCommand } from './commands/reclaim.js';
@@ -14,8 +15,8 @@ import { rentCommand } from './commands/rent.js';
 import { answerCommand, reviewsCommand } from './commands/reviews.js';
 import { rollbackCommand } from './commands/rollback.js';
 import { rotateSecretCommand } from './commands/rotate-secret.js';
-import { runCommand } from './commands/run.js';
-import { statsCommand } from './commands/stats.js';
+import { runCommand } from './commands/runs/run.js';
+import { statsCommand } from './commands/runs/stats.js';
 import { walletCommands } from './commands/wallet.js';
 import { DEFAULT_WALLET_FILE } from './marketplace.js';
 import { withJson, withMarketplace } from './options.js';
@@ -50,6 +51,7 @@ export function createProgram(environment: CliEnvironment): Command {
     });
   addCreatorCommands(program, environment);
   addRenterCommands(program, environment);
+  addEventCommands(program, environment);
   addWalletCommands(program, environment);
   program
     .command('completion')

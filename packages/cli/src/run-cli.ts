@@ -27,6 +27,7 @@ const AFTER_INTERRUPTION: Readonly<Record<string, string | undefined>> = {
   'rotate-secret': 'The secret may be replaced already: replace it again to get it.',
   rent: 'It may be rented already: the same command says so before it pays.',
   reclaim: 'The balance may be back already: the same command says so.',
+  webhooks: 'The change may be done already: see "agent-rental webhooks list".',
   run: 'The run is cancelled; if its agent was reached, it is charged.',
   wallet: 'SOL may be on its way: "agent-rental wallet balance" shows the balance.',
 };

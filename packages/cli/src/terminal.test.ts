@@ -103,6 +103,8 @@ const WAITING = [
   ['rent', 'an-agent-aaaaaa', '--yes'],
   ['reclaim', 'an-agent-aaaaaa'],
   ['run', 'an-agent-aaaaaa', 'Do it.'],
+  ['events'],
+  ['webhooks', 'list'],
   ['wallet', 'balance'],
   ['wallet', 'fund', '--sol', '1', '--airdrop'],
 ];

@@ -42,6 +42,7 @@ export const createWebhookBody = z
 
 /** A webhook with its signing secret (`whsec_…`), which is shown once. */
 export const createdWebhook = webhook.extend({ secret: z.string() }).meta({ id: 'CreatedWebhook' });
+export type CreatedWebhook = z.infer<typeof createdWebhook>;
 
 /** Fields that are absent stay. `events: null` tells all events; `paused: false` resumes. */
 export const updateWebhookBody = z

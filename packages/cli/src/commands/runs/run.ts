@@ -2,10 +2,10 @@ import { formatSol } from '@agent-rental/sdk';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { RentalClient } from '@agent-rental/sdk';
-import type { CliEnvironment } from '../cli-environment.js';
-import { CommandError, FailedRunError, UsageError } from '../errors.js';
-import { connect } from '../marketplace.js';
-import type { MarketplaceOptions } from '../options.js';
+import type { CliEnvironment } from '../../cli-environment.js';
+import { CommandError, FailedRunError, UsageError } from '../../errors.js';
+import { connect } from '../../marketplace.js';
+import type { MarketplaceOptions } from '../../options.js';
 
 interface RunOptions extends MarketplaceOptions {
   input?: string;

@@ -1,10 +1,10 @@
-import type { CliEnvironment } from '../cli-environment.js';
-import { UsageError } from '../errors.js';
-import { dayOf } from '../lists.js';
-import { connect, type Connected } from '../marketplace.js';
-import type { MarketplaceOptions } from '../options.js';
-import { listingOf } from '../project/registrations.js';
-import { report } from '../report.js';
+import type { CliEnvironment } from '../../cli-environment.js';
+import { UsageError } from '../../errors.js';
+import { dayOf } from '../../lists.js';
+import { connect, type Connected } from '../../marketplace.js';
+import type { MarketplaceOptions } from '../../options.js';
+import { listingOf } from '../../project/registrations.js';
+import { report } from '../../report.js';
 
 const WINDOWS = ['24h', '7d', '30d'] as const;
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isApiError } from '@agent-rental/sdk';
-import type { CliEnvironment } from '../cli-environment.js';
-import { limitOf, secondOf } from '../lists.js';
-import { connect, type Connected } from '../marketplace.js';
-import type { MarketplaceOptions } from '../options.js';
-import { listingOf } from '../project/registrations.js';
-import { report } from '../report.js';
+import type { CliEnvironment } from '../../cli-environment.js';
+import { limitOf, secondOf } from '../../lists.js';
+import { connect, type Connected } from '../../marketplace.js';
+import type { MarketplaceOptions } from '../../options.js';
+import { listingOf } from '../../project/registrations.js';
+import { report } from '../../report.js';
 
 const POLL_MS = 2_000;
 /** Most runs of one page. */
