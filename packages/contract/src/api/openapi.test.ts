@@ -2,6 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import {
+  EVENT_NAMES,
   errorEnvelope,
   openApiDocument,
   operationExamples,
@@ -87,6 +88,26 @@ test('the events of a stream are described', () => {
   expect(schemas).toHaveProperty('DoneEvent');
   expect(JSON.stringify(document)).toContain(
     '"x-event-schema":{"oneOf":[{"type":"object","properties":{"event":{"const":"output"}',
+  );
+});
+
+test('each event is a webhook of the document, whose body has the data of that event [SVC-5]', () => {
+  const webhooks = document['webhooks'] as Record<string, { post: Record<string, unknown> }>;
+  expect(Object.keys(webhooks)).toEqual(EVENT_NAMES);
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ $id: 'document', webhooks, components: document['components'] });
+  const [event] = operations.listEvents.response.parse(operationExamples.listEvents.response).events;
+  const fits = (name: string) =>
+    ajv.validate(
+      {
+        $ref: `document#/webhooks/${name}/post/requestBody/content/application~1json/schema`,
+      },
+      event,
+    );
+  expect(EVENT_NAMES.filter(fits)).toEqual(['run.completed']);
+  const ids = Object.values(webhooks).map(({ post }) => post['operationId']);
+  expect(new Set([...ids, ...Object.keys(operations)]).size).toBe(
+    ids.length + Object.keys(operations).length,
   );
 });
 

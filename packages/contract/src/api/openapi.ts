@@ -7,6 +7,7 @@ import { operations, type OperationId } from './operations.js';
 import { describeRequiredScope } from './scopes.js';
 import { describeOAuth } from './openapi-oauth.js';
 import { runSummary } from '../runs/execution.js';
+import { describeWebhooks } from './openapi-webhooks.js';
 import { addTags, TAGS } from './openapi-tags.js';
 import { defaultInWords, rewriteReferences, toSchema, type Schema } from './openapi-schemas.js';
 import {
@@ -102,6 +103,7 @@ export function openApiDocument(version: string): Schema {
     servers: [{ url: '/' }],
     tags: TAGS,
     paths,
+    webhooks: describeWebhooks(components),
     components: {
       schemas: components,
       securitySchemes: {
