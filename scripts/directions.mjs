@@ -92,7 +92,7 @@ const SERVER = {
     'model-gateway',
   ],
   'run-log': ['platform', 'database', 'chain', 'runs'],
-  dashboard: ['errors', 'platform', 'chain', 'http', 'listings', 'identity', 'transactions'],
+  dashboard: ['errors', 'platform', 'chain', 'http', 'events', 'listings', 'identity', 'transactions'],
   operations: ['errors', 'platform', 'database', 'storage', 'model-gateway', 'runs'],
 };
 /** These put the folders together, and may import all of them. */

@@ -53,6 +53,8 @@ const MEANINGS: Readonly<Record<keyof typeof environment.shape, string>> = {
   ARWEAVE_GATEWAY_URLS: 'Arweave gateways for inputs at ar://, separated by commas',
   ARWEAVE_BUNDLER_URL: 'bundler that brings manifests to Arweave, without /tx/arweave',
   ARWEAVE_KEY_FILE: 'key file (JWK) of the wallet that signs them',
+  SMTP_URL: 'mail server for messages about events, smtps:// or smtp://, with user and password',
+  SMTP_FROM: 'sender of these messages: an address, or Name <address>',
   REVIEW: 'who approves the first version of a listing',
   NODE_ENV: 'production raises the default isolation',
   DATABASE_URL: 'PostgreSQL, in place of the embedded one; needs the next three as well',

@@ -31,6 +31,7 @@ describe('the environment', () => {
     const node = { IPFS_API_URL: 'http://127.0.0.1:5001' };
     expect(readConfig(node).storage.ipfsNode).toEqual({ url: node.IPFS_API_URL, token: undefined });
     expect(() => readConfig({ IPFS_API_TOKEN: 'token' })).toThrow('IPFS_API_TOKEN');
+    expect(() => readConfig({ SMTP_URL: 'smtps://mail.example' })).toThrow('SMTP_FROM');
   });
 
   it('stores on Arweave only with a bundler, a key and a gateway that confirms [REG-50]', () => {

@@ -169,6 +169,16 @@ export const environment = z.object({
   ARWEAVE_KEY_FILE: z.string().min(1).optional(),
   /** Wallets that use the operator's console, separated by commas. */
   OPERATOR_WALLETS: list.pipe(z.array(publicKey)).optional(),
+  /** The mail server that takes messages to people: `smtps://user:password@host` or `smtp://…:587`. */
+  SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+  /** The sender: an address, or `Name <address>`. */
+  SMTP_FROM: z
+    .string()
+    .regex(
+      /^(?:[^<>\r\n]{1,100} <[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/,
+      'must be an address, or Name <address>',
+    )
+    .optional(),
   REVIEW: z.enum(['automatic', 'operator']).optional(),
   /** `off` starts the embedded default without the example agents. */
   EXAMPLES: z.enum(['on', 'off']).default('on'),
@@ -254,6 +264,8 @@ export interface Config {
   /** Origins on this machine that creators' agents and models may be called at. Absent: beside production parts, none may. */
   readonly allowedLoopback: readonly string[] | undefined;
   readonly storage: StorageConfig;
+  /** Absent: the service sends no e-mail. */
+  readonly smtp: SmtpConfig | undefined;
   /** Who approves the first version of a listing. */
   readonly review: 'automatic' | 'operator';
   readonly examples: boolean;
@@ -270,6 +282,13 @@ export interface AuthoritySignerConfig {
   readonly nextPublicKey: string | undefined;
   /** The bearer token, or the file that holds it. */
   readonly token: { readonly value: string } | { readonly file: string };
+}
+
+/** The mail server, and the sender of messages to people. */
+export interface SmtpConfig {
+  /** With its password. */
+  readonly url: string;
+  readonly from: string;
 }
 
 /** Where public content is read and written, beside the server's own store. */
@@ -500,6 +519,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     drainTimeoutMs: value.DRAIN_TIMEOUT_SECONDS * 1000,
     allowedLoopback: value.ALLOW_LOOPBACK ?? (parts.length > 0 ? undefined : TRIED_ORIGINS),
     storage: storageConfig(value),
+    smtp: smtpConfig(value),
     review: value.REVIEW ?? (embedded ? 'automatic' : 'operator'),
     examples: embedded && value.EXAMPLES === 'on',
     unused: embedded ? unusedWhenEmbedded(value) : [],
@@ -570,6 +590,13 @@ function authoritySignerConfig(value: z.output<typeof environment>): AuthoritySi
     nextPublicKey,
     token: token === undefined ? { file: file ?? '' } : { value: token },
   };
+}
+
+/** @throws ConfigError for one of the two alone. */
+function smtpConfig({ SMTP_URL: url, SMTP_FROM: from }: z.output<typeof environment>): Config['smtp'] {
+  if (url !== undefined && from !== undefined) return { url, from };
+  if (url === undefined && from === undefined) return undefined;
+  throw new ConfigError('E-mail needs both SMTP_URL, the mail server, and SMTP_FROM, the sender.');
 }
 
 /** @throws ConfigError for a token without its node, or a node beside Arweave alone. */

@@ -7,6 +7,8 @@ export * from './rentals/credential.js';
 export * from './rentals/network.js';
 export * from './rentals/earnings.js';
 export * from './errors/errors.js';
+export * from './events/email.js';
+export * from './events/event-words.js';
 export * from './events/events.js';
 export * from './events/webhooks.js';
 export * from './runs/execution.js';

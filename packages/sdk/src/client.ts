@@ -12,6 +12,7 @@ import {
   type Creator,
   type CredentialVerification,
   type Earnings,
+  type EmailSettings,
   type EndedRun,
   type EventName,
   type ExecuteBody,
@@ -265,6 +266,12 @@ export interface RentalClient {
   deleteFile(fileId: string, options?: CallOptions): Promise<void>;
   /** Events of the wallet, by default the oldest first. Ask again with `after`: the `cursor` of the page before. */
   listEvents(query?: Query<'listEvents'>, options?: CallOptions): Promise<Answer<'listEvents'>>;
+  /** The e-mail address that hears of events; for the wallet's login, as the three below. */
+  getEmail(options?: CallOptions): Promise<EmailSettings>;
+  /** Sets the address. One that is new gets a message, and hears of events once its reader confirms. */
+  setEmail(settings: Body<'setEmail'>, options?: CallOptions): Promise<EmailSettings>;
+  confirmEmail(token: string, options?: CallOptions): Promise<EmailSettings>;
+  deleteEmail(options?: CallOptions): Promise<EmailSettings>;
   /**
    * Follows the events of the wallet: each once, in order, also over lost connections and restarts of the service. The loop
    * ends when `signal` aborts. Keep the `cursor` of the last handled event, and pass it as `after` in the next process.
@@ -523,6 +530,10 @@ export function createClient(options: ClientOptions): RentalClient {
       await call(operations.deleteFile, { params: { file_id }, ...given });
     },
     listEvents: (query = {}, given = {}) => call(operations.listEvents, { query: plain(query), ...given }),
+    getEmail: (given = {}) => call(operations.getEmail, given),
+    setEmail: (body, given = {}) => call(operations.setEmail, { body, ...given }),
+    confirmEmail: (token, given = {}) => call(operations.confirmEmail, { body: { token }, ...given }),
+    deleteEmail: (given = {}) => call(operations.deleteEmail, given),
     events: (given = {}) => followEvents(http, given),
     listWebhooks: (given = {}) => call(operations.listWebhooks, given),
     createWebhook: (body, given = {}) => call(operations.createWebhook, { body, ...given }),

@@ -65,6 +65,7 @@ const READS: Record<ReadId, (known: Known) => readonly string[]> = {
   listEvents: () => ['', '?types=run.completed&limit=100', '?after=1', '?order=newest&before=1'],
   listWebhooks: () => [''],
   listDeliveries: ({ webhookId }) => [webhookId, `${webhookId}?limit=1`],
+  getEmail: () => [''],
   getSpending: () => ['', '?window=30d'],
   getReceipt: ({ runId }) => [runId],
 };

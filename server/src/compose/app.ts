@@ -4,6 +4,7 @@ import { openLeadership } from '../database/leadership.js';
 import { migrate } from '../database/migrate.js';
 import { openNotifications } from '../database/notifications.js';
 import { createDrain } from '../platform/drain.js';
+import { listeningUrl } from '../http/listening-url.js';
 import { mountMcp } from '../http/routes/mcp.js';
 import { ownerOf } from '../access/owner.js';
 import { createMetrics } from '../operations/index.js';
@@ -15,6 +16,7 @@ import type { AppParts } from './app-parts.js';
 import { startBackground } from './background.js';
 import { composeListingsAndFiles } from './listings-and-files.js';
 import { composeContent } from './content.js';
+import { composeEmail } from './email.js';
 import { composeHttp } from './http.js';
 import { addOperations } from './operations.js';
 import { composeProtocol } from './chain/protocol.js';
@@ -64,6 +66,8 @@ export async function createApp(parts: AppParts): Promise<App> {
   const registration = composeRegistration(parts, content, protocol, sandboxes, outbound, stopping.signal);
   const httpPart = await composeHttp(parts, metrics, ring);
   const { http } = httpPart;
+  const baseUrl = () => config.publicUrl ?? listeningUrl(http) ?? '';
+  const email = composeEmail(parts, () => baseUrl().replace(/\/+$/, ''));
   const eventNotices = await openNotifications(database.pool, 'events', logger);
   await addRoutes(parts, {
     protocol,
@@ -75,6 +79,8 @@ export async function createApp(parts: AppParts): Promise<App> {
     runLog,
     registration,
     httpPart,
+    email,
+    baseUrl,
     outbound,
     drain,
     metrics,
@@ -115,6 +121,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     runLog,
     records,
     protocol,
+    email,
     outbound,
   });
 

@@ -5,12 +5,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createCredentialRepository } from '../credentials/index.js';
 import type { Database } from '../database/schema.js';
 import { createRunLogRepository } from '../run-log/repository.js';
-import { removeOldEvents } from '../events/index.js';
 import { deliverEvents } from '../events/webhooks/deliver.js';
 import { enqueueDeliveries } from '../events/webhooks/enqueue-deliveries.js';
 import { newSecret } from '../events/webhooks/secrets.js';
 import { migrateJobs } from '../jobs/jobs.js';
 import { deriveKeys } from '../platform/keys.js';
+import { createTellByEmail, removeOldConfirmations, removeOldEvents } from '../events/index.js';
 import { createHealthRepository } from '../registration/index.js';
 import { createRunRepository, removeExpired, removeOldSpending, removeOldStats } from '../runs/index.js';
 import {
@@ -42,6 +42,8 @@ const GROWING = [
   'webhooks',
   'webhook_deliveries',
   'run_callbacks',
+  'email_addresses',
+  'email_confirmations',
 ];
 
 const ADDRESSES = Array.from({ length: 500 }, () => newWallet());
@@ -135,7 +137,14 @@ async function seed(): Promise<void> {
     from (select id from webhooks order by id <> ${webhookId}::uuid limit 500) w cross join (select id from events limit 40) e`.execute(
     db,
   );
-  await sql`insert into run_callbacks (run_id, url) select id, 'https://webhook.invalid/' from runs`.execute(
+  await sql`insert into run_callbacks (run_id, url) select id, 'https://webhook.invalid/' from runs`.execute(db);
+  await sql`
+    insert into email_addresses (wallet, sealed_address, unsubscribe_digest, confirmed_at, told_until)
+    select 'wallet ' || n, '', n::text::bytea, case when n < 100 then now() end, ${2n ** 60n}
+    from generate_series(1, ${RUNS}::integer) as n`.execute(db);
+  await sql`
+    insert into email_confirmations (wallet, address_digest, sent_at)
+    select 'wallet ' || n, n::text::bytea, now() - n * interval '1 second' from generate_series(1, ${RUNS}::integer) as n`.execute(
     db,
   );
   await sql`alter table listing_health drop constraint listing_health_listing_id_fkey`.execute(db);
@@ -183,6 +192,10 @@ async function work(): Promise<void> {
   await enqueueDeliveries(db, { wallets: ['wallet 1', 'wallet 2'] });
   const outbound = { fetch: () => Promise.reject(new Error('down')) };
   await deliverEvents({ db, keys, outbound, stopping: new AbortController().signal }, webhookId);
+  await removeOldConfirmations(db);
+  const email = createTellByEmail({ db, keys: idle, mailer: idle, baseUrl: () => '' });
+  await email.queueDue();
+  await email.tell('wallet 1');
   await createHealthRepository(db, async () => undefined).queueDue(40);
 }
 

@@ -1,6 +1,12 @@
 import type { Db } from '../database/connection.js';
 import type { Leadership } from '../database/leadership.js';
-import { removeOldEvents, startDeliveries, tellEndingRentals } from '../events/index.js';
+import {
+  EMAIL_TASK,
+  removeOldConfirmations,
+  removeOldEvents,
+  startDeliveries,
+  tellEndingRentals,
+} from '../events/index.js';
 import { removeEndedApps } from '../identity/index.js';
 import { startFolding } from '../listings/index.js';
 import { enqueueTask, freeAbandonedTasks, startJobs } from '../jobs/jobs.js';
@@ -33,6 +39,7 @@ import {
   removeOldStats,
 } from '../runs/index.js';
 import type { AppParts } from './app-parts.js';
+import type { Email } from './email.js';
 import type { ListingsAndFiles } from './listings-and-files.js';
 import type { Registration } from './registration.js';
 import { INTERRUPTED_CHECK_MS, type RunRecords } from './runs/run-records.js';
@@ -45,10 +52,8 @@ const SAMPLE_RUNS_AT_ONCE = 4;
 /** Each waits for an answer from outside for some seconds, and does little else. */
 const PROBES_AT_ONCE = 8;
 
-/**
- * The tasks that creators wait for, and nightly runs in the same queues. Each ends within minutes, and may run twice.
- */
-const CREATORS_TASKS = [REGISTRATION_TASK, SAMPLES_TASK, PROBE_TASK, HEALTH_TASK];
+/** The tasks that people wait for, and nightly runs in the same queues. Each ends within minutes, and may run twice. */
+const AWAITED_TASKS = [REGISTRATION_TASK, SAMPLES_TASK, PROBE_TASK, HEALTH_TASK, EMAIL_TASK];
 /** After so long a task is taken for one of a process that was killed. */
 const ABANDONED_MS = 10 * 60_000;
 const ABANDONED_CHECK_MS = 60_000;
@@ -75,6 +80,7 @@ interface BackgroundParts {
   records: RunRecords;
   protocol: Protocol;
   outbound: OutboundHttp;
+  email: Email;
 }
 
 /**
@@ -90,7 +96,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
   const { funds } = parts.protocol;
   const { db, pool } = database;
   const stopping = new AbortController();
-  if (appParts.alone) await freeAbandonedTasks(db, CREATORS_TASKS, 0);
+  if (appParts.alone) await freeAbandonedTasks(db, AWAITED_TASKS, 0);
   const jobs = await startJobs(
     pool,
     {
@@ -108,6 +114,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
         await removeEndedKeys(db);
         await tellEndingRentals(db);
         await removeOldEvents(db);
+        await removeOldConfirmations(db);
       },
       [LAPSE_TASK]: async () => {
         await removal.removeLapsed();
@@ -146,6 +153,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
     { concurrency: PROBES_AT_ONCE },
   );
   const deliveries = await startDeliveries({ db, pool, keys, logger, outbound: parts.outbound });
+  const emailJobs = await parts.email.start();
   const isLevel = new Promise<boolean>((resolve) =>
     leadership.subscribe((news) => {
       // The leader measures this itself, more exactly.
@@ -176,6 +184,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
         sampleJobs.stop(),
         probeJobs.stop(),
         deliveries.stop(),
+        emailJobs?.stop(),
       ]);
     },
   };
@@ -201,7 +210,7 @@ function startLeading(
       .catch((err: unknown) => logger.warn({ err }, 'the search for interrupted runs failed'));
   };
   const freeAbandoned = () =>
-    freeAbandonedTasks(db, CREATORS_TASKS, ABANDONED_MS).catch((err: unknown) =>
+    freeAbandonedTasks(db, AWAITED_TASKS, ABANDONED_MS).catch((err: unknown) =>
       logger.warn({ err }, 'the search for abandoned tasks failed'),
     );
   const all = [

@@ -5,6 +5,7 @@ import type { OutboundHttp } from '../platform/outbound-http.js';
 import type { KeyRing } from '../service-keys/index.js';
 import type { ListingsAndFiles } from './listings-and-files.js';
 import type { Content } from './content.js';
+import type { Email } from './email.js';
 import type { HttpPart } from './http.js';
 import type { Protocol } from './chain/protocol.js';
 import type { Registration } from './registration.js';
@@ -24,6 +25,9 @@ export interface RoutedParts {
   runLog: RunLogPart;
   registration: Registration;
   httpPart: HttpPart;
+  email: Email;
+  /** Where callers reach this service. */
+  baseUrl: () => string;
   outbound: OutboundHttp;
   drain: Drain;
   metrics: Pick<Metrics, 'stepEnded'>;

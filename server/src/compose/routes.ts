@@ -1,9 +1,8 @@
 import { createWalletHistory } from '../chain/index.js';
 import { credentialRoutes } from '../credentials/index.js';
 import { dashboardRoutes } from '../dashboard/index.js';
-import { createEventStreams, eventRoutes, webhookRoutes } from '../events/index.js';
+import { createEventStreams, emailRoutes, eventRoutes, webhookRoutes } from '../events/index.js';
 import { fileRoutes } from '../files/index.js';
-import { listeningUrl } from '../http/listening-url.js';
 import { discoveryRoutes } from '../http/routes/discovery.js';
 import { createServedPackages, packageRoutes } from '../http/routes/packages.js';
 import { healthRoutes } from '../http/routes/health.js';
@@ -55,7 +54,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
   const { listingsAndFiles, registration, httpPart, settlement } = routed;
   const { http, identity, internalRequests } = httpPart;
   const { db } = database;
-  const baseUrl = () => config.publicUrl ?? listeningUrl(http) ?? '';
+  const { email, baseUrl } = routed;
   const approvals = createSpendingApprovals(createApprovalRepository(db), identity.challenges, baseUrl);
   const spending = createSpending(db, approvals);
   identityRoutes(http, {
@@ -89,6 +88,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     streams: createEventStreams({ db, notices: routed.eventNotices, ends: routed.drain.started, logger }),
   });
   webhookRoutes(http, { db, keys: parts.keys, outbound: routed.outbound, stopping: routed.stopping });
+  emailRoutes(http, email.addresses);
   earningsRoutes(http, db);
   transactionRoutes(http, composeTransactions(parts, routed), spending);
   executionRoutes(http, composeExecution(parts, routed, spending));
@@ -106,6 +106,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
     reviews,
     readmes: createReadmes(db),
     icons: createIcons(db),
+    emailAddresses: email.addresses,
     noteView: routed.records.noted.noteView,
     versionsOf,
     baseUrl,

@@ -19,6 +19,7 @@ import {
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Chain, ProtocolReader, TestFunds } from '../chain/index.js';
 import { ApiError } from '../errors/api-error.js';
+import type { EmailAddresses } from '../events/index.js';
 import type { ServedPackages } from '../http/routes/packages.js';
 import { AuthorizationError, type Authorization } from '../identity/index.js';
 import type {
@@ -43,6 +44,7 @@ import { pageScript } from './pages/page-script.js';
 import type { PageChain } from './pages/page.js';
 import { balanceRoute } from './balance-route.js';
 import { addCreatorPages } from './creator-routes.js';
+import { emailPageRoutes } from './email-routes.js';
 import { addRenterPages } from './renter-routes.js';
 import { iconRoute } from './icon-route.js';
 import { previewPictureRoute } from './preview-picture.js';
@@ -64,6 +66,7 @@ export interface DashboardDeps {
   reviews: Pick<ReturnType<typeof createReviews>, 'list'>;
   readmes: Readmes;
   icons: Icons;
+  emailAddresses: EmailAddresses;
   /** Counts a load of a listing's page for its creator. */
   noteView: (listingId: string) => void;
   versionsOf: (listingId: string) => Promise<PublicVersion[]>;
@@ -91,6 +94,7 @@ export function dashboardRoutes(app: FastifyInstance, deps: DashboardDeps): void
   balanceRoute(app, deps.chain);
   previewPictureRoute(app);
   iconRoute(app, deps.icons);
+  emailPageRoutes(app, deps.emailAddresses);
   sitemapRoutes(app, { addresses: deps.addresses, origin: () => deps.baseUrl().replace(/\/+$/, '') });
   if (deps.testFunds && deps.network === 'localnet') testFundsRoute(app, deps.testFunds);
 }

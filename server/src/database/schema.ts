@@ -619,6 +619,30 @@ export interface Database {
     paused_at: Date | null;
     created_at: Generated<Date>;
   };
+  /** Addresses of people that hear of events; see `events/email/`. */
+  email_addresses: {
+    wallet: string;
+    /** The address, and the token that unsubscribes it. */
+    sealed_address: Buffer;
+    unsubscribe_digest: Buffer;
+    /** Null: the default ones. */
+    events: EventName[] | null;
+    confirmed_at: Date | null;
+    /** Null once it is confirmed. */
+    confirm_digest: Buffer | null;
+    confirm_until: Date | null;
+    /** Position of the last event that was told, or left out. */
+    told_until: Generated<bigint>;
+    last_sent_at: Date | null;
+  };
+  /** Confirmations that were sent, for their bounds; kept for 24 hours. */
+  email_confirmations: {
+    wallet: string;
+    address_digest: Buffer;
+    /** Address of the caller, or its network. */
+    network: string | null;
+    sent_at: Generated<Date>;
+  };
   /** Where the events of one run go. */
   run_callbacks: { run_id: string; url: string; events: EventName[] | null };
   /** Events for webhooks, with their attempts. */

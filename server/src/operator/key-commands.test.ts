@@ -7,6 +7,9 @@ import { SEALED_PLACES } from './key-commands.js';
 const NOT_SEALED = {
   hashes: [
     'api_keys.digest',
+    'email_addresses.confirm_digest',
+    'email_addresses.unsubscribe_digest',
+    'email_confirmations.address_digest',
     'key_checks.value',
     'listing_readmes.sha256',
     'oauth_codes.client_digest',

@@ -62,6 +62,11 @@ const PUBLIC = new Set([
   'GET /dashboard/creator/publish',
   'GET /dashboard/creator/agents/:listing_id',
   'GET /dashboard/rent/:listing_id',
+  'GET /dashboard/events',
+  'GET /email/confirm',
+  'POST /email/confirm',
+  'GET /email/unsubscribe',
+  'POST /email/unsubscribe',
   'OPTIONS *',
 ]);
 /** Routes with a resource of another wallet in the path: they show public data, or the caller's own data. */

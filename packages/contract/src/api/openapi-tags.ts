@@ -16,7 +16,7 @@ const GROUPS: Readonly<Record<string, { description: string; parts?: readonly st
     description: 'Tasks, their files, results and receipts.',
     parts: ['execute', 'runs', 'spending', 'tools', 'files'],
   },
-  Events: { description: 'What happened to a wallet.', parts: ['events', 'webhooks'] },
+  Events: { description: 'What happened to a wallet.', parts: ['events', 'webhooks', 'email'] },
   Agents: { description: "A creator's own agents and earnings.", parts: ['agents', 'jobs', 'earnings'] },
   Operator: {
     description: "For the wallets of the service's operator. Any other caller gets 404.",

@@ -18,6 +18,8 @@ import {
   CONTENT_PATH,
   PACKAGE_PATH,
   CREATOR_PAGE_PATH,
+  EMAIL_PATHS,
+  EVENTS_PAGE_PATH,
   OPERATOR_PAGE_PATH,
   HOME_PAGE_PATH,
   KEYS_PAGE_PATH,
@@ -325,6 +327,24 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
     schema,
     example,
   });
+  /** A page of a message, and its button. */
+  const email = (kind: keyof typeof EMAIL_PATHS, summary: string): Schema => {
+    const token = {
+      ...query('token', 'Of the message.', 'A1b2'.repeat(11).slice(1)),
+      required: true,
+    };
+    const { get } = page(`${kind}EmailPage`, `where a message leads, to ${summary}`, [token]);
+    const described = get as Schema & { responses: Schema };
+    return {
+      get,
+      post: {
+        ...described,
+        operationId: `${kind}EmailFormPage`,
+        summary: `The button of that page: ${summary}`,
+        responses: { ...describeErrors([413], errorSchema), ...described.responses },
+      },
+    };
+  };
   const pathOf = (path: string) => path.replace(/:(\w+)/, '{$1}');
   return {
     [BROWSE_PAGE_PATH]: page('getBrowsePage', 'the agents that can be rented', [
@@ -360,6 +380,9 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
       [WALLET_OF_PAGE],
       'text/plain',
     ),
+    [EVENTS_PAGE_PATH]: page('getEventsPage', 'the events of a wallet, and how it hears of them', []),
+    [EMAIL_PATHS.confirm]: email('confirm', 'confirm an e-mail address'),
+    [EMAIL_PATHS.unsubscribe]: email('unsubscribe', 'get no more messages'),
     [HOME_PAGE_PATH]: page('getHomePage', 'the rentals of a wallet', []),
     [RUNS_PAGE_PATH]: page('getRunsPage', 'the runs of a wallet', [
       query('agent_id', 'Runs of this listing alone.', LISTING_OF_PAGE.example, orEmpty(LISTING_ID)),

@@ -101,6 +101,7 @@ const file = {
 };
 
 const WEBHOOK_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const email = { configured: true, address: 'ada@example.com', confirmed: true };
 const webhook = {
   id: '0198c0de-5a1e-4f00-8000-00000000000a',
   url: 'https://example.com/hooks/agent-rental',
@@ -652,6 +653,10 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
     params: { webhook_id: webhook.id, event_id: delivery.event_id },
     response: { ...delivery, status: 'pending', next_attempt_at: '2026-01-05T10:05:00.000Z' },
   },
+  getEmail: { response: email },
+  setEmail: { body: { address: email.address }, response: { ...email, confirmed: false } },
+  confirmEmail: { body: { token: 'A1b2'.repeat(11).slice(1) }, response: email },
+  deleteEmail: { response: { configured: true, confirmed: false } },
   listRuns: {
     query: { agent_id: listingId, limit: 10 },
     response: {

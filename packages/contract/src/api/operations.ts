@@ -91,6 +91,7 @@ import {
   transactionProposal,
   transactionRequest,
 } from '../rentals/transactions.js';
+import { emailOperations } from './email-operations.js';
 import { eventOperations } from './event-operations.js';
 import { ANY, define } from './operation.js';
 
@@ -717,6 +718,7 @@ export const operations = {
     response: cancellation,
   }),
   ...eventOperations,
+  ...emailOperations,
 } as const;
 
 export type OperationId = keyof typeof operations;

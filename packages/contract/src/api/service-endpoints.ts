@@ -363,6 +363,12 @@ export const OAUTH_PATHS = {
   revoke: '/oauth/revoke',
 } as const;
 
+/** The page of a wallet's events, and of the ways in which it hears of them. */
+export const EVENTS_PAGE_PATH = '/dashboard/events';
+
+/** The pages that messages lead to. A GET changes nothing, because programs that check mail follow links. */
+export const EMAIL_PATHS = { confirm: '/email/confirm', unsubscribe: '/email/unsubscribe' } as const;
+
 /** The page where a wallet sees its own agents and their earnings. */
 export const CREATOR_PAGE_PATH = '/dashboard/creator';
 

@@ -15,6 +15,7 @@ const FILES = [
   'moderation',
   'events',
   'webhooks',
+  'email',
 ];
 
 /** Every table, index and trigger, from the folder `schema`. */

@@ -212,6 +212,18 @@ export function historySteps(
           `${uuid('file', 'i')}, ${key('wallet', 'i')}, 'text/plain', 1, true, now() + interval '1 day'`,
         ),
         insert('file_parts', 'file_id, position, sealed', some, `${uuid('file', 'i')}, 0, '\\x00'`),
+        insert(
+          'email_addresses',
+          'wallet, sealed_address, unsubscribe_digest, confirmed_at',
+          some,
+          `${key('wallet', 'i')}, '\\x00', ${bytes('unsubscribe', 'i')}, now()`,
+        ),
+        insert(
+          'email_confirmations',
+          'wallet, address_digest, sent_at',
+          some,
+          `${key('wallet', 'i')}, ${bytes('email', 'i')}, now() - interval '1 second' * i`,
+        ),
         insert('unfinalized_accounts', 'address, slot', some, `${key('unfinalized', 'i')}, ${SLOT}`),
       ],
     },

@@ -1,0 +1,55 @@
+import { formatSol } from '../primitives.js';
+import type { EventName, WalletEvent } from './events.js';
+
+/** Each event in words for people. `agent` is the cleaned title of its listing; other text in `data` is cleaned, too. */
+const WORDS: { readonly [N in EventName]: (data: WalletEvent<N>['data'], agent: string) => string } = {
+  'run.completed': (_, agent) => `A run of ${agent} has a result.`,
+  'run.failed': (_, agent) => `A run of ${agent} ended without a result.`,
+  'run.credited': (_, agent) => `A run of ${agent} failed by a fault of the service. You have a free run.`,
+  'approval.requested': ({ kind, lamports }, agent) =>
+    `An API key asks to spend ${formatSol(lamports)} on a ${kind} of ${agent}.`,
+  'approval.answered': ({ state, kind, lamports }, agent) =>
+    `A ${kind} of ${agent} for ${formatSol(lamports)} was ${state}.`,
+  'rental.created': (_, agent) => `You rent ${agent}.`,
+  'rental.expiring': ({ days }, agent) =>
+    `Your subscription of ${agent} ends within ${days === 1 ? '1 day' : `${days} days`}.`,
+  'rental.expired': (_, agent) => `Your subscription of ${agent} has ended.`,
+  'balance.low': ({ balance_lamports }, agent) =>
+    `Your balance of ${agent} is low: ${formatSol(balance_lamports)}.`,
+  'balance.empty': (_, agent) => `Your balance of ${agent} pays for no more run.`,
+  'price.changed': ({ price_lamports, previous_price_lamports }, agent) =>
+    `The price of ${agent} changed from ${formatSol(previous_price_lamports)} to ${formatSol(price_lamports)}.`,
+  'listing.version_changed': ({ version, breaking }, agent) =>
+    `${agent} has version ${version}${breaking ? ', which breaks callers of the version before' : ''}.`,
+  'listing.paused': (_, agent) => `${agent}, which you rent, is paused.`,
+  'listing.closed': (_, agent) => `${agent}, which you rent, was closed.`,
+  'key.created': ({ label }) => `Your wallet has a new API key: ${label}.`,
+  'app.connected': ({ label }) => `An app was connected to your wallet: ${label}.`,
+  'webhook.paused': () => 'A webhook failed for 3 days. It is paused.',
+  'webhook.test': () => 'A webhook was tested.',
+  'listing.approved': (_, agent) => `A review approved a version of your agent ${agent}.`,
+  'listing.rejected': (_, agent) => `A review rejected a version of your agent ${agent}.`,
+  'agent.failing': (_, agent) => `Your agent ${agent} fails its checks.`,
+  'agent.recovered': (_, agent) => `Your agent ${agent} works again.`,
+  'rental.sold': (_, agent) => `Your agent ${agent} was rented.`,
+  'earnings.withdrawn': ({ lamports }, agent) => `You withdrew ${formatSol(lamports)} earned by ${agent}.`,
+  'review.posted': ({ rating }, agent) => `Your agent ${agent} has a review with ${rating} of 5 stars.`,
+};
+
+/**
+ * An event in words for people.
+ *
+ * @param agent the title of its listing; text of strangers, as `data` has it, too
+ * @param clean removes what hides or reorders text, and line breaks
+ */
+export function eventWords(
+  { name, data }: Pick<WalletEvent, 'name'> & { data: object },
+  agent: string,
+  clean: (text: string) => string,
+): string {
+  const cleaned = Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, typeof value === 'string' ? clean(value) : value]),
+  );
+  const write = WORDS[name] as (data: object, agent: string) => string;
+  return write(cleaned, clean(agent));
+}

@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { simpleParser, type ParsedMail } from 'mailparser';
+import { SMTPServer } from 'smtp-server';
+
+/** A message as its reader sees it. */
+interface ReceivedMail {
+  /** The recipients that the mail server was told. */
+  to: string[];
+  /** As it came. */
+  raw: string;
+  parsed: ParsedMail;
+}
+
+/** A mail server on this machine that keeps what it takes. */
+export interface MailServer {
+  /** For SMTP_URL. */
+  url: string;
+  mails: ReceivedMail[];
+  /** Resolves with the next message that comes. */
+  next(): Promise<ReceivedMail>;
+  /** While it is set, no recipient is taken, with this answer. */
+  refusal: string | undefined;
+  close(): Promise<void>;
+}
+
+/** Starts it on a free port. */
+export async function startMailServer(): Promise<MailServer> {
+  const waiting: ((mail: ReceivedMail) => void)[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onRcptTo({ address }, _session, done) {
+      if (started.refusal === undefined) return done();
+      done(Object.assign(new Error(`${started.refusal} ${address}`), { responseCode: 550 }));
+    },
+    onData(stream, { envelope }, done) {
+      const to = envelope.rcptTo.map(({ address }) => address);
+      void keep(stream, to).finally(done);
+    },
+  });
+  async function keep(stream: Readable, to: string[]): Promise<void> {
+    const raw = await buffer(stream);
+    const mail = { to, raw: raw.toString(), parsed: await simpleParser(raw) };
+    started.mails.push(mail);
+    for (const resolve of waiting.splice(0)) resolve(mail);
+  }
+  const listening = server.listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  const started: MailServer = {
+    url: `smtp://127.0.0.1:${(listening.address() as AddressInfo).port}`,
+    mails: [],
+    refusal: undefined,
+    next: () => new Promise((resolve) => waiting.push(resolve)),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+  return started;
+}
