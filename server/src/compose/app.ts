@@ -123,6 +123,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     protocol,
     email,
     outbound,
+    eventNotices,
   });
 
   return {

@@ -137,7 +137,9 @@ async function seed(): Promise<void> {
     from (select id from webhooks order by id <> ${webhookId}::uuid limit 500) w cross join (select id from events limit 40) e`.execute(
     db,
   );
-  await sql`insert into run_callbacks (run_id, url) select id, 'https://webhook.invalid/' from runs`.execute(db);
+  await sql`insert into run_callbacks (run_id, url) select id, 'https://webhook.invalid/' from runs`.execute(
+    db,
+  );
   await sql`
     insert into email_addresses (wallet, sealed_address, unsubscribe_digest, confirmed_at, told_until)
     select 'wallet ' || n, '', n::text::bytea, case when n < 100 then now() end, ${2n ** 60n}

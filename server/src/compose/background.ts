@@ -1,5 +1,6 @@
 import type { Db } from '../database/connection.js';
 import type { Leadership } from '../database/leadership.js';
+import type { Notifications } from '../database/notifications.js';
 import {
   EMAIL_TASK,
   removeOldConfirmations,
@@ -80,6 +81,8 @@ interface BackgroundParts {
   records: RunRecords;
   protocol: Protocol;
   outbound: OutboundHttp;
+  /** Tells of new events. */
+  eventNotices: Notifications;
   email: Email;
 }
 
@@ -152,7 +155,14 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
     logger,
     { concurrency: PROBES_AT_ONCE },
   );
-  const deliveries = await startDeliveries({ db, pool, keys, logger, outbound: parts.outbound });
+  const deliveries = await startDeliveries({
+    db,
+    pool,
+    keys,
+    logger,
+    outbound: parts.outbound,
+    notices: parts.eventNotices,
+  });
   const emailJobs = await parts.email.start();
   const isLevel = new Promise<boolean>((resolve) =>
     leadership.subscribe((news) => {

@@ -14,6 +14,7 @@ import {
   type HttpStandIn,
   type TemporaryDatabase,
 } from '../../testing/index.js';
+import { openNotifications } from '../../database/notifications.js';
 import { appendEvent } from '../append-event.js';
 import { createDeliveries, type Deliveries } from './deliveries.js';
 import { startDeliveries } from './start-deliveries.js';
@@ -80,16 +81,19 @@ export async function openWebhookWorld(): Promise<WebhookWorld> {
       return receiver;
     },
     async deliver(timeoutMs) {
+      const logger = pino({ level: 'silent' });
+      const notices = await openNotifications(pool, 'events', logger);
       const started = await startDeliveries({
         db,
         pool,
         keys,
         outbound,
-        logger: pino({ level: 'silent' }),
+        notices,
+        logger,
         timeoutMs,
       });
       let stopped: Promise<void> | undefined;
-      const stop = () => (stopped ??= started.stop());
+      const stop = () => (stopped ??= notices.close().then(started.stop));
       closing.unshift(stop);
       return { stop };
     },

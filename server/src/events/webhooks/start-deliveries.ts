@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Pool } from 'pg';
 import type { Db } from '../../database/connection.js';
-import { openNotifications, type Notifications } from '../../database/notifications.js';
+import type { Notifications } from '../../database/notifications.js';
 import { startJobs } from '../../jobs/jobs.js';
 import type { Logger } from '../../platform/logger.js';
 import { deliverEvents, type DeliveryDeps } from './deliver.js';
@@ -23,12 +23,15 @@ const COLLECTED_MS = 50;
 interface StartedWith extends Omit<DeliveryDeps, 'stopping'> {
   pool: Pool;
   logger: Logger;
+  /** Tells of new events. */
+  notices: Pick<Notifications, 'subscribe'>;
 }
 
 /** Starts to deliver events to webhooks, beside other servers. Stop breaks off what is being sent: it is sent again later. */
 export async function startDeliveries({
   pool,
   logger,
+  notices,
   ...deps
 }: StartedWith): Promise<{ stop(): Promise<void> }> {
   const { db } = deps;
@@ -45,14 +48,12 @@ export async function startDeliveries({
     logger,
     { concurrency: AT_ONCE, pollMs: POLL_MS, crontab: DELIVERY_SWEEP_CRONTAB },
   );
-  const notifications = await openNotifications(pool, 'events', logger);
-  const waking = wakeOnEvents(db, notifications, logger);
+  const waking = wakeOnEvents(db, notices, logger);
   // Of events whose notice nobody heard.
   await enqueueDeliveries(db, 'all');
   return {
     async stop() {
       await waking.stop();
-      await notifications.close();
       stopping.abort();
       await jobs.stop();
     },
@@ -62,12 +63,13 @@ export async function startDeliveries({
 /** Enqueues the jobs of wallets that have events. A notice without a wallet is of many. */
 function wakeOnEvents(
   db: Db,
-  notifications: Pick<Notifications, 'subscribe'>,
+  notices: Pick<Notifications, 'subscribe'>,
   logger: Pick<Logger, 'warn'>,
 ): { stop(): Promise<void> } {
   let wallets = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let enqueueing: Promise<void> = Promise.resolve();
+  let isStopped = false;
   const enqueue = () => {
     timer = undefined;
     const heard = wallets;
@@ -78,12 +80,14 @@ function wakeOnEvents(
         logger.warn({ err }, 'events could not be enqueued for webhooks'),
     );
   };
-  notifications.subscribe((wallet) => {
+  notices.subscribe((wallet) => {
+    if (isStopped) return;
     wallets.add(wallet);
     timer ??= setTimeout(enqueue, COLLECTED_MS);
   });
   return {
     stop: () => {
+      isStopped = true;
       clearTimeout(timer);
       return enqueueing;
     },
