@@ -172,7 +172,9 @@ async function workBusy(
   await expect('a changed webhook', ask('PATCH', `/v1/webhooks/${webhookId}`, { events: null }));
   await expect('a new secret', ask('POST', `/v1/webhooks/${webhookId}/secret`, {}));
   await expect('a test', ask('POST', `/v1/webhooks/${webhookId}/test`, {}));
-  await expect('a deleted webhook', ask('DELETE', `/v1/webhooks/${webhookId}`));
+  const { webhooks } = await expect('webhooks', ask('GET', '/v1/webhooks'));
+  for (const { id } of webhooks as unknown as { id: string }[])
+    await expect('a deleted webhook', ask('DELETE', `/v1/webhooks/${id}`));
   await expect('a deleted file', ask('DELETE', `/v1/files/${fileId}`));
   await expect('a deleted draft', ask('DELETE', `/v1/agents/${draft}`));
 }

@@ -27,9 +27,10 @@ export async function enqueueDeliveries(db: Db, whose: Whose): Promise<void> {
     select graphile_worker.add_job(${DELIVERY_TASK}, json_build_object('webhook_id', id), job_key := 'webhook:' || id,
       job_key_mode := case when due_at <= now() then 'replace' else 'preserve_run_at' end, run_at := due_at, priority := priority)
     from (
-      select w.id, greatest(first.next_attempt_at, w.rests_until) as due_at, case when w.failures > 0 then 1 else 0 end as priority
-      from (${firstOf(whose)}) first join webhooks w on w.id = first.id
-      where w.paused_at is null
+      select first.id, greatest(first.next_attempt_at, w.rests_until) as due_at, case when w.failures > 0 then 1 else 0 end as priority
+      from (${firstOf(whose)}) first cross join lateral (
+        -- One by one: PostgreSQL takes the recursion for long, and would read all webhooks.
+        select rests_until, failures from webhooks where id = first.id and paused_at is null limit 1) w
     ) waiting where due_at <= now() + ${within}`.execute(db);
 }
 
