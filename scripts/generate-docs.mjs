@@ -1,8 +1,8 @@
-// Generates the documents that follow from code. Writes docs/errors.md.
+// Generates the documents that follow from code. Writes docs/errors.md, and the list in docs/events.md.
 //   node scripts/generate-docs.mjs --check  exits 1 when the file differs from the contract.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { ERROR_GUIDE, ERROR_STATUS, PROGRAM_ERROR_CODES } from '../packages/contract/dist/index.js';
+import { ERROR_GUIDE, ERROR_STATUS, EVENTS, PROGRAM_ERROR_CODES } from '../packages/contract/dist/index.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const check = process.argv.includes('--check');
@@ -40,8 +40,33 @@ ${table(['code', 'errors of the program'], onChain)}
 `;
 }
 
+/** The document with its list of events made anew. */
+function events(document) {
+  const seenBy = { run: 'its runs', rental: 'its listings', wallet: 'no' };
+  const rows = [];
+  for (const [name, { data, summary, to, seenBy: kind }] of Object.entries(EVENTS)) {
+    const fields = Object.keys(data.shape).map((field) => `\`${field}\``);
+    const facts = [fields.join(', '), to, seenBy[kind]];
+    const last = rows.at(-1);
+    // Neighbours with the same data share a row.
+    if (last && `${last.slice(2)}` === `${facts}`) {
+      last[0] += `, \`${name}\``;
+      last[1] += ` ${summary}`;
+    } else rows.push([`\`${name}\``, summary, ...facts]);
+  }
+  const list = table(['name', 'when', '`data`', 'wallet of the', 'API keys'], rows);
+  return document.replace(
+    /(<!-- GENERATED [^\n]*-->\n\n)[^]*?(\n\n<!-- END -->)/,
+    (_, start, end) => start + list + end,
+  );
+}
+
 let stale = 0;
-for (const [file, text] of [['docs/errors.md', errors()]]) {
+const eventsNow = await readFile(`${root}docs/events.md`, 'utf8');
+for (const [file, text] of [
+  ['docs/errors.md', errors()],
+  ['docs/events.md', events(eventsNow)],
+]) {
   if (!check) {
     await writeFile(`${root}${file}`, text);
   } else if ((await readFile(`${root}${file}`, 'utf8').catch(() => '')) !== text) {

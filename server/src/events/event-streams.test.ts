@@ -205,7 +205,7 @@ describe('a stream of events', () => {
     expect(await nextEvent(blocks)).toMatchObject({ label: 'silent' });
   });
 
-  it('has the kinds that are asked for, and what an API key may see', async () => {
+  it('has the kinds that are asked for, and the events of an API key', async () => {
     const [wallet, key] = [newWallet(), crypto.randomUUID()];
     const { request } = await serve();
     const ofKey = await openedAt(await request(`${wallet}/${key}`));

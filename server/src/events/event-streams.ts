@@ -102,7 +102,7 @@ export function createEventStreams({
       response.once('close', wake);
       response.writeHead(200, stream.headers);
 
-      /** Writes what is new. Gives whether more may be there. */
+      /** Writes new events. Gives whether more may be there. */
       const writeNews = async (): Promise<boolean> => {
         const owner = await stream.owner();
         const present = await readPresent(db, wallet);
@@ -149,7 +149,7 @@ export function createEventStreams({
   };
 }
 
-/** Waits until a reader has taken what was written; false after too long. */
+/** Waits until a reader has taken all that it was sent; false after too long. */
 async function isTaken(response: ServerResponse, patienceMs: number): Promise<boolean> {
   const { signal, clear } = createDeadline(patienceMs);
   const taken = ['drain', 'close'].map((event) => once(response, event, { signal }));

@@ -9,7 +9,7 @@ import { headersOfStream, STREAM_HEADERS } from '../http/stream-headers.js';
 import type { EventStreams } from './event-streams.js';
 import { readEvents } from './read-events.js';
 
-/** What the feed of events is made of. */
+/** The parts of the feed of events. */
 export interface EventRoutesDeps {
   db: Db;
   streams: EventStreams;

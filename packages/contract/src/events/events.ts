@@ -87,7 +87,7 @@ export const EVENTS = {
     to: 'renter',
     seenBy: 'wallet',
     data: hook,
-    summary: 'Somebody tests a webhook. Only the webhook hears of it.',
+    summary: 'A wallet tests a webhook. Only the webhook hears of it.',
   },
   'listing.approved': {
     to: 'creator',

@@ -49,7 +49,7 @@ export function addEventCommands(program: Command, environment: CliEnvironment):
       changeWebhookCommand(change, id, options, environment),
     );
   }
-  addForOne('deliveries', 'show what was sent, and what came of it')
+  addForOne('deliveries', 'show the requests, and their answers')
     .option('--limit <number>', 'number of the latest deliveries', '20')
     .action((id: string, options: object) => deliveriesCommand(id, options, environment));
   addForOne('redeliver', 'send an event again, now')

@@ -87,7 +87,7 @@ export async function changeWebhookCommand(
   report(options, environment, webhook, linesOf(webhook));
 }
 
-/** `agent-rental webhooks deliveries`: what was sent to a webhook, and what came of it. */
+/** `agent-rental webhooks deliveries`: the requests to a webhook, and their answers. */
 export async function deliveriesCommand(
   id: string,
   options: MarketplaceOptions & { limit?: string },
