@@ -1,8 +1,16 @@
-import { HOME_PAGE_PATH, listingId, RUN_PAGE_PATH, RUNS_PAGE_PATH, runSummary } from '@agent-rental/contract';
+import {
+  EVENTS_PAGE_PATH,
+  HOME_PAGE_PATH,
+  listingId,
+  RUN_PAGE_PATH,
+  RUNS_PAGE_PATH,
+  runSummary,
+} from '@agent-rental/contract';
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
 import { ApiError } from '../errors/api-error.js';
 import type { PageChain } from './pages/page.js';
+import { eventsPage } from './pages/notices/events-page.js';
 import { homePage } from './pages/renter/home-page.js';
 import { runPage } from './pages/renter/run-page.js';
 import { runsPage, type RunsFilter } from './pages/renter/runs-page.js';
@@ -22,6 +30,9 @@ export function addRenterPages(
   const config = { auth: 'none' } as const;
   app.get(HOME_PAGE_PATH, { config }, async (_, reply) =>
     sendScriptedPage(reply, (nonce) => homePage({ baseUrl: origin(), chain, nonce })),
+  );
+  app.get(EVENTS_PAGE_PATH, { config }, async (_, reply) =>
+    sendScriptedPage(reply, (nonce) => eventsPage({ baseUrl: origin(), chain, nonce })),
   );
   app.get<{ Querystring: Record<string, unknown> }>(RUNS_PAGE_PATH, { config }, async ({ query }, reply) => {
     const filter = runsFilter(query);

@@ -1,5 +1,6 @@
+import { EVENT_NAMES } from '@agent-rental/contract';
 import { expect, it } from 'vitest';
-import { titleLine } from './words.js';
+import { EVENT_KINDS, eventKind, eventLink, shownEvents, titleLine } from './words.js';
 
 it.each([
   ['Invoice reader', 'Invoice reader'],
@@ -13,3 +14,19 @@ it.each([
     expect(titleLine(words)).toBe(line);
   },
 );
+
+it.each([
+  ['run.failed', { run_id: 'r', listing_id: 'a' }, 'Runs', '/dashboard/runs/r'],
+  ['approval.requested', { approval_id: 'q', listing_id: 'a' }, 'Account', '/dashboard/approvals/q'],
+  ['balance.low', { listing_id: 'a' }, 'Rentals', '/dashboard/listings/a'],
+  ['rental.sold', { listing_id: 'a/../b' }, 'Agents', '/dashboard/creator/agents/a%2F..%2Fb'],
+  ['app.connected', { key_id: 'k' }, 'Account', '/dashboard/keys'],
+  ['webhook.paused', { webhook_id: 'w' }, 'Account', '#webhooks'],
+] as const)('%s of %j is of the kind %s, and leads to %s', (name, data, kind, link) => {
+  expect([eventKind(name), eventLink({ name, data })]).toEqual([kind, link]);
+});
+
+it('each event but the test of a webhook is shown under one kind', () => {
+  const all = EVENT_KINDS.flatMap((kind) => shownEvents(kind));
+  expect(all.toSorted()).toEqual(EVENT_NAMES.filter((name) => name !== 'webhook.test').toSorted());
+});

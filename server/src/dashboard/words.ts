@@ -1,4 +1,4 @@
-import type { RunSummary } from '@agent-rental/contract';
+import { EVENT_NAMES, EVENTS, type EventName, type RunSummary } from '@agent-rental/contract';
 import { cleanLine, cleanText } from '../platform/clean-text.js';
 
 /** The words for the statuses of runs. */
@@ -22,4 +22,42 @@ export function boundedText(text: string, characters: number): string {
 
 function cut(text: string, characters: number): string {
   return text.length <= characters ? text : `${text.slice(0, characters - 3)}...`;
+}
+
+/** The kinds by which a person chooses events. */
+export const EVENT_KINDS = ['Runs', 'Rentals', 'Agents', 'Account'] as const;
+type EventKind = (typeof EVENT_KINDS)[number];
+
+/** The kind of an event. */
+export function eventKind(name: EventName): EventKind {
+  const { to, seenBy } = EVENTS[name];
+  if (to === 'creator') return 'Agents';
+  if (name.startsWith('run.')) return 'Runs';
+  return seenBy === 'rental' ? 'Rentals' : 'Account';
+}
+
+/** The events that people see, of a kind or all. A test of a webhook is for its webhook alone. */
+export const shownEvents = (kind?: EventKind): EventName[] =>
+  EVENT_NAMES.filter((name) => name !== 'webhook.test' && (kind === undefined || eventKind(name) === kind));
+
+/** The page of the thing that an event is about; undefined where there is none. */
+export function eventLink({
+  name,
+  data,
+}: {
+  name: EventName;
+  data: Record<string, unknown>;
+}): string | undefined {
+  const link = (path: string, id: unknown) =>
+    typeof id === 'string' ? `${path}/${encodeURIComponent(id)}` : undefined;
+  if (name.startsWith('webhook.')) return '#webhooks';
+  if (name === 'key.created' || name === 'app.connected') return '/dashboard/keys';
+  return (
+    link('/dashboard/runs', data['run_id']) ??
+    link('/dashboard/approvals', data['approval_id']) ??
+    link(
+      eventKind(name) === 'Agents' ? '/dashboard/creator/agents' : '/dashboard/listings',
+      data['listing_id'],
+    )
+  );
 }

@@ -29,6 +29,7 @@ export {
 } from './hostile-rpc.js';
 export type { JsonEntry } from '../platform/json/json-gate.js';
 export { readBody, startHttpStandIn, type HttpStandIn, type StandInListener } from './http-stand-in.js';
+export { startMailServer, type MailServer } from './mail-server.js';
 export { startTestMarket, type TestMarket } from './market/local-market.js';
 export { readWhatIsSeldomRead } from './seldom-reads.js';
 export { openServerParts, type IndexedListing, type ServerParts } from './server-parts.js';

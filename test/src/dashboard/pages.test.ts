@@ -53,6 +53,7 @@ const pages = () => [
   `/dashboard/rent/${hostile}?max_total_lamports=12000000`,
   `/creators/${creator}`,
   '/dashboard/keys',
+  '/dashboard/events',
   '/dashboard',
   '/dashboard/runs?status=completed',
   '/dashboard/runs/0f8fad5b-d9cb-469f-a165-70867728950e',

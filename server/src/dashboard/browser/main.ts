@@ -10,6 +10,7 @@ import { showConsole } from './operator/operator.js';
 import { showOwnAgent } from './own-agents/own-agent.js';
 import { showOwnAgents } from './own-agents/own-agents.js';
 import { publishAgent } from './publishing/publish-agent.js';
+import { showEvents } from './notices/events-page.js';
 import { manageKeys } from './keys.js';
 import { offerPayment } from './pay.js';
 import { showRun } from './renter/run.js';
@@ -25,6 +26,7 @@ const PARTS: Readonly<Record<string, (root: HTMLElement) => void>> = {
   approvals: listApprovals,
   approval: answerApproval,
   consent: askConsent,
+  events: showEvents,
   home: showHome,
   runs: showRuns,
   run: showRun,

@@ -34,6 +34,7 @@ const DASHBOARD_LINKS: readonly (readonly [address: string, name: string, icon: 
   ['/dashboard/runs', 'Runs', 'history'],
   ['/dashboard/keys', 'API keys', 'key-round'],
   ['/dashboard/approvals', 'Approvals', 'shield-check'],
+  ['/dashboard/events', 'Events', 'bell'],
   ['/dashboard/creator', 'Your agents', 'bot'],
 ];
 
@@ -98,7 +99,13 @@ function Top({ head }: { head: PageHead }) {
           Dashboard
         </a>
         {head.isDashboard === true ? (
-          <a class="wallet-facts" id={elementId('wallet-facts')} href="/dashboard/approvals" hidden />
+          <>
+            <a class="wallet-facts" id={elementId('wallet-facts')} href="/dashboard/approvals" hidden />
+            <a class="bell" id={elementId('bell')} href="/dashboard/events" aria-label="Events" hidden>
+              <Icon name="bell" />
+              <span class="count" />
+            </a>
+          </>
         ) : null}
       </nav>
     </header>

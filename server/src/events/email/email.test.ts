@@ -5,8 +5,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { migrateJobs, startJobs } from '../../jobs/jobs.js';
 import { deriveKeys } from '../../platform/keys.js';
 import { createLogger } from '../../platform/logger.js';
-import { insertListing, newWallet, openTestDatabase, type TemporaryDatabase } from '../../testing/index.js';
-import { startMailServer, type MailServer } from '../../testing/mail-server.js';
+import {
+  insertListing,
+  newWallet,
+  openTestDatabase,
+  startMailServer,
+  type MailServer,
+  type TemporaryDatabase,
+} from '../../testing/index.js';
 import { appendEvent } from '../append-event.js';
 import { createEmailAddresses, removeOldConfirmations, type EmailAddresses } from './addresses.js';
 import { createMailer } from './mailer.js';

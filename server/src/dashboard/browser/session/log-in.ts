@@ -4,6 +4,7 @@ import { getWallets } from '@wallet-standard/app';
 import { element } from '../elements.js';
 import { accountsOf, connect, find, offerWallets, say, work, type Session } from '../wallets.js';
 import { forgetRequests } from '../renter/kept-requests.js';
+import { showBell } from '../notices/bell.js';
 import { showWalletFacts } from './wallet-facts.js';
 import { forgetKeptLogin, keptLoginStore, noteLogOut, readKeptLogin, takeLogOut } from './kept-login.js';
 
@@ -131,4 +132,5 @@ function showLoggedIn(root: HTMLElement, session: Session): void {
   });
   find(root, '.wallets').replaceChildren(words, button);
   showWalletFacts(session);
+  showBell(session);
 }
