@@ -66,6 +66,8 @@ interface JobsOptions {
   concurrency?: number;
   /** How often a free worker looks for tasks that no notice told of, such as those for later. Default 2 s. */
   pollMs?: number;
+  /** Whether some tasks have a queue, so that a worker may miss them. Default true. */
+  hasQueues?: boolean;
 }
 
 /**
@@ -76,7 +78,7 @@ export async function startJobs(
   pool: pg.Pool,
   tasks: TaskList,
   logger: Logger,
-  { crontab = '', concurrency = 4, pollMs = 2_000 }: JobsOptions = {},
+  { crontab = '', concurrency = 4, pollMs = 2_000, hasQueues = true }: JobsOptions = {},
 ): Promise<{ stop(): Promise<void> }> {
   const connections = createJobsPool(pool);
   const runner = await run({
@@ -85,7 +87,7 @@ export async function startJobs(
     crontab,
     concurrency,
     pollInterval: pollMs,
-    events: lookingAgain(),
+    ...(hasQueues ? { events: lookingAgain() } : {}),
     noHandleSignals: true,
     logger: new WorkerLogger(() => (level, message) => {
       const name: string = level;

@@ -31,13 +31,13 @@ type Claimed = EventRow & { callback_url: string | null; attempts: WebhookAttemp
 export async function deliverEvents(deps: DeliveryDeps, webhookId: string): Promise<void> {
   const { db, keys, stopping } = deps;
   const turnEnds = performance.now() + TURN_MS;
-  let isDue = true;
-  while (isDue && performance.now() < turnEnds && !stopping.aborted) {
+  let mayBeMore = true;
+  while (mayBeMore && performance.now() < turnEnds && !stopping.aborted) {
     const webhook = await takeWebhook(db, webhookId);
     if (!webhook) break;
-    const isProbe = webhook.url !== null && webhook.failures > 0;
-    const claimed = await claim(db, webhookId, isProbe ? 1 : BATCH);
-    isDue = claimed.length > 0;
+    const most = webhook.url !== null && webhook.failures > 0 ? 1 : BATCH;
+    const claimed = await claim(db, webhookId, most);
+    mayBeMore = claimed.length === most;
     const secrets = signingSecrets(keys, { id: webhookId, sealed: webhook.sealed_secrets });
     const send = async (delivery: Claimed): Promise<Ended> => {
       const url = delivery.callback_url ?? webhook.url ?? '';

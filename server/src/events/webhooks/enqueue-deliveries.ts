@@ -21,17 +21,18 @@ export async function enqueueDeliveries(db: Db, whose: Whose): Promise<void> {
       : 'wallets' in whose
         ? sql`interval '0'`
         : sql`interval 'infinity'`;
-  // Without a queue of graphile-worker: each look for a task locks all of them, and there are many webhooks.
-  // What is due later never puts off a job that another server has made meanwhile.
+  // Without a queue of graphile-worker: each look for a task locks all of them, and there are many webhooks. Together, because
+  // each call wakes the workers of all tasks. What is due later never puts off a job that was made meanwhile.
   await sql`
-    select graphile_worker.add_job(${DELIVERY_TASK}, json_build_object('webhook_id', id), job_key := 'webhook:' || id,
-      job_key_mode := case when due_at <= now() then 'replace' else 'preserve_run_at' end, run_at := due_at, priority := priority)
+    select (select count(*) from graphile_worker.add_jobs(jobs, job_key_preserve_run_at := not is_due)) from (
+    select due_at <= now() as is_due, array_agg((${DELIVERY_TASK}, json_build_object('webhook_id', id), null, due_at, null,
+      'webhook:' || id, priority, null)::graphile_worker.job_spec) as jobs
     from (
       select first.id, greatest(first.next_attempt_at, w.rests_until) as due_at, case when w.failures > 0 then 1 else 0 end as priority
       from (${firstOf(whose)}) first cross join lateral (
         -- One by one: PostgreSQL takes the recursion for long, and would read all webhooks.
         select rests_until, failures from webhooks where id = first.id and paused_at is null limit 1) w
-    ) waiting where due_at <= now() + ${within}`.execute(db);
+    ) waiting where due_at <= now() + ${within} group by is_due) together`.execute(db);
 }
 
 /** The first delivery of each webhook that waits. */

@@ -46,7 +46,7 @@ export async function startDeliveries({
       [DELIVERY_SWEEP_TASK]: () => enqueueDeliveries(db, 'all'),
     },
     logger,
-    { concurrency: AT_ONCE, pollMs: POLL_MS, crontab: DELIVERY_SWEEP_CRONTAB },
+    { concurrency: AT_ONCE, pollMs: POLL_MS, crontab: DELIVERY_SWEEP_CRONTAB, hasQueues: false },
   );
   const waking = wakeOnEvents(db, notices, logger);
   // Of events whose notice nobody heard.
