@@ -16,7 +16,7 @@ export function EmailSection() {
           never see your address.
         </p>
         <p id={elementId('email-state')} />
-        <form id={elementId('email-form')}>
+        <form class="tall" id={elementId('email-form')}>
           <label class="wide">
             E-mail address
             <input
@@ -47,7 +47,7 @@ export function WebhookSection() {
         Your program gets each event as a signed request, and checks it with the webhook's secret. Choose no
         event to get all of them.
       </p>
-      <form id={elementId('webhook-form')}>
+      <form class="tall" id={elementId('webhook-form')}>
         <label class="wide">
           Address
           <input
