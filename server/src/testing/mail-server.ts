@@ -13,7 +13,7 @@ interface ReceivedMail {
   parsed: ParsedMail;
 }
 
-/** A mail server on this machine that keeps what it takes. */
+/** A mail server on this machine that keeps its messages. */
 export interface MailServer {
   /** For SMTP_URL. */
   url: string;

@@ -33,7 +33,7 @@ export interface EmailAddresses {
     caller: { wallet: string; network: string | undefined },
     settings: z.output<typeof setEmailBody>,
   ): Promise<EmailSettings>;
-  /** Confirms the address of a token; false for one that is over or unknown. @param wallet the only one; absent: any */
+  /** Confirms the address of a token; false for an old or unknown one. @param wallet the only one; absent: any */
   confirm(token: string, wallet?: string): Promise<boolean>;
   remove(wallet: string): Promise<EmailSettings>;
   /** Removes the address that a message with this token went to. */
@@ -58,7 +58,7 @@ export const openContact = (keys: Keys, wallet: string, sealed: Buffer) =>
 const newToken = () => randomBytes(32).toString('base64url');
 const digestOf = (token: string) => hash('sha256', token, 'buffer');
 
-/** What the addresses need. */
+/** The dependencies of e-mail. */
 export interface EmailDeps {
   db: Db;
   keys: Keys;
@@ -72,7 +72,7 @@ export interface EmailDeps {
 export function createEmailAddresses({ db, keys, mailer, baseUrl }: EmailDeps): EmailAddresses {
   const find = (wallet: string) =>
     db.selectFrom('email_addresses').selectAll().where('wallet', '=', wallet).executeTakeFirst();
-  // Without the key, nobody finds an address among its digests by trying.
+  // Without the key, a thief of the database cannot find an address by trying.
   const addressKey = keys.derive('email-addresses');
 
   async function settings(wallet: string): Promise<EmailSettings> {

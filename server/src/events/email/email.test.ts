@@ -210,7 +210,7 @@ describe('a message', () => {
     expect(await queued()).toBe(1);
     await sender.tell(wallet);
     expect(mails()).toHaveLength(1);
-    // What was left out is not looked at again.
+    // An event that was left out is not looked at again.
     await sql`delete from graphile_worker._private_jobs`.execute(database.db);
     expect(await queued()).toBe(0);
     await set(['run.completed']);

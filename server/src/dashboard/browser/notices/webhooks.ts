@@ -50,7 +50,7 @@ function card(root: HTMLElement, session: Session, webhook: Webhook): HTMLElemen
   const { client } = session;
   const { id, url = 'Callbacks of runs', paused_at: pausedAt } = webhook;
   const deliveries = element('div', {});
-  /** A button that acts, lists anew and tells what it did. */
+  /** A button that acts, and then shows the words of its action. */
   const button = (text: string, failed: string, act: () => Promise<string | undefined>, danger = false) => {
     const made = element('button', {
       text,
