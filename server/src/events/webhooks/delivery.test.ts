@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const ids = ({ received }: Receiver) => received.map(({ headers }) => headers['webhook-id']);
+const ids = ({ received }: Receiver) => received.map(({ headers }) => String(headers['webhook-id']));
 /** Lets a webhook's waits pass. */
 async function passTime(id: string): Promise<void> {
   const { db } = world.database;
@@ -78,7 +78,8 @@ describe('an event', () => {
     await world.deliver();
     await world.tell(wallet);
     await heard(receiver, 1);
-    const { headers, body } = receiver.received[0] ?? { headers: {} as IncomingHttpHeaders, body: '' };
+    const headers: IncomingHttpHeaders = receiver.received[0]?.headers ?? {};
+    const body = receiver.received[0]?.body ?? '';
     const signed = ['id', 'timestamp', 'signature'].map((name) => String(headers[`webhook-${name}`]));
     const python = spawnSync('python3', ['-c', PYTHON, secret, ...signed], { input: body, encoding: 'utf8' });
     expect(python).toMatchObject({ status: 0, stdout: 'valid\n' });
