@@ -12,7 +12,7 @@ import { sendEvent, type Sending } from './send-event.js';
 const BATCH = 10;
 /** A server sends a batch within this time. After it another server may. */
 const LEASE_MS = 30_000;
-/** After this time the job leaves its place to those of other webhooks, and comes again. */
+/** After this time the job leaves its place to other webhooks, and comes again. */
 const TURN_MS = 2_000;
 
 /** The parts of the delivery. */

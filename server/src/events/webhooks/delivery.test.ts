@@ -128,7 +128,7 @@ describe('an event', () => {
     expect(ids(receiver)).toEqual([eventId, eventId]);
     answerFirst();
     await first;
-    // What the first server learns late changes nothing.
+    // The late answer to the first server changes nothing.
     await deliveryWhen(world, { wallet, id }, { status: 'delivered', attempts: [{ http_status: 200 }] });
   });
 

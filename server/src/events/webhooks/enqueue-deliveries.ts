@@ -10,9 +10,9 @@ export const DELIVERY_SWEEP_CRONTAB = `* * * * * ${DELIVERY_SWEEP_TASK}`;
 type Whose = { wallets: readonly string[] } | { webhookId: string } | 'all';
 
 /**
- * Puts the job of each webhook with a waiting delivery into the queue, for the time at which it is due. Of wallets, only what
- * is due: a server that sends to a webhook enqueues it again when it ends. Of all, what is due within a minute: a killed
- * server leaves some of it taken. Webhooks that fail come after the others.
+ * Puts the job of each webhook with a waiting delivery into the queue, for the time at which it is due. Wallets get jobs for
+ * due deliveries alone: a server that sends to a webhook enqueues it again when it ends. For all, a minute is looked ahead,
+ * because a killed server leaves some taken. Webhooks that fail come after the others.
  */
 export async function enqueueDeliveries(db: Db, whose: Whose): Promise<void> {
   const within =
@@ -22,7 +22,7 @@ export async function enqueueDeliveries(db: Db, whose: Whose): Promise<void> {
         ? sql`interval '0'`
         : sql`interval 'infinity'`;
   // Without a queue of graphile-worker: each look for a task locks all of them, and there are many webhooks. Together, because
-  // each call wakes the workers of all tasks. What is due later never puts off a job that was made meanwhile.
+  // each call wakes the workers of all tasks. A later time never puts off a job that was made meanwhile.
   await sql`
     select (select count(*) from graphile_worker.add_jobs(jobs, job_key_preserve_run_at := not is_due)) from (
     select due_at <= now() as is_due, array_agg((${DELIVERY_TASK}, json_build_object('webhook_id', id), null, due_at, null,

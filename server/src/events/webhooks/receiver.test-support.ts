@@ -21,7 +21,7 @@ import { startDeliveries } from './start-deliveries.js';
 import { createWebhooks, type Webhooks } from './webhooks.js';
 
 /** A request that an address got. */
-export interface Received {
+interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;

@@ -29,8 +29,8 @@ export interface Ended {
 }
 
 /**
- * Writes down what came of deliveries that were sent together, and lets the webhook be sent to again: at once after a
- * success, and after a rest where all failed. One that has failed for days is paused.
+ * Records the results of deliveries that were sent together. The webhook may be sent to again: at once after a success,
+ * and after a rest where all failed. One that has failed for days is paused.
  */
 export async function recordBatch(db: Db, webhook: SentWebhook, batch: readonly Ended[]): Promise<void> {
   await db.transaction().execute(async (tx) => {
@@ -85,7 +85,7 @@ async function releaseWebhook(
     .set({
       rests_until: sql<Date>`now()`,
       ...(hasWorked ? { failures: 0, failing_since: null } : {}),
-      // Callbacks go to many addresses, so none makes the others rest. Their job comes after those of working webhooks.
+      // Callbacks go to many addresses, so none makes the others rest. Their job comes after the working webhooks.
       ...(isFailing ? { failures: 1 } : {}),
     })
     .where('id', '=', id)

@@ -25,7 +25,7 @@ export const SEALED_WEBHOOKS: SealedPlace = {
 const open = (keys: Keys, id: string, sealed: Buffer): Secrets =>
   JSON.parse(keys.open(sealed, contextOf(id)).toString('utf8')) as Secrets;
 
-/** A new secret of a webhook, and what is stored of it. The secret sealed before signs beside it for a while. */
+/** A new secret of a webhook, and its stored form. The secret sealed before signs beside it for a while. */
 export function newSecret(keys: Keys, id: string, replaced?: Buffer): { secret: string; sealed: Buffer } {
   const secrets: Secrets = { present: newWebhookSecret() };
   if (replaced) {

@@ -12,7 +12,7 @@ const READ_BYTES = 1024;
 /** The longest that is waited for that part. */
 const READ_MS = 250;
 
-/** What is sent, and where. */
+/** An event and its address. */
 export interface SentEvent {
   url: string;
   event: WalletEvent;

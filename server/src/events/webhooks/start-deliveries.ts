@@ -27,7 +27,7 @@ interface StartedWith extends Omit<DeliveryDeps, 'stopping'> {
   notices: Pick<Notifications, 'subscribe'>;
 }
 
-/** Starts to deliver events to webhooks, beside other servers. Stop breaks off what is being sent: it is sent again later. */
+/** Starts to deliver events to webhooks, beside other servers. Stop breaks off requests that are under way: they are sent again. */
 export async function startDeliveries({
   pool,
   logger,
@@ -49,7 +49,7 @@ export async function startDeliveries({
     { concurrency: AT_ONCE, pollMs: POLL_MS, crontab: DELIVERY_SWEEP_CRONTAB, hasQueues: false },
   );
   const waking = wakeOnEvents(db, notices, logger);
-  // Of events whose notice nobody heard.
+  // Of events whose notice was lost.
   await enqueueDeliveries(db, 'all');
   return {
     async stop() {

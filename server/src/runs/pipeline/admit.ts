@@ -31,7 +31,7 @@ export interface AdmitDeps {
  * @param access the wallet's access to the listing, by the index.
  * A wallet without a rental has the free run of a listing that offers one.
  *
- * @throws ApiError 403 without access or an approval that the caller needs, 400 for an input that the agent does not take,
+ * @throws ApiError 403 without access or an approval that the caller needs. 400 for an input that the agent does not take,
  * or a callback that cannot be made.
  */
 export const admit = step(
