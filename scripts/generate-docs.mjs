@@ -49,7 +49,7 @@ function events(document) {
     const facts = [fields.join(', '), to, seenBy[kind]];
     const last = rows.at(-1);
     // Neighbours with the same data share a row.
-    if (last && `${last.slice(2)}` === `${facts}`) {
+    if (last && JSON.stringify(last.slice(2)) === JSON.stringify(facts)) {
       last[0] += `, \`${name}\``;
       last[1] += ` ${summary}`;
     } else rows.push([`\`${name}\``, summary, ...facts]);

@@ -38,7 +38,7 @@ function scripted(...answers: ((init: RequestInit) => Response)[]) {
   const places: (string | null)[] = [];
   const paths: string[] = [];
   const doFetch: typeof fetch = async (input, init = {}) => {
-    paths.push(String(input).replace('http://m.example', ''));
+    paths.push((input as string).replace('http://m.example', ''));
     places.push(new Headers(init.headers).get('last-event-id'));
     const answer = answers.shift();
     if (answer === undefined) throw new TypeError('no more answers');
