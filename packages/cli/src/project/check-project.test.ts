@@ -36,7 +36,7 @@ async function faultAt(url: string, unserved: { name: string; reason: string }[]
   );
 }
 
-it('tells what only this marketplace refuses beside the other faults, before anything is sent [REG-61]', async () => {
+it('tells the faults that this marketplace alone refuses beside the others, before anything is sent [REG-61]', async () => {
   const told = await faultAt('https://market.example', [{ name: 'run_python', reason: 'it has no sandbox' }]);
   expect(told.split('; ')).toEqual([
     'agent.json is not right: tools.0.name run_python is not served here: it has no sandbox',

@@ -14,14 +14,14 @@ export interface CheckedProject extends Pick<CheckedAgent, 'advice'> {
 /** The rules of one marketplace, which refuse more than the general ones do. */
 interface MarketRules {
   readonly minQueryPriceLamports: number;
-  /** Finds what only this marketplace refuses. */
+  /** Finds faults that this marketplace alone refuses. */
   faultsOf(project: AgentProject): AgentFault[];
 }
 
 /**
  * Reads the folder's agent, and checks all of it.
  *
- * @param rules absent: those that need no marketplace
+ * @param rules absent: the rules of all marketplaces
  * @throws CommandError with every fault
  */
 export async function checkedProject(folder: string, rules?: MarketRules): Promise<CheckedProject> {
