@@ -19,7 +19,7 @@ const STALL_MS = 30_000;
 const PAGE = 100;
 
 /** A stream to be opened. */
-export interface NewEventStream {
+interface NewEventStream {
   response: ServerResponse;
   wallet: string;
   headers: Record<string, string>;
