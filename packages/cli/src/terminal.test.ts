@@ -177,6 +177,7 @@ describe.skipIf(!hasTerminal)('the command line in a terminal of 80 columns', ()
       protocol_account: '11111111111111111111111111111111',
       fee_bps: 250,
       min_query_price_lamports: 200_000,
+      unserved_tools: [],
     });
     // The vendor is not asked about an agent that is published unverified.
     const program = [process.execPath, BIN, 'publish', '--unverified'];

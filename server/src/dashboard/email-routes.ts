@@ -29,7 +29,7 @@ export function emailPageRoutes(
       async ({ query }, reply) => {
         if (await addresses.confirm(tokenOf(query)))
           return sendPage(reply, emailDonePage('The address is confirmed.'));
-        return sendPage(reply.code(404), emailDonePage('The link works no more. Ask for a new message.'));
+        throw new ApiError('not_found', 'This link works no more.', { next: 'Ask for a new message.' });
       },
     );
     scope.post<{ Querystring: { token?: unknown } }>(

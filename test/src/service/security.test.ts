@@ -142,6 +142,10 @@ beforeAll(async () => {
     body: examples.get('POST /v1/agents'),
   });
   const file = await call(marketplace, 'POST', '/v1/files', { token: owner.token, raw: 'a,b\n1,2\n' });
+  const webhook = await client.createWebhook({ url: 'https://webhook.invalid/' });
+  const {
+    events: [event],
+  } = await client.listEvents();
   const listing = marketplace.listing('one_time').id;
   resources = {
     run_id: String(run.body['run_id']),
@@ -149,6 +153,8 @@ beforeAll(async () => {
     key_id: kept.id,
     approval_id: (asked.body['error'] as { approval: { id: string } }).approval.id,
     file_id: String(file.body['file_id']),
+    webhook_id: webhook.id,
+    event_id: String(event?.id),
     id: listing,
     listing_id: listing,
     reviewer: owner.wallet.publicKey.toBase58(),

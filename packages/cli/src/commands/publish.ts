@@ -81,12 +81,11 @@ export async function publishProject(
   const { signal, err } = environment;
   const known = readRegistrations(records)[url] ?? {};
   const isFirst = known.job_id === undefined;
-  const project = await projectToSend(connected, environment, (read) =>
+  const { project, network } = await projectToSend(connected, environment, (read) =>
     isFirst ? missingKey(read, keySource, environment) : [],
   );
-  const { fee_bps: feeBps } = await client.getNetwork({ signal });
   const listing = (project.body['listing'] as PublishTerms['listing']) ?? fallback;
-  if (listing !== undefined) err(earningsLine(listing, feeBps));
+  if (listing !== undefined) err(earningsLine(listing, network.fee_bps));
   const sha256 = digestOf(project);
   if (known.listing_id !== undefined && (await isThere(client.getListing(known.listing_id, { signal })))) {
     throw new CommandError(
@@ -173,7 +172,7 @@ export async function updateProject(
 ): Promise<string[]> {
   const { client, signer, url, records } = connected;
   const { signal, err } = environment;
-  const project = await projectToSend(connected, environment);
+  const { project } = await projectToSend(connected, environment);
   const sha256 = digestOf(project);
   const known = readRegistrations(records)[url] ?? {};
   const listing_sha256 = listingDigestOf(project);

@@ -37,6 +37,8 @@ export async function checkedProject(folder: string, rules?: MarketRules): Promi
   return { project, advice };
 }
 
+type Network = Awaited<ReturnType<Connected['client']['getNetwork']>>;
+
 /**
  * The same for a command that sends the agent to a marketplace: by its rules, and prints the notes.
  *
@@ -46,7 +48,7 @@ export async function projectToSend(
   { client, url }: Pick<Connected, 'client' | 'url'>,
   environment: CliEnvironment,
   more: (project: AgentProject) => AgentFault[] = () => [],
-): Promise<AgentProject> {
+): Promise<{ project: AgentProject; network: Network }> {
   const network = await client.getNetwork({ signal: environment.signal });
   const { project } = await checkedProject(environment.folder, {
     minQueryPriceLamports: network.min_query_price_lamports,
@@ -57,7 +59,7 @@ export async function projectToSend(
     ],
   });
   for (const note of project.notes) environment.err(note);
-  return project;
+  return { project, network };
 }
 
 function toolFaults({ body }: AgentProject, unserved: readonly { name: string; reason: string }[]) {
