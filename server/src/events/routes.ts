@@ -49,6 +49,8 @@ function lastEventId({ headers }: FastifyRequest): string | undefined {
   if (id === undefined || id === '') return undefined;
   const cursor = eventCursor.safeParse(id);
   if (!cursor.success)
-    throw new ApiError('invalid_request', 'The header Last-Event-ID is not a cursor of events.');
+    throw new ApiError('invalid_request', 'The id of the last event is not a cursor of events.', {
+      next: 'Last-Event-ID is an id of the stream.',
+    });
   return cursor.data;
 }

@@ -33,11 +33,9 @@ export async function deliverEvents(deps: DeliveryDeps, webhookId: string): Prom
   const turnEnds = performance.now() + TURN_MS;
   let mayBeMore = true;
   while (mayBeMore && performance.now() < turnEnds && !stopping.aborted) {
-    const webhook = await takeWebhook(db, webhookId);
+    const { webhook, claimed, isFull } = await take(db, webhookId);
     if (!webhook) break;
-    const most = webhook.url !== null && webhook.failures > 0 ? 1 : BATCH;
-    const claimed = await claim(db, webhookId, most);
-    mayBeMore = claimed.length === most;
+    mayBeMore = isFull;
     const secrets = signingSecrets(keys, { id: webhookId, sealed: webhook.sealed_secrets });
     const send = async (delivery: Claimed): Promise<Ended> => {
       const url = delivery.callback_url ?? webhook.url ?? '';
@@ -49,35 +47,50 @@ export async function deliverEvents(deps: DeliveryDeps, webhookId: string): Prom
   await enqueueDeliveries(db, { webhookId });
 }
 
-/** Takes a webhook for this server alone, if it may be sent to now: it rests for others. A failure of long ago is forgotten. */
-async function takeWebhook(
+/** A webhook that this server may send to until its lease ends. */
+type Taken = SentWebhook & { sealed_secrets: Buffer; most: number };
+/** The same with one of the deliveries that this server took, or with none. */
+type TakenRow = { webhook: Omit<Taken, 'sealed_secrets'> & { sealed_secrets: string } } & (
+  | Claimed
+  | { [K in keyof Claimed]: null }
+);
+
+/**
+ * Takes a webhook for this server alone, if it may be sent to now: it rests for others. Takes due deliveries with it, the
+ * earliest first. A failure of long ago is forgotten.
+ */
+async function take(
   db: Db,
   id: string,
-): Promise<(SentWebhook & { sealed_secrets: Buffer }) | undefined> {
-  // In between there was nothing to send: the next failure is of another outage.
-  const { rows } = await sql<SentWebhook & { sealed_secrets: Buffer }>`
-    update webhooks set rests_until = now() + ${LEASE},
-      failing_since = case when rests_until >= now() - interval '1 day' then failing_since end
-    where id = ${id}::uuid and paused_at is null and rests_until <= now()
-    returning id, wallet, url, failures, sealed_secrets`.execute(db);
-  return rows[0];
-}
-
-/** Takes due deliveries for this server alone, the earliest first. */
-async function claim(db: Db, webhookId: string, limit: number): Promise<Claimed[]> {
-  // In milliseconds, as a date of JavaScript has it: the lease is compared later.
-  const { rows } = await sql<Claimed>`
-    with due as materialized (
+): Promise<{ webhook: Taken | undefined; claimed: Claimed[]; isFull: boolean }> {
+  // In one statement, which a busy market repeats for each event. Within a day without a failure there was nothing to send:
+  // the next failure is of another outage. The lease is in milliseconds, as a date of JavaScript has it: it is compared later.
+  const { rows } = await sql<TakenRow>`
+    with taken as (
+      update webhooks set rests_until = now() + ${LEASE},
+        failing_since = case when rests_until >= now() - interval '1 day' then failing_since end
+      where id = ${id}::uuid and paused_at is null and rests_until <= now()
+      returning id, wallet, url, failures, sealed_secrets,
+        case when url is not null and failures > 0 then 1 else ${BATCH} end as most
+    ), due as materialized (
       select event_id from webhook_deliveries
-      where webhook_id = ${webhookId}::uuid and status = 'pending' and next_attempt_at <= now()
-      order by next_attempt_at limit ${limit} for update skip locked
+      where webhook_id = ${id}::uuid and status = 'pending' and next_attempt_at <= now() and exists (select from taken)
+      order by next_attempt_at limit (select most from taken) for update skip locked
+    ), claimed as (
+      update webhook_deliveries d set next_attempt_at = date_trunc('milliseconds', now() + ${LEASE})
+      from due join events e on e.id = due.event_id
+      where d.webhook_id = ${id}::uuid and d.event_id = due.event_id
+      returning e.id, e.name, e.subject, e.sequence, e.data, e.created_at, d.callback_url, d.attempts,
+        d.next_attempt_at as lease
     )
-    update webhook_deliveries d set next_attempt_at = date_trunc('milliseconds', now() + ${LEASE})
-    from due join events e on e.id = due.event_id
-    where d.webhook_id = ${webhookId}::uuid and d.event_id = due.event_id
-    returning e.id, e.name, e.subject, e.sequence, e.data, e.created_at, d.callback_url, d.attempts,
-      d.next_attempt_at as lease`.execute(db);
-  return rows;
+    select json_build_object('id', taken.id, 'wallet', wallet, 'url', url, 'failures', failures, 'most', most,
+      'sealed_secrets', encode(sealed_secrets, 'base64')) as webhook, claimed.*
+    from taken left join claimed on true`.execute(db);
+  const [first] = rows;
+  if (!first) return { webhook: undefined, claimed: [], isFull: false };
+  const webhook = { ...first.webhook, sealed_secrets: Buffer.from(first.webhook.sealed_secrets, 'base64') };
+  const claimed = rows.filter((row): row is TakenRow & Claimed => row.lease !== null);
+  return { webhook, claimed, isFull: claimed.length === webhook.most };
 }
 
 const LEASE = sql`make_interval(secs => ${LEASE_MS / 1_000})`;

@@ -1,5 +1,5 @@
 import { WEBHOOK_TRIED_DAYS, type WebhookAttempt } from '@agent-rental/contract';
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Db, Tx } from '../../database/connection.js';
 import { appendEvent } from '../append-event.js';
 import { afterAttempt, restS } from './retries.js';
@@ -33,64 +33,61 @@ export interface Ended {
  * and after a rest where all failed. One that has failed for days is paused.
  */
 export async function recordBatch(db: Db, webhook: SentWebhook, batch: readonly Ended[]): Promise<void> {
+  const attempts = batch.flatMap(({ attempt }) => attempt ?? []);
+  const isFailing = attempts.length > 0 && attempts.every(({ reason }) => reason !== undefined);
+  if (!isFailing || webhook.url === null) {
+    // Callbacks go to many addresses, so none makes the others rest. Their job comes after those of working webhooks.
+    const failures = isFailing ? 1 : attempts.length > 0 ? 0 : sql`failures`;
+    await recordDeliveries(db, webhook, batch, {
+      rests_until: sql`now()`,
+      failures,
+      failing_since: attempts.length > 0 && !isFailing ? null : sql`failing_since`,
+    });
+    return;
+  }
   await db.transaction().execute(async (tx) => {
-    // The webhook first: all that change both take it first.
-    const failing = await releaseWebhook(
-      tx,
-      webhook,
-      batch.flatMap(({ attempt }) => attempt ?? []),
-    );
-    if (batch.length > 0) await recordDeliveries(tx, webhook, batch);
+    const { rows } = await recordDeliveries(tx, webhook, batch, {
+      rests_until: sql`now() + make_interval(secs => ${restS(webhook.failures + 1)})`,
+      failures: sql`failures + 1`,
+      failing_since: sql`coalesce(failing_since, now())`,
+    });
+    const [failing] = rows;
     if (failing?.is_long === true) await pauseWebhook(tx, webhook, failing.failing_since);
   });
 }
 
-async function recordDeliveries(tx: Tx, { id }: SentWebhook, batch: readonly Ended[]): Promise<void> {
-  const rows = batch.map(({ id: eventId, created_at: eventAt, lease, attempts, attempt }) => {
+/** The columns of a webhook after a batch. */
+type Released = Record<'rests_until' | 'failures' | 'failing_since', RawBuilder<unknown> | number | null>;
+
+/** Writes down deliveries and their webhook, in one statement. @returns since when a webhook that is not paused fails */
+async function recordDeliveries(
+  db: Db,
+  { id }: SentWebhook,
+  batch: readonly Ended[],
+  released: Released,
+): Promise<{ rows: { failing_since: Date; is_long: boolean | null }[] }> {
+  const sent = batch.map(({ id: eventId, created_at: eventAt, lease, attempts, attempt }) => {
     if (attempt === undefined) return { eventId, lease, status: 'pending', waitS: 0, attempts };
     const all = [...attempts, attempt];
     return { eventId, lease, ...afterAttempt(all, eventAt), attempts: all.slice(-ATTEMPTS_KEPT) };
   });
-  await sql`
-    update webhook_deliveries d
-    set status = sent.status, attempts = sent.attempts, next_attempt_at = now() + make_interval(secs => sent.wait)
-    from unnest(${rows.map(({ eventId }) => eventId)}::uuid[], ${rows.map(({ lease }) => lease)}::timestamptz[],
-      ${rows.map(({ status }) => status)}::text[], ${rows.map(({ waitS }) => waitS)}::float8[],
-      ${rows.map((row) => JSON.stringify(row.attempts))}::jsonb[]) as sent (event_id, lease, status, wait, attempts)
-    where d.webhook_id = ${id}::uuid and d.event_id = sent.event_id and d.next_attempt_at = sent.lease`.execute(
-    tx,
-  );
-}
-
-/** Notes whether the webhook works. @returns since when it fails, and whether for days; undefined where it works */
-async function releaseWebhook(
-  tx: Tx,
-  { id, url, failures }: SentWebhook,
-  attempts: readonly WebhookAttempt[],
-): Promise<{ failing_since: Date; is_long: boolean } | undefined> {
-  const isFailing = attempts.length > 0 && attempts.every(({ reason }) => reason !== undefined);
-  if (isFailing && url !== null) {
-    const { rows } = await sql<{ failing_since: Date; is_long: boolean }>`
-      update webhooks set failures = failures + 1, failing_since = coalesce(failing_since, now()),
-        rests_until = now() + make_interval(secs => ${restS(failures + 1)})
-      where id = ${id}::uuid and paused_at is null
-      returning failing_since, failing_since <= now() - make_interval(days => ${WEBHOOK_TRIED_DAYS}) as is_long`.execute(
-      tx,
-    );
-    return rows[0];
-  }
-  const hasWorked = attempts.length > 0 && !isFailing;
-  await tx
-    .updateTable('webhooks')
-    .set({
-      rests_until: sql<Date>`now()`,
-      ...(hasWorked ? { failures: 0, failing_since: null } : {}),
-      // Callbacks go to many addresses, so none makes the others rest. Their job comes after the working webhooks.
-      ...(isFailing ? { failures: 1 } : {}),
-    })
-    .where('id', '=', id)
-    .execute();
-  return undefined;
+  // The webhook first: all that change both take it first.
+  return sql<{ failing_since: Date; is_long: boolean | null }>`
+    with released as (
+      update webhooks set rests_until = ${released.rests_until}, failures = ${released.failures},
+        failing_since = ${released.failing_since}
+      where id = ${id}::uuid
+      returning id, failing_since, paused_at is null
+        and failing_since <= now() - make_interval(days => ${WEBHOOK_TRIED_DAYS}) as is_long
+    ), recorded as (
+      update webhook_deliveries d
+      set status = sent.status, attempts = sent.attempts, next_attempt_at = now() + make_interval(secs => sent.wait)
+      from released, unnest(${sent.map(({ eventId }) => eventId)}::uuid[], ${sent.map(({ lease }) => lease)}::timestamptz[],
+        ${sent.map(({ status }) => status)}::text[], ${sent.map(({ waitS }) => waitS)}::float8[],
+        ${sent.map((row) => JSON.stringify(row.attempts))}::jsonb[]) as sent (event_id, lease, status, wait, attempts)
+      where d.webhook_id = released.id and d.event_id = sent.event_id and d.next_attempt_at = sent.lease
+    )
+    select failing_since, is_long from released`.execute(db);
 }
 
 /** What waits for it ends; its wallet hears of it by its other webhooks. */

@@ -101,6 +101,7 @@ beforeAll(async () => {
       protocol_account: findProtocolAddress().address.toBase58(),
       fee_bps: 250,
       min_query_price_lamports: 200_000,
+      unserved_tools: [],
     }),
     ...(REDIS_URL === undefined ? {} : { REDIS_URL }),
   };
