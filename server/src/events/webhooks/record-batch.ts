@@ -36,7 +36,7 @@ export async function recordBatch(db: Db, webhook: SentWebhook, batch: readonly 
   const attempts = batch.flatMap(({ attempt }) => attempt ?? []);
   const isFailing = attempts.length > 0 && attempts.every(({ reason }) => reason !== undefined);
   if (!isFailing || webhook.url === null) {
-    // Callbacks go to many addresses, so none makes the others rest. Their job comes after those of working webhooks.
+    // Callbacks go to many addresses, so none makes the others rest. Their job comes after the jobs of working webhooks.
     const failures = isFailing ? 1 : attempts.length > 0 ? 0 : sql`failures`;
     await recordDeliveries(db, webhook, batch, {
       rests_until: sql`now()`,
