@@ -85,7 +85,7 @@ test('events --follow shows new events until Ctrl-C, and that is no failure', as
   ]);
 });
 
-test('webhooks add shows the secret once, with what comes next', async () => {
+test('webhooks add shows the secret once and the next command', async () => {
   const { secret: _, ...shown } = webhook;
   const { cli, requests } = await openCli({
     'POST /v1/webhooks': webhook,

@@ -57,7 +57,7 @@ export const listWebhooksResponse = z
   .object({ webhooks: z.array(webhook) })
   .meta({ id: 'ListWebhooksResponse' });
 
-/** What came of one request to a webhook. */
+/** The result of one request to a webhook. */
 export const webhookAttempt = z
   .object({
     at: timestamp,

@@ -280,7 +280,7 @@ describe('an address', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('that failed days ago and has had no event since is not paused by its next failure', async () => {
+  it('that failed days ago, without events after it, is not paused by its next failure', async () => {
     const { db } = world.database;
     const { wallet, id } = await newWebhook(world, receiver);
     receiver.answer = (_request, response) => void response.writeHead(500).end();

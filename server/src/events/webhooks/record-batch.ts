@@ -24,7 +24,7 @@ export interface Ended {
   attempts: readonly WebhookAttempt[];
   /** Undefined where the server stopped it: it is sent again at once. */
   attempt: WebhookAttempt | undefined;
-  /** As it was claimed. A delivery with another time is another server's, or was asked for again. */
+  /** The end of the lease. Another end means that another server took the delivery, or a person sent it again. */
   lease: Date;
 }
 
@@ -90,7 +90,7 @@ async function recordDeliveries(
     select failing_since, is_long from released`.execute(db);
 }
 
-/** What waits for it ends; its wallet hears of it by its other webhooks. */
+/** Pending deliveries end. The wallet hears of it by its other webhooks. */
 async function pauseWebhook(tx: Tx, { id, wallet }: SentWebhook, failingSince: Date): Promise<void> {
   await tx
     .updateTable('webhooks')

@@ -26,7 +26,7 @@ export async function showDeliveries(
       ...deliveries.map((delivery) => line(root, session, { id, place, delivery })),
     ),
   );
-  if (deliveries.length === 0) return 'The webhook has had no delivery yet.';
+  if (deliveries.length === 0) return 'This webhook has no deliveries yet.';
   return `${deliveries.length === 1 ? '1 delivery' : `${deliveries.length} deliveries`} shown.`;
 }
 
