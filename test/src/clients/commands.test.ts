@@ -33,6 +33,8 @@ const ACCOUNTS: readonly [blocks: RegExp, by: string][] = [
   [/^docs\/creators\.md sh$/, 'test/src/clients/creator-cli.test.ts'],
   [/^docs\/creators\.md (?:ts|python)$/, 'test/src/docs/creators.test.ts'],
   [/^docs\/devnet\.md sh/, 'test/src/service/devnet.test.ts'],
+  [/^docs\/events\.md sh$/, 'test/src/docs/creators.test.ts'],
+  [/^docs\/events\.md ts$/, 'test/src/events/following.test.ts'],
   [/^docs\/http-tools\.md js$/, 'test/src/clients/tools.test.ts'],
   [/^docs\/operations\.md sh$/, 'resilience/src/faults/restore-drill/drill-support.ts'],
   [/^docs\/operations\.md yaml$/, NEEDS.deployment],
@@ -84,7 +86,7 @@ beforeAll(async () => {
     text
       .replaceAll(/http:\/\/127\.0\.0\.1:8787|https:\/\/market(?:place)?\.example/g, base)
       .replaceAll('http://127.0.0.1:8899', rpc)
-      .replaceAll(/ark_(?:dev_)?\.\.\.|\$?\{(?:env|input):[^}]*\}/g, marketplace.apiKey);
+      .replaceAll(/ark_(?:dev_)?\.\.\.|\$?\{(?:env|input):[^}]*\}|\$TOKEN\b/g, marketplace.apiKey);
 });
 
 /** Installations of served packages. CI plays the programs; `served-packages.test.ts` installs the libraries of an agent. */

@@ -104,10 +104,16 @@ async function findFault(
       return missing.length > 0 ? `${missing.join()} is not there` : undefined;
     }
     case 'git':
-    case 'curl':
-      return run('bash', ['-c', `${here(command)}${program === 'curl' ? ' --fail' : ''}`], {
-        cwd: ROOT,
-      }).then(() => undefined, failed);
+      return run('bash', ['-c', here(command)], { cwd: ROOT }).then(() => undefined, failed);
+    case 'curl': {
+      const isStream = command.includes('text/event-stream');
+      // A stream goes on: 28 says that the time has passed, and 200 that the stream was open.
+      const ending = isStream ? " --max-time 5 -w ' %{http_code}' || [ $? = 28 ]" : ' --fail';
+      return run('bash', ['-c', here(command) + ending], { cwd: ROOT }).then(
+        ({ stdout }) => (!isStream || stdout.endsWith(' 200') ? undefined : stdout),
+        failed,
+      );
+    }
     default:
       // A program that the document itself has, to be saved under this name.
       if (readText(document).includes(`as \`${first}\``)) return undefined;

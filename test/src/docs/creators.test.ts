@@ -100,6 +100,20 @@ describe('the guide for creators', () => {
     },
   );
 
+  it('has openssl make the signature that docs/events.md compares', () => {
+    const [, code = ''] = /```sh\n(KEY=[^]*?)```/.exec(readText('docs/events.md')) ?? [];
+    const sentAt = new Date();
+    const env = {
+      ...process.env,
+      SECRET,
+      ID: 'run',
+      TIMESTAMP: String(Math.floor(sentAt.getTime() / 1000)),
+      BODY,
+    };
+    const said = execFileSync('bash', ['-c', code], { env, encoding: 'utf8' });
+    expect(`v1,${said.trim()}`).toBe(new Webhook(SECRET).sign('run', sentAt, BODY));
+  });
+
   it('names every field of a manifest and of its terms, every tool and provider, and the limits', () => {
     const { model, ...fields } = manifest.shape;
     const named = [

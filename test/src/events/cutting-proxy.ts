@@ -11,13 +11,13 @@ export interface CuttingProxy {
   close(): Promise<void>;
 }
 
-/** Starts a proxy that breaks each connection after a few pieces of its answer, in the middle of the last one. */
+/** Starts a proxy that breaks each connection after 1,000 to 2,500 bytes of its answers: after a few events. */
 export async function startCuttingProxy(target: string): Promise<CuttingProxy> {
   const open = new Set<Socket>();
   let cuts = 0;
   const server = createServer((near) => {
     const far = connect(Number(new URL(proxy.target).port), '127.0.0.1');
-    let pieces = 2 + Math.floor(Math.random() * 4);
+    let leftBytes = 1000 + Math.floor(Math.random() * 1500);
     for (const socket of [near, far]) {
       open.add(socket);
       socket.on('error', () => undefined);
@@ -29,13 +29,14 @@ export async function startCuttingProxy(target: string): Promise<CuttingProxy> {
     }
     near.pipe(far);
     far.on('data', (piece: Buffer) => {
-      pieces -= 1;
-      if (pieces > 0) {
+      if (leftBytes <= 0) return;
+      leftBytes -= piece.length;
+      if (leftBytes > 0) {
         near.write(piece);
         return;
       }
       cuts += 1;
-      near.write(piece.subarray(0, Math.floor(piece.length * Math.random())), () => near.destroy());
+      near.write(piece.subarray(0, piece.length + leftBytes), () => near.destroy());
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

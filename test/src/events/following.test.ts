@@ -2,6 +2,7 @@ import { createClient, type RentalClient } from '@agent-rental/sdk';
 import { createApiKey, keypairSigner } from '@agent-rental/sdk/solana';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { blocksOf } from '../docs/commands.js';
 import {
   newStateDir,
   removeStateDir,
@@ -58,6 +59,31 @@ test('a follower hears each event once, in order, over cut connections and a res
   await following;
   expect(heard).toEqual(labels);
   expect(proxy.cuts).toBeGreaterThan(3);
+});
+
+test('the program in docs/events.md hears what came after the cursor that it kept', async () => {
+  const wallet = Keypair.generate();
+  const client = clientOf(wallet);
+  const [block] = blocksOf('docs/events.md').filter(({ language }) => language === 'ts');
+  const code = (block?.code ?? '').replace('run.completed', 'key.created');
+  const program = (heard: string[], count: number) =>
+    // oxlint-disable-next-line typescript/no-implied-eval
+    new Function('client, readCursor, handle, keepCursor', `return (async () => {${code}})()`)(
+      client,
+      async () => cursor,
+      async (event: { data: { label: string } }) => heard.push(event.data.label),
+      async (next: string) => {
+        cursor = next;
+        if (heard.length === count) throw new Error('heard all');
+      },
+    ) as Promise<void>;
+  let cursor = '0';
+  await makeKeys(wallet, ['first', 'second']);
+  for (const expected of [['first'], ['second']]) {
+    const heard: string[] = [];
+    await expect(program(heard, 1)).rejects.toThrow('heard all');
+    expect(heard).toEqual(expected);
+  }
 });
 
 test('a key that is revoked hears of nothing more, and is told so', async () => {

@@ -68,6 +68,7 @@ test('the service says to everybody which chain and program it uses [TXN-22]', a
     protocol_account: findProtocolAddress(new PublicKey(OTHER)).address.toBase58(),
     fee_bps: 250,
     min_query_price_lamports: 200_000,
+    unserved_tools: [],
   });
 });
 

@@ -6,6 +6,7 @@ import { CommandError } from '../errors.js';
 import { connect, type Connected } from '../marketplace.js';
 import type { MarketplaceOptions, SharedOptions } from '../options.js';
 import { readAgentProject } from '../project/agent-file.js';
+import { waitForOwnAgent } from '../project/agent-endpoint.js';
 import { checkedProject, projectToSend } from '../project/check-project.js';
 import { findModelKey, missingKey, requireModelKey, testModelKey } from '../project/model-key.js';
 import {
@@ -102,6 +103,7 @@ export async function publishProject(
     err(`The model's key is the one in ${key.from}.`);
     if (!isUnverified) await testModelKey(key, environment);
   }
+  if (!isUnverified) await waitForOwnAgent(project, environment);
   if (jobId === undefined || isNew) {
     err(`Registering the agent at ${url}`);
     jobId = await register(connected, project, key?.key, environment);

@@ -1,14 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDeadline } from '@agent-rental/sdk';
 import type { CliEnvironment } from '../cli-environment.js';
 import { CommandError } from '../errors.js';
+import { answers, POLL_MS, START_TIMEOUT_MS } from '../project/agent-endpoint.js';
 
-const POLL_MS = 50;
-const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 5_000;
-const ANSWER_TIMEOUT_MS = 1_000;
 
 /** The process of a connected agent, by `npm start` of its folder. */
 export interface AgentProcess {
@@ -67,19 +64,6 @@ export function createAgentProcess(
   }
 
   return { restart, stop };
-}
-
-async function answers(url: string): Promise<boolean> {
-  const deadline = createDeadline(ANSWER_TIMEOUT_MS);
-  try {
-    const response = await fetch(url, { signal: deadline.signal });
-    await response.body?.cancel();
-    return true;
-  } catch {
-    return false;
-  } finally {
-    deadline.clear();
-  }
 }
 
 /** The group, with the shell and the agent that npm has started. */

@@ -1,7 +1,7 @@
 import { checkAgent, type AgentFault, type CheckedAgent } from '@agent-rental/sdk/creator';
 import type { CliEnvironment } from '../cli-environment.js';
 import { CommandError } from '../errors.js';
-import type { Connected } from '../marketplace.js';
+import { isLoopback, type Connected } from '../marketplace.js';
 import { writtenFault } from '../words.js';
 import { readAgentProject, type AgentProject } from './agent-file.js';
 import { schemaFaults } from './schema-faults.js';
@@ -71,14 +71,11 @@ function toolFaults({ body }: AgentProject, unserved: readonly { name: string; r
   });
 }
 
-const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
-const isLoopback = (url: unknown) =>
-  typeof url === 'string' && URL.canParse(url) && LOOPBACK.has(new URL(url).hostname);
-
 /** An agent of this machine, for a marketplace elsewhere. */
 function loopbackFaults({ body }: AgentProject, marketUrl: string): AgentFault[] {
   const path = body['system_prompt'] === undefined ? 'entrypoint_url' : 'model.endpoint_url';
   const url = path === 'entrypoint_url' ? body[path] : Object(body['model']).endpoint_url;
-  if (isLoopback(marketUrl) || !isLoopback(url)) return [];
+  const isHere = typeof url === 'string' && URL.canParse(url) && isLoopback(url);
+  if (isLoopback(marketUrl) || !isHere) return [];
   return [{ path, message: `is on this machine, and ${marketUrl} cannot call it` }];
 }
