@@ -8,9 +8,6 @@ import { openDatabase, type OpenDatabase } from '../database/connection.js';
 import { migrate } from '../database/migrate.js';
 import { migrateJobs } from '../jobs/jobs.js';
 
-/** Some tests start several servers on one pool, where real servers have one each. Each keeps some connections. */
-const MOST_CONNECTIONS = 60;
-
 /** A database of one test file's own. */
 export interface TemporaryDatabase extends OpenDatabase {
   /** For further connections, as of other replicas. They must be closed first. */
@@ -34,7 +31,7 @@ async function open(
   const url = new URL(server.url);
   // These rows are not needed after a crash, and the tests write many of them one by one.
   url.searchParams.set('options', '-csynchronous_commit=off');
-  const database = openDatabase(url.href, () => undefined, MOST_CONNECTIONS);
+  const database = openDatabase(url.href, () => undefined);
   return {
     ...database,
     url: url.href,

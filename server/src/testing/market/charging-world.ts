@@ -29,6 +29,7 @@ import { vi } from 'vitest';
 import { createApp } from '../../compose/app.js';
 import { createChain, createProgramHistory, type RotatingSigner } from '../../chain/index.js';
 import { readConfig } from '../../config.js';
+import { openDatabase } from '../../database/connection.js';
 import { initializeLocalProtocol } from '../../embedded/initialize-protocol.js';
 import { openEmbeddedKeys } from '../../embedded/keypairs.js';
 import { deriveKeys, type Keys } from '../../platform/keys.js';
@@ -117,6 +118,7 @@ export async function openChargingWorld() {
   ): Promise<ChargingServer> {
     const driver = await createDenoDriver({ stateDir: await mkdtemp(join(folder, 'sandbox-')) });
     const urls = proxies.slice(0, endpoints).map(({ url }) => url);
+    const own = openDatabase(database.url, () => undefined);
     const app = await createApp({
       config: readConfig({
         SANDBOX_POOL_SIZE: '1',
@@ -127,7 +129,7 @@ export async function openChargingWorld() {
         ...environment,
       }),
       logger: pino({ level: 'silent' }),
-      database,
+      database: own,
       chain: createChain(urls, MARKETPLACE_PROGRAM_ID),
       publicRpcUrl: undefined,
       history: createProgramHistory(urls, MARKETPLACE_PROGRAM_ID),
@@ -141,6 +143,7 @@ export async function openChargingWorld() {
       indexPollMs: 200,
     }).catch(async (error: unknown) => {
       await driver.close();
+      await own.close();
       throw error;
     });
     const baseUrl = await app.http.listen({ host: '127.0.0.1', port: 0 });
@@ -150,6 +153,7 @@ export async function openChargingWorld() {
       hasStopped = true;
       await app.close();
       await driver.close();
+      await own.close();
     };
     stops.push(stop);
     const clientOf = (signer: WalletSigner) => createClient({ baseUrl, signer, retries: 0 });
