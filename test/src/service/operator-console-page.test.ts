@@ -1,3 +1,4 @@
+import { formatSol } from '@agent-rental/contract';
 import { rent, resume } from '@agent-rental/sdk/solana';
 import { findRunningPostgres } from '@agent-rental/server/testing';
 import { Connection } from '@solana/web3.js';
@@ -9,6 +10,10 @@ import { accessibilityViolations, browserPath, LOOKS, openBrowser } from '../sup
 import { logIn, says, withWallet } from '../support/browser/wallet-page.js';
 import { startOperatedMarketplace, type OperatedMarketplace } from './operated-marketplace.js';
 import { newParticipant } from '../support/participant.js';
+
+const SIGNATURE = expect.stringMatching(/^\w{80,90}$/) as string;
+/** The protocol's fee of the embedded default. */
+const FEE_BPS = 250;
 
 describe.runIf(browserPath !== undefined)('on the page of the console', () => {
   const path = '/dashboard/operator';
@@ -45,6 +50,11 @@ describe.runIf(browserPath !== undefined)('on the page of the console', () => {
       await says(page, `${other.id}: the decision is stored.`);
     });
     expect((await creator.client.getJob(other.jobId)).review?.state).toBe('approved');
+    const { actions } = await operator.client.listOperatorActions();
+    expect(actions.slice(0, 2)).toMatchObject([
+      { action: 'approve', subject: other.id, operator: operator.signer.address, signature: SIGNATURE },
+      { action: 'reject', subject: id, reason: 'It names no output.', signature: SIGNATURE },
+    ]);
   });
 
   test('a review of an agent that could not be reached says so, and why, and no other review does', async () => {
@@ -119,6 +129,34 @@ describe.runIf(browserPath !== undefined)('on the page of the console', () => {
     const free = renter.client.execute({ agent_id: id, task: 'Again.', input: {} });
     (await model.nextCall()).answer('An answer.');
     expect(await free).toMatchObject({ status: 'completed', cost_lamports: 0 });
+    const { actions } = await operator.client.listOperatorActions();
+    expect(actions[0]).toMatchObject({ action: 'credit', subject: runId, signature: SIGNATURE });
+  });
+
+  test('the revenue of the day is the lamports of its charges', async () => {
+    const id = await publish(await newParticipant(marketplace));
+    const renter = await newParticipant(marketplace);
+    await rent(renter.client, renter.signer, id, { deposit_lamports: 2 * PRICE });
+    const running = renter.client.execute({ agent_id: id, task: 'Work.', input: {} });
+    (await model.nextCall()).answer('An answer.');
+    await running;
+    const database = new pg.Pool({ connectionString: findRunningPostgres(marketplace.stateDir) });
+    const { rows } = await database.query<{ lamports: string }>(
+      `select sum(cost_lamports) as lamports from runs where status = 'completed'`,
+    );
+    await database.end();
+    const lamports = Number(rows[0]?.lamports);
+    expect(lamports).toBeGreaterThanOrEqual(PRICE);
+    await withWallet(browser, { marketplace, owner: operator, path }, async (page) => {
+      await logIn(page);
+      await page.getByText('Revenue in the last 30 days as a table').click();
+      const today = page.getByRole('region', { name: 'Revenue in the last 30 days' }).getByRole('row').last();
+      const fee = Math.floor((lamports * FEE_BPS) / 10_000);
+      expect(await today.getByRole('cell').allTextContents()).toEqual([
+        formatSol(lamports - fee),
+        formatSol(fee),
+      ]);
+    });
   });
 
   test('an operator closes reports and bans a creator, and the record names the wallet and its signature', async () => {
@@ -148,7 +186,7 @@ describe.runIf(browserPath !== undefined)('on the page of the console', () => {
       {
         action: 'ban',
         subject: seller.signer.address,
-        signature: expect.stringMatching(/^\w{80,90}$/) as string,
+        signature: SIGNATURE,
       },
     ]);
   });
@@ -199,8 +237,7 @@ describe.runIf(browserPath !== undefined)('on the page of the console', () => {
     (await model.nextCall()).answer('An answer.');
     expect(await running).toMatchObject({ status: 'completed' });
     const { actions } = await admin.client.listOperatorActions();
-    const signature = expect.stringMatching(/^\w{80,90}$/) as string;
-    const common = { subject: id, operator: admin.signer.address, signature };
+    const common = { subject: id, operator: admin.signer.address, signature: SIGNATURE };
     expect(actions.slice(0, 2)).toMatchObject([
       { action: 'restore', reason: 'It was corrected.', ...common },
       { action: 'take-down', reason: 'It lies to renters.', ...common },
