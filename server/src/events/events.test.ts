@@ -202,6 +202,20 @@ describe('rentals', () => {
     expect(await told(-0.5)).toEqual([['rental.expired', undefined]]);
   });
 
+  it('tell of many ends in several transactions, each end once', async () => {
+    const { db } = database;
+    const listing = await insertListing(db, { rental_model: 'subscription' });
+    const wallets = Array.from({ length: 5 }, newWallet);
+    for (const wallet of wallets) await insertRental(wallet, listing, 3);
+    await tellEndingRentals(db, 2);
+    await tellEndingRentals(db, 2);
+    const { rows } = await sql<{ transactions: bigint }>`select count(distinct xmin::text) as transactions
+      from events where name = 'rental.expiring' and wallet = any (${wallets}::text[])`.execute(db);
+    expect(Number(rows[0]?.transactions)).toBe(3);
+    for (const wallet of wallets)
+      expect(await namesOf(wallet)).toEqual(['rental.created', 'rental.expiring']);
+  });
+
   it('tell each renter, whose rental has not ended, of changes of the listing', async () => {
     const { db } = database;
     const listing = await insertListing(db);
