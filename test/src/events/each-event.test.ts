@@ -1,27 +1,15 @@
 import { EVENT_NAMES, EVENTS, type EventName } from '@agent-rental/contract';
-import { createClient, isApiError } from '@agent-rental/sdk';
-import {
-  approveSpending,
-  close,
-  createApiKey,
-  decideAsOperator,
-  pause,
-  rent,
-  resume,
-  update,
-  withdraw,
-} from '@agent-rental/sdk/solana';
 import { findRunningPostgres } from '@agent-rental/server/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { jobEnd, PRICE } from '../support/agents/agents.js';
-import { newTestApp } from '../support/oauth/app.js';
-import { newParticipant, type Participant } from '../support/participant.js';
 import { until } from '../support/timing/until.js';
+import { newParticipant, type Participant } from '../support/participant.js';
 import { startOperatedMarketplace, type OperatedMarketplace } from '../service/operated-marketplace.js';
+import { eventsOf, hears, playEachEvent } from './every-event.js';
+import { startReceivers, type Receivers } from './receivers.js';
 
-/** The participant of the scenario that hears of each event. The tests of webhooks have theirs. */
-const HEARD_BY: Record<EventName, 'renter' | 'visitor' | 'creator' | 'tests of webhooks'> = {
+/** The participant of the scenario that hears of each event. `webhook.test` is no event of a change. */
+const HEARD_BY: Record<EventName, 'renter' | 'visitor' | 'creator' | 'no feed'> = {
   'run.completed': 'renter',
   'run.failed': 'renter',
   'run.credited': 'renter',
@@ -38,8 +26,8 @@ const HEARD_BY: Record<EventName, 'renter' | 'visitor' | 'creator' | 'tests of w
   'listing.closed': 'renter',
   'key.created': 'renter',
   'app.connected': 'renter',
-  'webhook.paused': 'tests of webhooks',
-  'webhook.test': 'tests of webhooks',
+  'webhook.paused': 'renter',
+  'webhook.test': 'no feed',
   'listing.approved': 'creator',
   'listing.rejected': 'creator',
   'agent.failing': 'creator',
@@ -49,110 +37,84 @@ const HEARD_BY: Record<EventName, 'renter' | 'visitor' | 'creator' | 'tests of w
   'review.posted': 'creator',
 };
 
-const PATIENCE_MS = 30_000;
+const TOLD = EVENT_NAMES.filter((name) => HEARD_BY[name] !== 'no feed');
 
 let market: OperatedMarketplace;
-let database: Client;
-let renter: Participant;
-/** Pays for one run. */
-let visitor: Participant;
+let receivers: Receivers;
+let who: Record<'renter' | 'visitor' | 'creator', Participant>;
+/** The path of each one's webhook. None is answered before the server was killed. */
+const PATHS = { renter: '/hangs', visitor: '/closes', creator: '/closes-too' };
+const NAMES = ['renter', 'visitor', 'creator'] as const;
+
 beforeAll(async () => {
-  market = await startOperatedMarketplace();
-  const { marketplace } = market;
-  database = new Client({ connectionString: findRunningPostgres(marketplace.stateDir) });
-  await database.connect();
-  [renter, visitor] = [await newParticipant(marketplace), await newParticipant(marketplace)];
-  await play();
-}, 240_000);
+  receivers = await startReceivers();
+  market = await startOperatedMarketplace([receivers.origin]);
+  const { marketplace, creator } = market;
+  who = { renter: await newParticipant(marketplace), visitor: await newParticipant(marketplace), creator };
+  for (const name of NAMES)
+    await who[name].client.createWebhook({ url: `${receivers.origin}${PATHS[name]}` });
+  await inDatabase((database) =>
+    playEachEvent(market, { ...who, database, refusing: `${receivers.origin}/refuses` }),
+  );
+  for (const name of TOLD) await hears(who[HEARD_BY[name] as 'renter'], name);
+  // The server waits for answers when it is killed.
+  const refused = () => receivers.refused[PATHS.renter]?.length ?? 0;
+  const refusedBefore = refused();
+  await passTime();
+  await until(async () => refused() > refusedBefore);
+  await market.killAndRestart();
+  receivers.take();
+  await passTime();
+}, 300_000);
 afterAll(async () => {
-  await database?.end();
   await market?.close();
+  await receivers?.close();
 });
 
-/** Makes each event happen, by the API and the chain wherever that takes seconds and not days. */
-async function play(): Promise<void> {
-  const { creator, operator, model, marketplace } = market;
-  const decide = (decision: Parameters<typeof decideAsOperator>[2]) =>
-    decideAsOperator(operator.client, operator.signer, decision);
-  const { id: refused } = await market.register();
-  await decide({ action: 'reject', listing_id: refused, reason: 'It names no output.' });
-  model.always('An answer.');
-  const agent_id = await market.publish(creator);
-
-  await (await newTestApp(marketplace)).connect(renter);
-  await rent(renter.client, renter.signer, agent_id, { deposit_lamports: 10 * PRICE });
-  await rent(visitor.client, visitor.signer, agent_id, { deposit_lamports: PRICE });
-  const { run_id: runId } = await renter.client.execute({ agent_id, task: 'one' });
-  await visitor.client.execute({ agent_id, task: 'one' });
-  await renter.client.createReview(agent_id, { rating: 5 });
-  model.always(undefined);
-  const failed = renter.client.execute({ agent_id, task: 'two' });
-  (await model.nextCall()).decline();
-  await failed;
-  model.always('An answer.');
-
-  const policy = { ask_above_lamports: PRICE - 1 };
-  const { key } = await createApiKey(renter.client, renter.signer, 'asks', { policy });
-  const asking = createClient({ baseUrl: marketplace.dev.base_url, apiKey: key, retries: 0 });
-  const asked = await asking.execute({ agent_id, task: 'three' }).catch((error: unknown) => error);
-  if (!isApiError(asked) || !asked.approval) throw new Error('The key did not ask.', { cause: asked });
-  const question = await asking.getApproval(asked.approval.id);
-  await approveSpending(renter.client, renter.signer, question);
-
-  const { job_id: jobId } = await creator.client.updateAgent(agent_id, {
-    description: 'Answers in other words.',
-  });
-  await jobEnd(creator.client, jobId);
-  await hears(renter, 'listing.version_changed');
-  await until(async () => {
-    const { earnings } = await creator.client.getEarnings();
-    return (earnings[0]?.withdrawable_lamports ?? 0) > 0;
-  }, PATIENCE_MS);
-  await withdraw(creator.client, creator.signer, agent_id);
-  await update(creator.client, creator.signer, agent_id, { price_lamports: (PRICE * 4) / 5 });
-  await pause(creator.client, creator.signer, agent_id);
-  await hears(renter, 'listing.paused');
-
-  // Days pass, and a fault of the service gives a free run.
-  await database.query(`insert into credits (run_id, wallet, listing_id) values ($1, $2, $3)`, [
-    runId,
-    renter.signer.address,
-    agent_id,
-  ]);
-  for (const failingSince of ['now()', 'null'])
-    await database.query(`update listings set failing_since = ${failingSince} where id = $1`, [agent_id]);
-  for (const left of ['6 days', '-1 hour', null]) {
-    await database.query(`update credentials set expires_at = now() + $2::interval where buyer = $1`, [
-      renter.signer.address,
-      left,
-    ]);
-    await database.query('select tell_ending_rentals()');
+async function inDatabase(use: (database: Client) => Promise<unknown>): Promise<void> {
+  const database = new Client({ connectionString: findRunningPostgres(market.marketplace.stateDir) });
+  await database.connect();
+  try {
+    await use(database);
+  } finally {
+    await database.end();
   }
-  await resume(creator.client, creator.signer, agent_id);
-  await close(creator.client, creator.signer, agent_id);
 }
 
-async function eventsOf(participant: Participant) {
-  return (await participant.client.listEvents({ limit: 100 })).events;
+/** Lets the waits of webhooks pass, and tries them again. */
+async function passTime(): Promise<void> {
+  await inDatabase((database) => database.query('update webhook_deliveries set next_attempt_at = now()'));
+  for (const { client } of Object.values(who)) {
+    for (const { id, paused_at: paused } of (await client.listWebhooks()).webhooks)
+      if (paused === undefined) await client.updateWebhook(id, { paused: false });
+  }
 }
-const hears = (who: Participant, name: EventName) =>
-  until(async () => (await namesOf(who)).includes(name), PATIENCE_MS);
-const namesOf = async (participant: Participant) => (await eventsOf(participant)).map(({ name }) => name);
 
-const TOLD = EVENT_NAMES.filter((name) => HEARD_BY[name] !== 'tests of webhooks');
+test.each(TOLD)(
+  '%s is told, with its data, and delivered after a kill -9 with the id of the feed',
+  async (name) => {
+    const heardBy = HEARD_BY[name] as 'renter';
+    const told = (await eventsOf(who[heardBy])).filter((event) => event.name === name);
+    expect(told).not.toEqual([]);
+    for (const { data } of told) expect(EVENTS[name].data.parse(data)).toEqual(data);
+    const ids = told.map(({ id }) => id);
+    await expect
+      .poll(() => receivers.taken[PATHS[heardBy]], { timeout: 30_000 })
+      .toEqual(expect.arrayContaining(ids));
+  },
+);
 
-test.each(TOLD)('%s is told, with its data', async (name) => {
-  const { creator } = market;
-  const who = { renter, visitor, creator }[HEARD_BY[name] as 'renter'];
-  await hears(who, name);
-  const told = (await eventsOf(who)).filter((event) => event.name === name);
-  for (const { data } of told) expect(EVENTS[name].data.parse(data)).toEqual(data);
+test.each(NAMES)('the webhook of the %s gets no event that its feed has not', async (name) => {
+  const inFeed = (await eventsOf(who[name])).map(({ id }) => id);
+  const path = PATHS[name];
+  await expect.poll(() => new Set(receivers.taken[path]), { timeout: 30_000 }).toEqual(new Set(inFeed));
+  expect(inFeed).toEqual(expect.arrayContaining(receivers.refused[path] ?? []));
 });
 
 test('the feed counts the events of each subject from 1, without a gap', async () => {
-  for (const who of [renter, visitor, market.creator]) {
+  for (const participant of Object.values(who)) {
     const counts: Record<string, number> = {};
-    for (const { subject, sequence } of await eventsOf(who)) {
+    for (const { subject, sequence } of await eventsOf(participant)) {
       counts[subject] = (counts[subject] ?? 0) + 1;
       expect([subject, sequence]).toEqual([subject, counts[subject]]);
     }

@@ -13,6 +13,7 @@ import {
   withoutExamples,
 } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
+import { descendants, killRunning } from '../support/processes/processes.js';
 
 /** A marketplace whose operators review each agent. */
 export interface OperatedMarketplace {
@@ -26,22 +27,29 @@ export interface OperatedMarketplace {
   register(): Promise<{ id: string; jobId: string }>;
   /** Publishes an agent, which the operator approves. @returns its id */
   publish(seller: Participant): Promise<string>;
+  /** Kills the server and each of its processes with -9, and starts it again on its state, at its address. */
+  killAndRestart(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a marketplace with an operator and an admin. */
-export async function startOperatedMarketplace(): Promise<OperatedMarketplace> {
+/** Starts a marketplace with an operator and an admin. It may call the given origins on this machine too. */
+export async function startOperatedMarketplace(callable: string[] = []): Promise<OperatedMarketplace> {
   const [keypair, adminKeypair] = [Keypair.generate(), Keypair.generate()];
   const model = await startModelStandIn();
   const stateDir = await newStateDir();
   await mkdir(join(stateDir, 'keys'), { recursive: true, mode: 0o700 });
   const secret = JSON.stringify([...adminKeypair.secretKey]);
   await writeFile(join(stateDir, 'keys', 'admin.json'), secret, { mode: 0o600 });
-  const marketplace = await startMarketplace(stateDir, {
-    ...withoutExamples(model.baseUrl),
-    REVIEW: 'operator',
-    OPERATOR_WALLETS: [keypair, adminKeypair].map(({ publicKey }) => publicKey.toBase58()).join(),
-  });
+  const { ALLOW_LOOPBACK: modelOrigin, ...env } = withoutExamples(model.baseUrl);
+  const start = (port: string) =>
+    startMarketplace(stateDir, {
+      ...env,
+      PORT: port,
+      ALLOW_LOOPBACK: [modelOrigin, ...callable].join(),
+      REVIEW: 'operator',
+      OPERATOR_WALLETS: [keypair, adminKeypair].map(({ publicKey }) => publicKey.toBase58()).join(),
+    });
+  let marketplace = await start('0');
   const participantOf = (wallet: Keypair): Participant => {
     const signer = keypairSigner(wallet);
     const client = createClient({ baseUrl: marketplace.dev.base_url, signer, retries: 0 });
@@ -55,7 +63,9 @@ export async function startOperatedMarketplace(): Promise<OperatedMarketplace> {
   };
   return {
     model,
-    marketplace,
+    get marketplace() {
+      return marketplace;
+    },
     creator,
     operator,
     admin,
@@ -71,6 +81,13 @@ export async function startOperatedMarketplace(): Promise<OperatedMarketplace> {
       const signed = await seller.signer.signTransaction(Buffer.from(transaction, 'base64'));
       await seller.client.submitTransaction(Buffer.from(signed).toString('base64'));
       return id;
+    },
+    killAndRestart: async () => {
+      const { pid = 0 } = marketplace.process;
+      const children = await descendants(pid);
+      await marketplace.kill();
+      await killRunning(children);
+      marketplace = await start(new URL(marketplace.dev.base_url).port);
     },
     close: async () => {
       await model.close();

@@ -69,3 +69,14 @@ export async function stillRunning(processes: ProcessIdentity[]): Promise<Proces
     return row?.startTime === startTime && row.state !== 'Z';
   });
 }
+
+/** Ends the given processes that still run, as kill -9 does. */
+export async function killRunning(processes: ProcessIdentity[]): Promise<void> {
+  for (const { pid } of await stillRunning(processes)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+}
