@@ -124,6 +124,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     email,
     outbound,
     eventNotices,
+    metrics,
   });
 
   return {

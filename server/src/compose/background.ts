@@ -11,6 +11,7 @@ import {
 import { removeEndedApps } from '../identity/index.js';
 import { startFolding } from '../listings/index.js';
 import { enqueueTask, freeAbandonedTasks, startJobs } from '../jobs/jobs.js';
+import type { Metrics } from '../operations/index.js';
 import type { OutboundHttp } from '../platform/outbound-http.js';
 import { startRounds, type Rounds } from '../platform/rounds.js';
 import { RECONCILIATION_CRONTAB, RECONCILIATION_TASK, reconcileWithChain } from '../reconciliation/index.js';
@@ -83,6 +84,7 @@ interface BackgroundParts {
   outbound: OutboundHttp;
   /** Tells of new events. */
   eventNotices: Notifications;
+  metrics: Pick<Metrics, 'eventSent'>;
   email: Email;
 }
 
@@ -162,6 +164,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
     logger,
     outbound: parts.outbound,
     notices: parts.eventNotices,
+    onSent: parts.metrics.eventSent,
   });
   const emailJobs = await parts.email.start();
   const isLevel = new Promise<boolean>((resolve) =>

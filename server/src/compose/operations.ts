@@ -41,6 +41,7 @@ export function addOperations(
     slotsTaken: () => counts.slotsTaken(),
     runsWaiting: () => counts.runsWaiting(),
     runLog: () => counts.runLog(),
+    deliveriesWaiting: () => counts.deliveriesWaiting(),
     sandboxes: sandboxes.statsByPool,
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     isLeader: () => parts.leadership.isLeader(),

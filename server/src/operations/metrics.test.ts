@@ -11,6 +11,7 @@ it('every metric is named in docs/operations.md, and every one that is named the
     slotsTaken: async () => 0,
     runsWaiting: async () => 0,
     runLog: async () => ({ pendingRuns: 0, finalBatch: 0, openSeconds: 0 }),
+    deliveriesWaiting: async () => ({ count: 0, oldestSeconds: 0 }),
     sandboxes: {},
     connections: () => ({ total: 0, idle: 0, waiting: 0 }),
     indexAgeSeconds: () => undefined,

@@ -24,6 +24,8 @@ interface MetricSources {
   runsWaiting(): Promise<number>;
   /** How far the run log is, for all replicas. */
   runLog(): Promise<RunLogCounts>;
+  /** Deliveries of events that wait, on all replicas. */
+  deliveriesWaiting(): Promise<{ count: number; oldestSeconds: number }>;
   /** Sandboxes, by pool. */
   sandboxes: Readonly<Record<string, () => Omit<WarmPoolStats, 'takenTotal' | 'recycledTotal'>>>;
   /** Connections of the database's pool. */
@@ -78,6 +80,8 @@ export interface Metrics {
     seconds: number;
   }): void;
   chargeMoved(to: string): void;
+  /** A request to a webhook has ended. `failed` is for one that is not tried again. */
+  eventSent(outcome: (typeof DELIVERY_OUTCOMES)[number]): void;
   /** A request was counted by this replica alone, because Redis did not answer. */
   rateLimitFellBack(): void;
   /** Adds the sources that are read at each request for the metrics. */
@@ -86,6 +90,8 @@ export interface Metrics {
   expose(): Promise<{ contentType: string; body: string }>;
 }
 
+/** How a request to a webhook ends. */
+const DELIVERY_OUTCOMES = ['delivered', 'pending', 'failed'] as const;
 /** How a run of this process ends. */
 const RUN_ENDS = ['completed', 'failed', 'held', 'undelivered', 'refused'] as const;
 /** Around the target of a start: 200 ms at most, for 19 in 20. */
@@ -164,6 +170,12 @@ export function createMetrics(): Metrics {
     labelNames: ['state'],
     registers,
   });
+  const deliveries = new Counter({
+    name: 'agent_rental_deliveries_total',
+    help: 'Requests of this process to webhooks, by the state of the delivery after it.',
+    labelNames: ['state'],
+    registers,
+  });
   const fallbacks = new Counter({
     name: 'agent_rental_rate_limit_fallbacks_total',
     help: 'Requests that were counted by this replica alone, because Redis did not answer.',
@@ -173,6 +185,7 @@ export function createMetrics(): Metrics {
   // An alert on the first lost charge, or the first run that is not delivered, needs a 0 before it.
   for (const state of Object.keys(CHARGE_STATES)) if (state !== 'reserved') charges.inc({ state }, 0);
   for (const state of RUN_ENDS) runs.inc({ state }, 0);
+  for (const state of DELIVERY_OUTCOMES) deliveries.inc({ state }, 0);
   for (const step of RUN_STEPS) steps.zero({ step });
 
   return {
@@ -188,6 +201,7 @@ export function createMetrics(): Metrics {
     modelCalled: ({ provider, outcome, seconds }) => modelCalls.observe({ provider, outcome }, seconds),
     contentRead: ({ scheme, outcome, seconds }) => contentReads.observe({ scheme, outcome }, seconds),
     chargeMoved: (state) => charges.inc({ state }),
+    eventSent: (state) => deliveries.inc({ state }),
     rateLimitFellBack: () => fallbacks.inc(),
     watch: (sources) => watch(sources, registers),
     expose: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
@@ -235,6 +249,15 @@ function watch(sources: MetricSources, registers: Registry[]): void {
   );
   gauge('runs_waiting', 'Runs that wait in the queue for a slot, on all replicas.', [], async (metric) =>
     metric.set(await sources.runsWaiting()),
+  );
+  gauge('deliveries_pending', 'Deliveries of events that wait, of all replicas.', [], async (metric) =>
+    metric.set((await sources.deliveriesWaiting()).count),
+  );
+  gauge(
+    'deliveries_oldest_pending_seconds',
+    'Time since the oldest delivery that waits was made, of all replicas; 0 where there is none.',
+    [],
+    async (metric) => metric.set((await sources.deliveriesWaiting()).oldestSeconds),
   );
   const runLog = (name: string, help: string, read: (counts: RunLogCounts) => number) =>
     gauge(`run_log_${name}`, help, [], async (metric) => metric.set(read(await sources.runLog())));

@@ -162,3 +162,21 @@ it('counts open charges by state with the age of the oldest, and slots that are 
   expect(ages['signed']).toBeLessThan(300);
   expect(await counts.slotsTaken()).toBe(3);
 });
+
+it('waiting deliveries are counted, and the oldest has its age', async () => {
+  const { db } = database;
+  const counts = createOperationsRepository(db);
+  expect(await counts.deliveriesWaiting()).toEqual({ count: 0, oldestSeconds: 0 });
+  const wallet = newWallet();
+  await sql`insert into webhooks (wallet, url, sealed_secrets) values (${wallet}, 'https://hook.example', '')`.execute(
+    db,
+  );
+  for (const subject of ['a', 'b', 'c'])
+    await sql`select append_event(${wallet}, 'key.created', ${subject}, '{}')`.execute(db);
+  await sql`update webhook_deliveries d set status = case subject when 'a' then 'delivered' else 'pending' end,
+    created_at = now() - case subject when 'c' then interval '1 hour' else interval '2 hours' end
+    from events e where e.id = d.event_id and subject <> 'b'`.execute(db);
+  const { count, oldestSeconds } = await counts.deliveriesWaiting();
+  expect(count).toBe(2);
+  expect(Math.floor(oldestSeconds / 60)).toBe(60);
+});

@@ -23,6 +23,8 @@ export interface OperationsRepository {
   /** Runs that wait for one. */
   runsWaiting(): Promise<number>;
   runLog(): Promise<RunLogCounts>;
+  /** Deliveries of events that wait for an attempt, and the time since the oldest of them was made; 0 without any. */
+  deliveriesWaiting(): Promise<{ count: number; oldestSeconds: number }>;
 }
 
 export function createOperationsRepository(db: Db): OperationsRepository {
@@ -76,6 +78,13 @@ export function createOperationsRepository(db: Db): OperationsRepository {
           ), 0) as seconds`.execute(db);
       const { pending = 0n, final = 0n, seconds = 0 } = rows[0] ?? {};
       return { pendingRuns: Number(pending), finalBatch: Number(final), openSeconds: seconds };
+    },
+    async deliveriesWaiting() {
+      const { rows } = await sql<{ count: bigint; seconds: number }>`
+        select count(*) as count, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as seconds
+        from webhook_deliveries where status = 'pending'`.execute(db);
+      const { count = 0n, seconds = 0 } = rows[0] ?? {};
+      return { count: Number(count), oldestSeconds: Math.max(0, seconds) };
     },
   };
 }

@@ -92,6 +92,7 @@ describe('a server that is up', () => {
       /^agent_rental_charges_open\{state="signed"\} 0$/m,
       /^agent_rental_seats_taken 0$/m,
       /^agent_rental_runs_waiting 0$/m,
+      /^agent_rental_deliveries_pending 0$/m,
       /^agent_rental_sandboxes\{pool="runner",state="idle"\} \d+$/m,
       /^agent_rental_sandbox_starts\{pool="runner"\} [1-9]\d*$/m,
       /^agent_rental_sandbox_failures\{pool="runner",kind="died"\} 0$/m,

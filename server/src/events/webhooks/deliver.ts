@@ -1,4 +1,4 @@
-import type { WebhookAttempt } from '@agent-rental/contract';
+import type { WebhookAttempt, WebhookDelivery } from '@agent-rental/contract';
 import { sql } from 'kysely';
 import type { Db } from '../../database/connection.js';
 import type { Keys } from '../../platform/keys.js';
@@ -19,6 +19,8 @@ const TURN_MS = 2_000;
 export interface DeliveryDeps extends Sending {
   db: Db;
   keys: Keys;
+  /** Hears of the state of a delivery after each request. */
+  onSent?: ((state: WebhookDelivery['status']) => void) | undefined;
 }
 
 /** A delivery that this server may send until its lease ends. */
@@ -42,7 +44,8 @@ export async function deliverEvents(deps: DeliveryDeps, webhookId: string): Prom
       const attempt = await sendEvent({ url, event: toWalletEvent(delivery), secrets }, deps);
       return { ...delivery, attempt };
     };
-    await recordBatch(db, webhook, await Promise.all(claimed.map(send)));
+    const states = await recordBatch(db, webhook, await Promise.all(claimed.map(send)));
+    for (const state of states) deps.onSent?.(state);
   }
   await enqueueDeliveries(db, { webhookId });
 }

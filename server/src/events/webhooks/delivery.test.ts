@@ -191,6 +191,7 @@ describe('an address', () => {
     );
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook', '/hook']);
     expect(ids(receiver)).toEqual([eventId, eventId]);
+    await expect.poll(() => world.sent).toEqual(['pending', 'delivered']);
   });
 
   it('that answers 10 MB is delivered to, and its answer is dropped', async () => {
@@ -237,6 +238,7 @@ describe('an address', () => {
     await world.deliver();
     await world.tell(wallet);
     await deliveryWhen(world, { wallet, id }, { status: 'failed', attempts: [{ http_status: 410 }] });
+    await expect.poll(() => world.sent).toEqual(['failed']);
   });
 
   it('that fails rests, gets one event to try, and everything once it takes that', async () => {

@@ -40,6 +40,8 @@ export interface WebhookWorld {
   readonly webhooks: Webhooks;
   readonly deliveries: Deliveries;
   readonly outbound: OutboundHttp;
+  /** The state of its delivery after each request. */
+  readonly sent: string[];
   readonly keys: ReturnType<typeof deriveKeys>;
   receiver(): Promise<Receiver>;
   /** Starts a server's delivery. */
@@ -58,10 +60,12 @@ export async function openWebhookWorld(): Promise<WebhookWorld> {
   const outbound = createOutboundHttp(allowed);
   const keys = deriveKeys(Buffer.alloc(32, 7));
   const { signal: stopping } = new AbortController();
+  const sent: string[] = [];
   const closing: (() => Promise<void>)[] = [];
   return {
     database,
     outbound,
+    sent,
     keys,
     webhooks: createWebhooks({ db, keys, outbound, stopping }),
     deliveries: createDeliveries(db),
@@ -91,6 +95,7 @@ export async function openWebhookWorld(): Promise<WebhookWorld> {
         notices,
         logger,
         timeoutMs,
+        onSent: (state) => void sent.push(state),
       });
       let stopped: Promise<void> | undefined;
       const stop = () => (stopped ??= notices.close().then(started.stop));

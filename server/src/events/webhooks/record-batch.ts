@@ -1,4 +1,4 @@
-import { WEBHOOK_TRIED_DAYS, type WebhookAttempt } from '@agent-rental/contract';
+import { WEBHOOK_TRIED_DAYS, type WebhookAttempt, type WebhookDelivery } from '@agent-rental/contract';
 import { sql, type RawBuilder } from 'kysely';
 import type { Db, Tx } from '../../database/connection.js';
 import { appendEvent } from '../append-event.js';
@@ -31,22 +31,30 @@ export interface Ended {
 /**
  * Records the results of deliveries that were sent together. The webhook may be sent to again: at once after a success,
  * and after a rest where all failed. One that has failed for days is paused.
+ *
+ * @returns the states of the deliveries that the server did not stop
  */
-export async function recordBatch(db: Db, webhook: SentWebhook, batch: readonly Ended[]): Promise<void> {
+export async function recordBatch(
+  db: Db,
+  webhook: SentWebhook,
+  batch: readonly Ended[],
+): Promise<WebhookDelivery['status'][]> {
+  const sent = batch.map(afterSending);
+  const states = sent.flatMap(({ status, isStopped }) => (isStopped ? [] : status));
   const attempts = batch.flatMap(({ attempt }) => attempt ?? []);
   const isFailing = attempts.length > 0 && attempts.every(({ reason }) => reason !== undefined);
   if (!isFailing || webhook.url === null) {
     // Callbacks go to many addresses, so none makes the others rest. Their job comes after the jobs of working webhooks.
     const failures = isFailing ? 1 : attempts.length > 0 ? 0 : sql`failures`;
-    await recordDeliveries(db, webhook, batch, {
+    await recordDeliveries(db, webhook, sent, {
       rests_until: sql`now()`,
       failures,
       failing_since: attempts.length > 0 && !isFailing ? null : sql`failing_since`,
     });
-    return;
+    return states;
   }
   await db.transaction().execute(async (tx) => {
-    const { rows } = await recordDeliveries(tx, webhook, batch, {
+    const { rows } = await recordDeliveries(tx, webhook, sent, {
       rests_until: sql`now() + make_interval(secs => ${restS(webhook.failures + 1)})`,
       failures: sql`failures + 1`,
       failing_since: sql`coalesce(failing_since, now())`,
@@ -54,6 +62,25 @@ export async function recordBatch(db: Db, webhook: SentWebhook, batch: readonly 
     const [failing] = rows;
     if (failing?.is_long === true) await pauseWebhook(tx, webhook, failing.failing_since);
   });
+  return states;
+}
+
+/** A delivery as it is written down. */
+interface Sent {
+  eventId: string;
+  lease: Date;
+  status: WebhookDelivery['status'];
+  waitS: number;
+  attempts: readonly WebhookAttempt[];
+  isStopped: boolean;
+}
+
+function afterSending({ id: eventId, created_at: eventAt, lease, attempts, attempt }: Ended): Sent {
+  if (attempt === undefined)
+    return { eventId, lease, status: 'pending', waitS: 0, attempts, isStopped: true };
+  const all = [...attempts, attempt];
+  const kept = all.slice(-ATTEMPTS_KEPT);
+  return { eventId, lease, ...afterAttempt(all, eventAt), attempts: kept, isStopped: false };
 }
 
 /** The columns of a webhook after a batch. */
@@ -63,14 +90,9 @@ type Released = Record<'rests_until' | 'failures' | 'failing_since', RawBuilder<
 async function recordDeliveries(
   db: Db,
   { id }: SentWebhook,
-  batch: readonly Ended[],
+  sent: readonly Sent[],
   released: Released,
 ): Promise<{ rows: { failing_since: Date; is_long: boolean | null }[] }> {
-  const sent = batch.map(({ id: eventId, created_at: eventAt, lease, attempts, attempt }) => {
-    if (attempt === undefined) return { eventId, lease, status: 'pending', waitS: 0, attempts };
-    const all = [...attempts, attempt];
-    return { eventId, lease, ...afterAttempt(all, eventAt), attempts: all.slice(-ATTEMPTS_KEPT) };
-  });
   // The webhook first: all that change both take it first.
   return sql<{ failing_since: Date; is_long: boolean | null }>`
     with released as (
