@@ -1,7 +1,8 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { accessibilityViolations, browserPath, openBrowser } from '../support/browser/browser.js';
+import { accessibilityViolations, browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
 import { addTestWallet, type AskedWallet } from '../support/browser/test-wallet.js';
+import { sampleOf, SEED } from '../support/form.js';
 import { call } from '../support/http.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
@@ -20,7 +21,7 @@ describe.runIf(browserPath !== undefined)('on the page of API keys, a wallet of 
   /** Opens the page and logs a wallet in. */
   async function loggedIn(
     visit: (page: Page, wallet: AskedWallet) => Promise<void>,
-    options: { bypassCSP?: boolean } = {},
+    options: BrowserContextOptions = {},
     // Without its policy the page is asked for an icon, too.
     expected = options.bypassCSP ? /status of 404/ : /^never$/,
   ): Promise<void> {
@@ -81,34 +82,37 @@ describe.runIf(browserPath !== undefined)('on the page of API keys, a wallet of 
     expect(await statusOf(key)).toBe(401);
   });
 
-  test('gives the configuration of each client, ready to be copied, and no violation that axe knows of [ID-40]', async () => {
-    await loggedIn(
-      async (page) => {
-        await page.getByLabel('Label').fill('configured');
-        await page.getByRole('button', { name: 'Create' }).click();
-        await saysIn(page, 'The key was created.');
-        const key = (await page.getByLabel('The new key').textContent()) ?? '';
-        const names = await page.locator('#configurations summary').allTextContents();
-        expect(names).toEqual([
-          'Claude Code',
-          'Claude Desktop',
-          'Cursor',
-          'VS Code',
-          'LangChain and AI SDK',
-          'curl',
-        ]);
-        for (const name of names) {
-          await page.getByText(name, { exact: true }).click();
-          expect(await page.getByLabel(`Configuration of ${name}`).textContent()).toContain(key);
-        }
-        expect(await page.getByLabel('Configuration of Cursor').textContent()).toContain(
-          marketplace.dev.mcp_url,
-        );
-        expect(await accessibilityViolations(page)).toEqual([]);
-      },
-      { bypassCSP: true },
-    );
-  });
+  test.each(sampleOf(Object.keys(LOOKS) as (keyof typeof LOOKS)[], 1, SEED))(
+    'gives the configuration of each client, ready to be copied, and no violation that axe knows of, in %s [ID-40]',
+    async (look) => {
+      await loggedIn(
+        async (page) => {
+          await page.getByLabel('Label').fill('configured');
+          await page.getByRole('button', { name: 'Create' }).click();
+          await saysIn(page, 'The key was created.');
+          const key = (await page.getByLabel('The new key').textContent()) ?? '';
+          const names = await page.locator('#configurations summary').allTextContents();
+          expect(names).toEqual([
+            'Claude Code',
+            'Claude Desktop',
+            'Cursor',
+            'VS Code',
+            'LangChain and AI SDK',
+            'curl',
+          ]);
+          for (const name of names) {
+            await page.getByText(name, { exact: true }).click();
+            expect(await page.getByLabel(`Configuration of ${name}`).textContent()).toContain(key);
+          }
+          expect(await page.getByLabel('Configuration of Cursor').textContent()).toContain(
+            marketplace.dev.mcp_url,
+          );
+          expect(await accessibilityViolations(page)).toEqual([]);
+        },
+        { ...LOOKS[look], bypassCSP: true },
+      );
+    },
+  );
 
   test('that refuses, and an invalid limit, create no key and tell the reason [ID-40]', async () => {
     const before = (await owner.client.listApiKeys()).api_keys.length;

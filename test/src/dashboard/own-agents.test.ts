@@ -434,6 +434,11 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
           await says(page, 'It was not registered.');
         }
         if (name === 'one agent') {
+          const tabs = page.getByRole('navigation', { name: 'This agent' }).getByRole('link');
+          for (const tab of await tabs.all()) {
+            await tab.click();
+            found.push(...(await accessibilityViolations(page)));
+          }
           await openTab(page, 'Versions');
           await page.getByRole('button', { name: 'Compare' }).click();
           await says(page, 'See below how version 2 differs');

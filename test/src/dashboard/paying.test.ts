@@ -2,7 +2,14 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { accessibilityViolations, browserPath, openBrowser, sayDevnet } from '../support/browser/browser.js';
+import {
+  accessibilityViolations,
+  browserPath,
+  LOOKS,
+  openBrowser,
+  sayDevnet,
+} from '../support/browser/browser.js';
+import { sampleOf, SEED } from '../support/form.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 import { rentOverHttp } from '../support/renter.js';
@@ -199,18 +206,21 @@ describe.runIf(browserPath !== undefined)('on the page of a rental, a wallet of 
     });
   });
 
-  test('that is missing is reported, and the page has no violation that axe knows of [SVC-17]', async () => {
-    const { id } = marketplace.listing('subscription');
-    const context = await browser.newContext({ bypassCSP: true });
-    const page = await context.newPage();
-    await sayDevnet(page);
-    await page.goto(pageOf(id));
-    await expect
-      .poll(() => status(page).textContent())
-      .toContain('No Solana wallet was found in this browser');
-    expect(await accessibilityViolations(page)).toEqual([]);
-    await context.close();
-  });
+  test.each(sampleOf(Object.keys(LOOKS) as (keyof typeof LOOKS)[], 1, SEED))(
+    'that is missing is reported, and the page has no violation that axe knows of, in %s [SVC-17]',
+    async (look) => {
+      const { id } = marketplace.listing('subscription');
+      const context = await browser.newContext({ ...LOOKS[look], bypassCSP: true });
+      const page = await context.newPage();
+      await sayDevnet(page);
+      await page.goto(pageOf(id));
+      await expect
+        .poll(() => status(page).textContent())
+        .toContain('No Solana wallet was found in this browser');
+      expect(await accessibilityViolations(page)).toEqual([]);
+      await context.close();
+    },
+  );
 
   test('pays for an agent that asked over MCP without a wallet, whose next call then works [SVC-19]', async () => {
     const renter = await newParticipant(marketplace);
