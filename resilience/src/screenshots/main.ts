@@ -21,6 +21,8 @@ const FOLDER = fileURLToPath(new URL('../../../docs/pages/', import.meta.url));
 /** Low, because a picture only shows the look of a page. */
 const QUALITY = 60;
 const LONGEST_PX = 2_600;
+const PLACEHOLDER_IS_SEEN = `[...document.querySelectorAll('[data-loading]')].some(
+  (part) => getComputedStyle(part, '::after').visibility === 'visible')`;
 const operator = Keypair.generate();
 
 interface Shot {
@@ -30,7 +32,7 @@ interface Shot {
   readonly as?: Keypair;
   /** A text on the complete page. */
   readonly until: string | RegExp;
-  /** Keeps the wallet's data back. */
+  /** Loads the complete page again, and keeps the wallet's data back. */
   readonly isSlow?: boolean;
 }
 
@@ -62,7 +64,7 @@ async function preparePages(): Promise<Shot[]> {
     { name: 'rent', path: `/dashboard/rent/${perTask.id}`, until: 'Test wallet' },
     { name: 'home', path: '/dashboard', as, until: perTask.title },
     { name: 'home-new', path: '/dashboard', as: Keypair.generate(), until: 'You have rented nothing yet.' },
-    { name: 'home-slow', path: '/dashboard', as, until: 'Your wallet', isSlow: true },
+    { name: 'home-slow', path: '/dashboard', as, until: perTask.title, isSlow: true },
     { name: 'no-results', path: '/?q=zzzz', until: '0 agents' },
     { name: 'operator', path: '/dashboard/operator', as: operator, until: 'Revenue in the last 30 days' },
     { name: 'runs', path: '/dashboard/runs', as, until: perTask.id },
@@ -71,8 +73,9 @@ async function preparePages(): Promise<Shot[]> {
     { name: 'approvals', path: '/dashboard/approvals', as, until: 'my coding agent' },
     { name: 'approval', path: new URL(approval.url).pathname, as, until: 'my coding agent' },
     { name: 'consent', path: consent.pathname + consent.search, until: 'Example Chat' },
+    { name: 'events', path: '/dashboard/events', as, until: 'You have no webhook.' },
     { name: 'creator', path: '/dashboard/creator', as: creator, until: perTask.title },
-    { name: 'publish', path: '/dashboard/creator/publish', as: creator, until: 'Publish' },
+    { name: 'publish', path: '/dashboard/creator/publish', as: creator, until: 'Register this agent' },
     { name: 'own-agent', path: ownAgent, as: creator, until: perTask.title },
     { name: 'not-found', path: '/dashboard/listings/nothing-here', until: 'There is nothing to show' },
   ];
@@ -87,12 +90,16 @@ async function open(
   const context = await browser.newContext(look);
   const page = await context.newPage();
   await addTestWallet(page, as ?? fallback, 'solana:localnet');
-  // A route that is never answered keeps its request open.
-  if (isSlow) await page.route('**/v1/credentials?**', () => undefined);
   await page.goto(marketplace.dev.base_url + path);
   if (as !== undefined) await page.getByRole('button', { name: 'Log in with Test wallet' }).click();
   await page.getByText(until).locator('visible=true').first().waitFor();
-  if (!isSlow) await page.waitForLoadState('networkidle');
+  await page.waitForLoadState('networkidle');
+  if (isSlow) {
+    // A route that is never answered keeps its request open.
+    await page.route('**/v1/credentials?**', () => undefined);
+    await page.reload();
+    await page.waitForFunction(PLACEHOLDER_IS_SEEN);
+  }
   return page;
 }
 
