@@ -1,16 +1,24 @@
 import type { Listing, ListingSummary, Review } from '@agent-rental/contract';
+import { approvalPage, approvalsPage } from '../dashboard/pages/approvals/approvals-page.js';
+import { consentPage } from '../dashboard/pages/consent/consent-page.js';
+import { refusedPage } from '../dashboard/pages/consent/refused-page.js';
 import { creatorPage } from '../dashboard/pages/creator/creator-page.js';
 import { ownAgentPage } from '../dashboard/pages/creator/own-agent-page.js';
 import { publishPage } from '../dashboard/pages/creator/publish-page.js';
 import { browsePage } from '../dashboard/pages/browse-page.js';
+import { emailDonePage, emailPage } from '../dashboard/pages/email-page.js';
 import { errorPage } from '../dashboard/pages/error-page.js';
 import { keysPage } from '../dashboard/pages/keys-page.js';
 import { listingPage } from '../dashboard/pages/listing/listing-page.js';
+import { eventsPage } from '../dashboard/pages/notices/events-page.js';
+import { operatorPage } from '../dashboard/pages/operator/operator-page.js';
 import { profilePage } from '../dashboard/pages/profile-page.js';
 import { rentPage } from '../dashboard/pages/rent-page.js';
 import { homePage } from '../dashboard/pages/renter/home-page.js';
 import { runPage } from '../dashboard/pages/renter/run-page.js';
+import { runsPage } from '../dashboard/pages/renter/runs-page.js';
 import { ApiError } from '../errors/api-error.js';
+import type { AskedGrant } from '../identity/index.js';
 
 const WALLET = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
 const WALLET_PAGE = {
@@ -20,6 +28,30 @@ const WALLET_PAGE = {
   nonce: 'n',
 };
 const CREATOR_PAGE = { ...WALLET_PAGE, terms: { feeBps: 250, minQueryPriceLamports: 200_000n } };
+const REQUEST_PAGE = { ...WALLET_PAGE, id: '0f8fad5b-d9cb-469f-a165-70867728950e' };
+const ASKED: AskedGrant = {
+  request: {
+    response_type: 'code',
+    client_id: 'https://chat.example/app.json',
+    redirect_uri: 'https://chat.example/back',
+    code_challenge: 'c'.repeat(43),
+    code_challenge_method: 'S256',
+  },
+  client: 'https://chat.example/app.json',
+  publisher: 'chat.example',
+  name: 'Example Chat',
+  site: 'chat.example',
+  redirectHost: 'chat.example',
+  resource: 'https://market.example/mcp',
+  scopes: ['run', 'rent'],
+  denial: 'https://chat.example/back?error=access_denied',
+};
+const REFUSED = {
+  code: 'invalid_scope',
+  message: 'No scope of these exists.',
+  redirectTo: ASKED.denial,
+  redirectHost: ASKED.redirectHost,
+} as const;
 const COSTS = { rentLamports: 1_628_640n, networkFeeLamports: 5_000n };
 
 /** An agent with a value in each part of its page. */
@@ -145,6 +177,15 @@ export function samplePages(): Record<string, string> {
       maxTotalLamports: undefined,
     }),
     home: homePage(WALLET_PAGE),
+    runs: runsPage({ ...WALLET_PAGE, filter: { agentId: FULL.id, status: 'failed' } }),
+    approvals: approvalsPage(WALLET_PAGE),
+    approval: approvalPage(REQUEST_PAGE),
+    consent: consentPage({ ...WALLET_PAGE, asked: ASKED }),
+    'consent-refused': refusedPage(REFUSED),
+    events: eventsPage(WALLET_PAGE),
+    'email-confirm': emailPage('confirm', 't'),
+    'email-done': emailDonePage('The address is confirmed.'),
+    operator: operatorPage(CREATOR_PAGE),
     run: runPage({ ...WALLET_PAGE, runId: '0f8fad5b-d9cb-469f-a165-70867728950e' }),
     keys: keysPage({ ...WALLET_PAGE, mcpUrl: `${baseUrl}/mcp`, programs: [] }),
     creator: creatorPage(CREATOR_PAGE),

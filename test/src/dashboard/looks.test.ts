@@ -4,14 +4,18 @@ import pixelmatch from 'pixelmatch';
 import { PNG } from 'pngjs';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { browserPath, openBrowser } from '../support/browser/browser.js';
-import { takePictures } from '../support/browser/pictures.js';
+import { samplePages } from '@agent-rental/server/testing';
+import { accessibilityViolations, browserPath, openBrowser } from '../support/browser/browser.js';
+import { openSamplePages, takePictures } from '../support/browser/pictures.js';
+import { sampleOf, SEED } from '../support/form.js';
 
 /** `LOOKS=write` writes the pictures anew. */
 const FOLDER = fileURLToPath(new URL('../../looks/', import.meta.url));
 const MUST_WRITE = process.env['LOOKS'] === 'write';
 /** A word that moved by a line is more than this; an edge that is drawn a little differently is less. */
 const MOST_DIFFERENT = 0.002;
+/** Pages that CI gives to axe; the full form gives all of them. */
+const JUDGED_PAGES = 6;
 
 describe.runIf(browserPath !== undefined)('the pages', () => {
   let browser: Browser;
@@ -40,6 +44,19 @@ describe.runIf(browserPath !== undefined)('the pages', () => {
         different.push(`${name}: ${(share * 100).toFixed(2)} %, see test/looks/${name}.new.png`);
       }
       expect(different, 'where the change is meant, LOOKS=write takes the pictures anew').toEqual([]);
+    },
+  );
+
+  test(
+    'have no violation that axe knows of, with every hidden part shown [SVC-17]',
+    { timeout: 180_000 },
+    async () => {
+      const judged = Object.fromEntries(sampleOf(Object.entries(samplePages()), JUDGED_PAGES, SEED));
+      const found: string[] = [];
+      for await (const { name, page } of openSamplePages(browser, judged)) {
+        found.push(...(await accessibilityViolations(page)).map((fault) => `${name}: ${fault}`));
+      }
+      expect(found).toEqual([]);
     },
   );
 });

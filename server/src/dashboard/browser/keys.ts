@@ -119,6 +119,7 @@ function disclosure(name: string, text: string): HTMLDetailsElement {
   summary.textContent = name;
   const code = document.createElement('pre');
   code.tabIndex = 0;
+  code.setAttribute('role', 'group');
   code.setAttribute('aria-label', `Configuration of ${name}`);
   code.textContent = text;
   details.append(summary, code);

@@ -100,7 +100,7 @@ function windowsOf({
     case 'one_time':
       return [{ name: 'for good', lamports: priceLamports }];
     case 'per_query':
-      return [{ name: 'with the smallest deposit', lamports: minDepositLamports }];
+      return [{ name: 'smallest deposit', lamports: minDepositLamports }];
     case 'subscription':
       return SUBSCRIPTION_DURATIONS_SECONDS.map((seconds) => ({
         name: `for ${seconds / DAY_SECONDS} days`,

@@ -43,7 +43,7 @@ export function keysPage({ baseUrl, mcpUrl, chain, nonce, programs }: KeysPageCo
           <CreateForm />
           <div id={elementId('created')} hidden>
             <h2>Your new key</h2>
-            <pre id={elementId('key')} tabIndex={0} aria-label="The new key" />
+            <pre id={elementId('key')} tabIndex={0} role="group" aria-label="The new key" />
             <div id={elementId('configurations')} />
           </div>
           <h2>Your keys</h2>

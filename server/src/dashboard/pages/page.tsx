@@ -116,17 +116,19 @@ function DashboardNav({ head }: { head: PageHead }) {
   return (
     <nav class="side" aria-label="Dashboard">
       {DASHBOARD_LINKS.map(([address, name, icon]) => (
-        <a
-          key={address}
-          href={address}
-          aria-current={head.url?.endsWith(address) === true ? 'page' : undefined}
-        >
+        <a key={address} href={address} aria-current={currentOf(head.url, address)}>
           <Icon name={icon} />
           {name}
         </a>
       ))}
     </nav>
   );
+}
+
+/** Whether a link leads to this page, or to the one that this page is below. */
+function currentOf(url: string | undefined, address: string): 'page' | 'true' | undefined {
+  if (url?.endsWith(address) === true) return 'page';
+  return address !== '/dashboard' && url?.includes(`${address}/`) === true ? 'true' : undefined;
 }
 
 function Foot() {

@@ -96,7 +96,7 @@ export function rentPage({
         wallet’s keypair file <code>wallet.json</code>, and run <code>node rent.mjs</code>. It signs nothing
         dearer than it says.
       </p>
-      <pre id="program" tabIndex={0} aria-label="Program that rents the agent">
+      <pre id="program" tabIndex={0} role="group" aria-label="Program that rents the agent">
         {programFor(listing, baseUrl)}
       </pre>
     </>,

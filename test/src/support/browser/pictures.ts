@@ -1,5 +1,5 @@
 import { samplePages } from '@agent-rental/server/testing';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
 /** The screens and colour schemes of the pictures. Less than half of the usual size keeps the files small. */
 const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
@@ -17,22 +17,33 @@ export interface Picture {
   readonly png: Buffer;
 }
 
-/** Takes the pictures of all sample pages, with their hidden parts shown. The first, `probe`, shows only text: it tells machines apart. */
-export async function* takePictures(browser: Browser): AsyncGenerator<Picture> {
-  const pages = Object.entries(samplePages());
+/** Opens each sample page with its hidden parts shown, in each look: the parts of all its states are then on it. */
+export async function* openSamplePages(
+  browser: Browser,
+  pages: Readonly<Record<string, string>>,
+): AsyncGenerator<{ name: string; page: Page }> {
   for (const [look, options] of Object.entries(LOOKS)) {
-    const context = await browser.newContext({ ...options, javaScriptEnabled: false });
+    const context = await browser.newContext(options);
     const page = await context.newPage();
-    const shown: [string, string][] = [['probe', PROBE], ...pages];
-    for (const [name, html] of shown) {
+    for (const [name, html] of Object.entries(pages)) {
       await page.setContent(
-        html.replaceAll(/<(section|div|p|button|label|li|h2)([^>]*) hidden(?=[ >])/g, '<$1$2'),
+        html
+          .replace(/<script[^>]*><\/script>/, '')
+          .replaceAll(/<(\/?)noscript>/g, '<$1div>')
+          .replaceAll(/<(section|div|p|button|label|li|h2)([^>]*) hidden(?=[ >])/g, '<$1$2'),
       );
-      const { width = 0 } = page.viewportSize() ?? {};
-      const whole = await page.locator('html').boundingBox();
-      const clip = { x: 0, y: 0, width, height: Math.min(LONGEST_PX, Math.ceil(whole?.height ?? 0)) };
-      yield { name: `${name}-${look}`, png: await page.screenshot({ fullPage: true, clip }) };
+      yield { name: `${name}-${look}`, page };
     }
     await context.close();
+  }
+}
+
+/** Takes the pictures of all sample pages. The first, `probe`, shows only text: it tells machines apart. */
+export async function* takePictures(browser: Browser): AsyncGenerator<Picture> {
+  for await (const { name, page } of openSamplePages(browser, { probe: PROBE, ...samplePages() })) {
+    const { width = 0 } = page.viewportSize() ?? {};
+    const whole = await page.locator('html').boundingBox();
+    const clip = { x: 0, y: 0, width, height: Math.min(LONGEST_PX, Math.ceil(whole?.height ?? 0)) };
+    yield { name, png: await page.screenshot({ fullPage: true, clip }) };
   }
 }

@@ -23,6 +23,9 @@ export async function showActions({ root, session }: Console): Promise<void> {
       ].map((cell) => element('td', {}, cell)),
     ),
   );
+  if (rows.length === 0) {
+    return find(root, '#action-list').replaceChildren(element('caption', {}, 'No decision is on record.'));
+  }
   const head = element('tr', {}, ...COLUMNS.map((name) => element('th', { scope: 'col' }, name)));
   find(root, '#action-list').replaceChildren(element('thead', {}, head), element('tbody', {}, ...rows));
 }

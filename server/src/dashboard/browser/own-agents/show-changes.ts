@@ -12,7 +12,7 @@ export function showChanges(place: HTMLElement, changes: readonly FieldChange[])
       element('h3', {}, field),
       element(
         'pre',
-        { class: 'diff', tabindex: '0', 'aria-label': `Changes of ${field}` },
+        { class: 'diff', tabindex: '0', role: 'group', 'aria-label': `Changes of ${field}` },
         ...lines.slice(0, MOST_LINES).map(lineOf),
         ...(left > 0 ? [element('span', { class: 'soft' }, `${left} more lines`)] : []),
       ),

@@ -63,7 +63,7 @@ export function approvalPage({ baseUrl, chain, nonce, id }: ApprovalPageContent 
         <p class="wallets" />
         <p role="status" />
         <div id={elementId('question')} hidden>
-          <h2 id={elementId('amount')} />
+          <h2 id={elementId('amount')}>The amount</h2>
           <dl class="facts">
             <dt>Paid from</dt>
             <dd id={elementId('source')} />
@@ -79,7 +79,9 @@ export function approvalPage({ baseUrl, chain, nonce, id }: ApprovalPageContent 
             <dd id={elementId('until')} />
           </dl>
           <p id={elementId('answers')} class="row">
-            <button type="button" id={elementId('approve')} />
+            <button type="button" id={elementId('approve')}>
+              Approve
+            </button>
             <button type="button" id={elementId('refuse')} class="plain">
               Refuse
             </button>

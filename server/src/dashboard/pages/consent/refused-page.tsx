@@ -5,7 +5,9 @@ import { renderPage } from '../page.js';
  * A refused request of an app, with the refusal for the app. A link carries it and not a redirect. Clients are strangers,
  * and could misuse an address of this service that redirects by itself.
  */
-export function refusedPage(error: AuthorizationError): string {
+export function refusedPage(
+  error: Pick<AuthorizationError, 'message' | 'code' | 'redirectTo' | 'redirectHost'>,
+): string {
   const head = { title: 'The app cannot be connected', description: error.message };
   return renderPage(
     head,

@@ -39,7 +39,7 @@ export function SecretSection() {
         Give it to your agent now, which verifies each task with it. It is shown here once; a lost one is
         replaced on the agent’s page.
       </p>
-      <pre id={elementId('webhook-secret')} tabIndex={0} aria-label="The webhook secret" />
+      <pre id={elementId('webhook-secret')} tabIndex={0} role="group" aria-label="The webhook secret" />
     </div>
   );
 }

@@ -36,7 +36,7 @@ export function InputTable({ schema }: { schema: Listing['input_schema'] }) {
       )}
       <details>
         <summary>The whole JSON Schema</summary>
-        <pre tabIndex={0} aria-label="JSON Schema of the input">
+        <pre tabIndex={0} role="group" aria-label="JSON Schema of the input">
           <Words text={JSON.stringify(schema, null, 2)} characters={SCHEMA_CHARACTERS} />
         </pre>
       </details>

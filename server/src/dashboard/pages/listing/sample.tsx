@@ -8,7 +8,7 @@ const CELL_CHARACTERS = 500;
 export function Sample({ text, number }: { text: string; number: number }) {
   const shape = shapeOfText(text);
   const raw = (
-    <pre tabIndex={0} aria-label={`Sample ${number}`}>
+    <pre tabIndex={0} role="group" aria-label={`Sample ${number}`}>
       <Words text={text} characters={SAMPLE_CHARACTERS} />
     </pre>
   );

@@ -27,7 +27,7 @@ export function UseSection(props: UseProps) {
       {snippetsOf(props).map(({ name, text }) => (
         <details key={name}>
           <summary>{name}</summary>
-          <pre tabIndex={0} aria-label={name}>
+          <pre tabIndex={0} role="group" aria-label={name}>
             {text}
           </pre>
         </details>

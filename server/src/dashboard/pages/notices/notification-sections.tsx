@@ -65,7 +65,7 @@ export function WebhookSection() {
       <div id={elementId('secret-part')} hidden>
         <h3>The secret of the webhook</h3>
         <p>Copy it now: it is not shown again.</p>
-        <pre id={elementId('webhook-secret')} tabIndex={0} aria-label="The secret" />
+        <pre id={elementId('webhook-secret')} tabIndex={0} role="group" aria-label="The secret" />
         <p>
           <button type="button" id={elementId('copy-secret')}>
             Copy

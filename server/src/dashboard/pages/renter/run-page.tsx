@@ -41,9 +41,9 @@ export function runPage({
           <details id={elementId('asked')} hidden>
             <summary>Task and input, as this tab sent them</summary>
             <h2>Task</h2>
-            <pre id={elementId('asked-task')} tabIndex={0} aria-label="Task" />
+            <pre id={elementId('asked-task')} tabIndex={0} role="group" aria-label="Task" />
             <h2>Input</h2>
-            <pre id={elementId('asked-input')} tabIndex={0} aria-label="Input" />
+            <pre id={elementId('asked-input')} tabIndex={0} role="group" aria-label="Input" />
           </details>
           <div id={elementId('ended')} hidden>
             <div id={elementId('result')}>
@@ -52,7 +52,7 @@ export function runPage({
               <div id={elementId('rendered')} />
               <details id={elementId('raw')} open>
                 <summary>As text</summary>
-                <pre id={elementId('output')} tabIndex={0} aria-label="Output" />
+                <pre id={elementId('output')} tabIndex={0} role="group" aria-label="Output" />
               </details>
               <p class="row">
                 <a id={elementId('run-again')} class="button plain">

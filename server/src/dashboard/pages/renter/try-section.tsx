@@ -92,7 +92,7 @@ export function TrySection({ listing, chain, sampleInput, offersGuest }: TryProp
               Cancel the run
             </button>
           </p>
-          <pre id={elementId('output')} tabIndex={0} aria-label="Output" />
+          <pre id={elementId('output')} tabIndex={0} role="group" aria-label="Output" />
           <p id={elementId('outcome')} />
         </div>
       </div>
