@@ -13,6 +13,7 @@ import {
   type CredentialVerification,
   type Earnings,
   type EmailSettings,
+  type EventSettings,
   type EndedRun,
   type EventName,
   type ExecuteBody,
@@ -266,6 +267,9 @@ export interface RentalClient {
   deleteFile(fileId: string, options?: CallOptions): Promise<void>;
   /** Events of the wallet, by default the oldest first. Ask again with `after`: the `cursor` of the page before. */
   listEvents(query?: Query<'listEvents'>, options?: CallOptions): Promise<Answer<'listEvents'>>;
+  /** Below how many runs a balance is low; for the wallet's login, as is setting it. */
+  getEventSettings(options?: CallOptions): Promise<EventSettings>;
+  setEventSettings(settings: EventSettings, options?: CallOptions): Promise<EventSettings>;
   /** The e-mail address that hears of events; for the wallet's login, as the three below. */
   getEmail(options?: CallOptions): Promise<EmailSettings>;
   /** Sets the address. One that is new gets a message, and hears of events once its reader confirms. */
@@ -530,6 +534,9 @@ export function createClient(options: ClientOptions): RentalClient {
       await call(operations.deleteFile, { params: { file_id }, ...given });
     },
     listEvents: (query = {}, given = {}) => call(operations.listEvents, { query: plain(query), ...given }),
+    getEventSettings: (given = {}) => call(operations.getEventSettings, given),
+    setEventSettings: (body, given = {}) =>
+      call(operations.setEventSettings, { body, repeatable: true, ...given }),
     getEmail: (given = {}) => call(operations.getEmail, given),
     setEmail: (body, given = {}) => call(operations.setEmail, { body, ...given }),
     confirmEmail: (token, given = {}) => call(operations.confirmEmail, { body: { token }, ...given }),

@@ -166,6 +166,7 @@ async function workBusy(
     const following = next.pathname + next.search;
     await expect(following, ask('GET', following));
   }
+  await expect('settings of events', ask('PUT', '/v1/events/settings', { low_balance_runs: 9 }));
   const { deliveries } = await expect('deliveries', ask('GET', `/v1/webhooks/${webhookId}/deliveries`));
   const [told] = deliveries as unknown as { event_id: string }[];
   await expect('a redelivery', ask('POST', `/v1/webhooks/${webhookId}/deliveries/${told?.event_id}`));

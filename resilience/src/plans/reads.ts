@@ -63,6 +63,7 @@ const READS: Record<ReadId, (known: Known) => readonly string[]> = {
   getFile: ({ fileId }) => [fileId],
   listRuns: ({ listingId }) => ['', '?limit=100&offset=5000', `?agent_id=${listingId}`],
   listEvents: () => ['', '?types=run.completed&limit=100', '?after=1', '?order=newest&before=1'],
+  getEventSettings: () => [''],
   listWebhooks: () => [''],
   listDeliveries: ({ webhookId }) => [webhookId, `${webhookId}?limit=1`],
   getEmail: () => [''],

@@ -619,6 +619,8 @@ export interface Database {
     paused_at: Date | null;
     created_at: Generated<Date>;
   };
+  /** Which events wallets hear of, where they have set it. */
+  event_settings: { wallet: string; low_balance_runs: number };
   /** Addresses of people that hear of events; see `events/email/`. */
   email_addresses: {
     wallet: string;

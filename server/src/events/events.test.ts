@@ -16,6 +16,7 @@ import { createApiKeys } from '../identity/index.js';
 import { appendEvent } from './append-event.js';
 import { removeOldEvents, tellEndingRentals } from './event-jobs.js';
 import { readEvents } from './read-events.js';
+import { readEventSettings, setEventSettings } from './settings.js';
 
 let database: TemporaryDatabase;
 beforeAll(async () => {
@@ -184,6 +185,29 @@ describe('rentals', () => {
         .execute();
     }
     expect(await namesOf(wallet)).toEqual(['balance.low', 'balance.empty']);
+  });
+
+  it('tell of a balance below the number of runs that its wallet has set', async () => {
+    const { db } = database;
+    const listing = await insertListing(db, { price_lamports: 100n });
+    const told = async (runs: number, ...balances: bigint[]) => {
+      const wallet = newWallet();
+      await setEventSettings(db, wallet, { low_balance_runs: 500 });
+      await setEventSettings(db, wallet, { low_balance_runs: runs });
+      expect(await readEventSettings(db, wallet)).toEqual({ low_balance_runs: runs });
+      const address = await insertBalance(db, wallet, listing.address, { balance_lamports: 9_000n });
+      for (const balance of balances)
+        await db
+          .updateTable('balances')
+          .set({ balance_lamports: balance })
+          .where('address', '=', address)
+          .execute();
+      return namesOf(wallet);
+    };
+    expect(await told(25, 2_500n)).toEqual([]);
+    expect(await told(25, 2_499n, 999n)).toEqual(['balance.low']);
+    expect(await told(1, 100n, 99n)).toEqual(['balance.empty']);
+    expect(await readEventSettings(db, newWallet())).toEqual({ low_balance_runs: 10 });
   });
 
   it('tell of their end 7 days and 1 day before, and after it, once each', async () => {

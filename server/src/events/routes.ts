@@ -8,6 +8,7 @@ import { addOperation } from '../http/operation-route.js';
 import { headersOfStream, STREAM_HEADERS } from '../http/stream-headers.js';
 import type { EventStreams } from './event-streams.js';
 import { readEvents } from './read-events.js';
+import { readEventSettings, setEventSettings } from './settings.js';
 
 /** The parts of the feed of events. */
 export interface EventRoutesDeps {
@@ -20,7 +21,7 @@ export interface EventRoutesDeps {
   ): Promise<Principal>;
 }
 
-/** Adds the feed of events: pages, or a stream for a caller that accepts one first. */
+/** Adds the feed of events, as pages, or as a stream for a caller that accepts one first, and the settings of events. */
 export function eventRoutes(app: FastifyInstance, { db, streams, authenticate }: EventRoutesDeps): void {
   addOperation(app, operations.listEvents, async ({ principal, query, request, reply }) => {
     reply.header('Vary', 'Accept');
@@ -40,6 +41,11 @@ export function eventRoutes(app: FastifyInstance, { db, streams, authenticate }:
     const read = await readEvents(db, ownerOf(principal), query);
     const cursor = read.at(-1)?.cursor ?? (query.order === 'newest' ? query.before : query.after);
     return { events: read.map(({ event }) => event), ...(cursor === undefined ? {} : { cursor }) };
+  });
+  addOperation(app, operations.getEventSettings, ({ principal }) => readEventSettings(db, principal.wallet));
+  addOperation(app, operations.setEventSettings, async ({ principal, body }) => {
+    await setEventSettings(db, principal.wallet, body);
+    return body;
   });
 }
 

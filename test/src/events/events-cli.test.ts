@@ -50,6 +50,20 @@ async function openCli(answers: Record<string, unknown>) {
   return { cli, requests };
 }
 
+test('low-balance shows and sets below how many runs a balance is low', async () => {
+  const { cli, requests } = await openCli({
+    'GET /v1/events/settings': { low_balance_runs: 10 },
+    'PUT /v1/events/settings': { low_balance_runs: 1 },
+  });
+  expect((await cli('low-balance')).out).toBe('You hear of a balance that pays for fewer than 10 runs.');
+  expect((await cli('low-balance', '1')).out).toBe('You hear of an empty balance alone.');
+  expect(await cli('low-balance', 'ten')).toMatchObject({ code: 2 });
+  expect(requests).toEqual([
+    ['GET /v1/events/settings', undefined],
+    ['PUT /v1/events/settings', { low_balance_runs: 1 }],
+  ]);
+});
+
 test('events shows the latest in the order of time, or those after a cursor', async () => {
   const { cli, requests } = await openCli({
     'GET /v1/events': { events: [LATER, event], cursor: '7' },

@@ -423,7 +423,7 @@ describe.each(withBody)('a body for $route', (route) => {
   test.each([
     [
       'a huge string in every field',
-      (text: string) => text.replaceAll(/:"[^"]*"/g, `:"${'x'.repeat(20_000)}"`),
+      (text: string) => text.replaceAll(/:(?:"[^"]*"|\d+(?=[,}]))/g, `:"${'x'.repeat(20_000)}"`),
     ],
     [
       'deep nesting in a field',

@@ -1,5 +1,11 @@
 import * as z from 'zod';
-import { EVENT_NAMES, listEventsQuery, listEventsResponse, walletEvent } from '../events/events.js';
+import {
+  EVENT_NAMES,
+  eventSettings,
+  listEventsQuery,
+  listEventsResponse,
+  walletEvent,
+} from '../events/events.js';
 import {
   createdWebhook,
   createWebhookBody,
@@ -33,6 +39,27 @@ export const eventOperations = {
     status: 200,
     response: listEventsResponse,
     events: Object.fromEntries(EVENT_NAMES.map((name) => [name, walletEvent])),
+  }),
+  getEventSettings: define({
+    id: 'getEventSettings',
+    method: 'GET',
+    path: '/v1/events/settings',
+    summary: 'Below how many runs a balance of the wallet is low',
+    auth: 'bearer',
+    scope: 'login',
+    status: 200,
+    response: eventSettings,
+  }),
+  setEventSettings: define({
+    id: 'setEventSettings',
+    method: 'PUT',
+    path: '/v1/events/settings',
+    summary: 'Set below how many runs a balance of the wallet is low',
+    auth: 'bearer',
+    scope: 'login',
+    body: eventSettings,
+    status: 200,
+    response: eventSettings,
   }),
   listWebhooks: define({
     id: 'listWebhooks',

@@ -653,6 +653,8 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
     params: { webhook_id: webhook.id, event_id: delivery.event_id },
     response: { ...delivery, status: 'pending', next_attempt_at: '2026-01-05T10:05:00.000Z' },
   },
+  getEventSettings: { response: { low_balance_runs: 10 } },
+  setEventSettings: { body: { low_balance_runs: 25 }, response: { low_balance_runs: 25 } },
   getEmail: { response: email },
   setEmail: { body: { address: email.address }, response: { ...email, confirmed: false } },
   confirmEmail: { body: { token: 'A1b2'.repeat(11).slice(1) }, response: email },

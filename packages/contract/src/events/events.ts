@@ -3,8 +3,17 @@ import { jsonObject, listingId, lamports, queryNumber, rentalModel, timestamp } 
 
 /** How long events are kept. */
 export const EVENT_KEPT_DAYS = 30;
-/** A balance is low below so many runs. */
+/** A balance is low below so many runs, where its wallet has set no other number. */
 export const LOW_BALANCE_RUNS = 10;
+
+/** Which events a wallet hears of. */
+export const eventSettings = z
+  .strictObject({
+    /** `balance.low` tells of a balance that pays for fewer runs. With 1, only `balance.empty` is told. */
+    low_balance_runs: z.int().min(1).max(1_000),
+  })
+  .meta({ id: 'EventSettings' });
+export type EventSettings = z.infer<typeof eventSettings>;
 
 const listing = z.object({ listing_id: listingId });
 const run = listing.extend({ run_id: z.uuid() });
@@ -58,7 +67,7 @@ export const EVENTS = {
     to: 'renter',
     seenBy: 'rental',
     data: balance,
-    summary: `A balance pays for fewer than ${LOW_BALANCE_RUNS} runs.`,
+    summary: `A balance pays for fewer than ${LOW_BALANCE_RUNS} runs, or the number that its wallet has set.`,
   },
   'balance.empty': { to: 'renter', seenBy: 'rental', data: balance, summary: 'A balance pays for no run.' },
   'price.changed': {

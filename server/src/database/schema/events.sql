@@ -16,6 +16,11 @@ create index events_age on events (created_at);
 create index events_of_subject on events (wallet, subject, sequence);
 create index events_of_wallet on events (wallet, position);
 create index events_without_position on events (wallet, added) where position is null;
+-- Which events wallets hear of, where they have set it.
+create table event_settings (
+  wallet text primary key,
+  low_balance_runs integer not null check (low_balance_runs > 0)
+);
 -- For the job that tells of the end of rentals.
 create index credentials_end on credentials (expires_at) where valid and expires_at is not null;
 

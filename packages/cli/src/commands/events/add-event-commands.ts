@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { CliEnvironment } from '../../cli-environment.js';
 import { withMarketplace } from '../../options.js';
 import { eventsCommand } from './events.js';
+import { lowBalanceCommand } from './low-balance.js';
 import {
   addWebhookCommand,
   changeWebhookCommand,
@@ -21,6 +22,10 @@ export function addEventCommands(program: Command, environment: CliEnvironment):
     .option('--after <cursor>', 'go on after this place, which --json shows')
     .option('--limit <number>', 'number of events, without --follow', '20')
     .action((options: object) => eventsCommand(options, environment));
+  withMarketplace(program.command('low-balance'))
+    .description('show or set below how many runs a balance is low, which an event tells')
+    .argument('[runs]', 'from 1 to 1000')
+    .action((runs: string | undefined, options: object) => lowBalanceCommand(runs, options, environment));
   const webhooks = program.command('webhooks').description('addresses that hear of events');
   const add = (name: string, description: string) =>
     withMarketplace(webhooks.command(name)).description(description);

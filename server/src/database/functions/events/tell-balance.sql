@@ -1,17 +1,20 @@
--- Trigger of `balances`: tells a renter when a balance falls below ten runs, and when it pays for none.
+-- Trigger of `balances`: tells a renter when a balance falls below ten runs, or the number that the renter has set, and when
+-- it pays for none.
 create or replace function tell_balance() returns trigger language plpgsql as $$
 declare
   rented record;
   fell_to text;
+  low bigint;
 begin
   select id, price_lamports as price into rented from listings where address = new.listing_address;
   if not found or rented.price is null then
     return null;
   end if;
+  low := rented.price * coalesce((select low_balance_runs from event_settings where wallet = new.buyer), {{low_balance_runs}});
   fell_to := case
     when new.balance_lamports < rented.price and old.balance_lamports >= rented.price then 'balance.empty'
-    when new.balance_lamports between rented.price and {{low_balance_runs}} * rented.price - 1
-      and old.balance_lamports >= {{low_balance_runs}} * rented.price then 'balance.low'
+    when new.balance_lamports between rented.price and low - 1
+      and old.balance_lamports >= low then 'balance.low'
   end;
   if fell_to is not null then
     perform append_event(new.buyer, fell_to, 'balance:' || new.address,
