@@ -1,6 +1,6 @@
-import { EVENT_NAMES } from '@agent-rental/contract';
+import { EVENT_NAMES, eventPage } from '@agent-rental/contract';
 import { expect, it } from 'vitest';
-import { EVENT_KINDS, eventKind, eventLink, shownEvents, titleLine } from './words.js';
+import { EVENT_KINDS, eventKind, shownEvents, titleLine } from './words.js';
 
 it.each([
   ['Invoice reader', 'Invoice reader'],
@@ -21,9 +21,10 @@ it.each([
   ['balance.low', { listing_id: 'a' }, 'Rentals', '/dashboard/listings/a'],
   ['rental.sold', { listing_id: 'a/../b' }, 'Agents', '/dashboard/creator/agents/a%2F..%2Fb'],
   ['app.connected', { key_id: 'k' }, 'Account', '/dashboard/keys'],
-  ['webhook.paused', { webhook_id: 'w' }, 'Account', '#webhooks'],
+  ['webhook.paused', { webhook_id: 'w' }, 'Account', '/dashboard/events#webhooks'],
+  ['email.refused', {}, 'Account', '/dashboard/events#email'],
 ] as const)('%s of %j is of the kind %s, and leads to %s', (name, data, kind, link) => {
-  expect([eventKind(name), eventLink({ name, data })]).toEqual([kind, link]);
+  expect([eventKind(name), eventPage({ name, data })]).toEqual([kind, link]);
 });
 
 it('each event but the test of a webhook is shown under one kind', () => {

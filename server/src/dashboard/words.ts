@@ -39,25 +39,3 @@ export function eventKind(name: EventName): EventKind {
 /** The events that people see, of a kind or all. A test of a webhook is for its webhook alone. */
 export const shownEvents = (kind?: EventKind): EventName[] =>
   EVENT_NAMES.filter((name) => name !== 'webhook.test' && (kind === undefined || eventKind(name) === kind));
-
-/** The page of the thing that an event is about; undefined where there is none. */
-export function eventLink({
-  name,
-  data,
-}: {
-  name: EventName;
-  data: Record<string, unknown>;
-}): string | undefined {
-  const link = (path: string, id: unknown) =>
-    typeof id === 'string' ? `${path}/${encodeURIComponent(id)}` : undefined;
-  if (name.startsWith('webhook.')) return '#webhooks';
-  if (name === 'key.created' || name === 'app.connected') return '/dashboard/keys';
-  return (
-    link('/dashboard/runs', data['run_id']) ??
-    link('/dashboard/approvals', data['approval_id']) ??
-    link(
-      eventKind(name) === 'Agents' ? '/dashboard/creator/agents' : '/dashboard/listings',
-      data['listing_id'],
-    )
-  );
-}

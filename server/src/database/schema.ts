@@ -630,6 +630,8 @@ export interface Database {
     /** Null: the default ones. */
     events: EventName[] | null;
     confirmed_at: Date | null;
+    /** The mail server refused it then, which ended its confirmation. */
+    refused_at: Date | null;
     /** Null once it is confirmed. */
     confirm_digest: Buffer | null;
     confirm_until: Date | null;

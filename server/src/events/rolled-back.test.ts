@@ -96,6 +96,7 @@ const CHANGES: Record<Changed, (world: World) => RawBuilder<unknown>[]> = {
   'webhook.paused': ({ renter }) => [
     sql`select append_event(${renter}, 'webhook.paused', 'webhook:1', '{}')`,
   ],
+  'email.refused': ({ renter }) => [sql`select append_event(${renter}, 'email.refused', 'email:1', '{}')`],
   'listing.approved': (world) => [
     ...ofListing(`review_state = 'pending'`)(world),
     ...ofListing(`review_state = 'approved'`)(world),

@@ -20,8 +20,10 @@ export interface MailServer {
   mails: ReceivedMail[];
   /** Resolves with the next message that comes. */
   next(): Promise<ReceivedMail>;
-  /** While it is set, no recipient is taken, with this answer. */
-  refusal: string | undefined;
+  /** While it is set, no recipient is taken, with this answer and the address. */
+  refusal: { code: number; words: string } | undefined;
+  /** While it is set, a message is kept at once, and answered when it resolves. */
+  holding: Promise<void> | undefined;
   close(): Promise<void>;
 }
 
@@ -35,11 +37,14 @@ export async function startMailServer(): Promise<MailServer> {
     disabledCommands: ['STARTTLS'],
     onRcptTo({ address }, _session, done) {
       if (started.refusal === undefined) return done();
-      done(Object.assign(new Error(`${started.refusal} ${address}`), { responseCode: 550 }));
+      const { code, words } = started.refusal;
+      done(Object.assign(new Error(`${words} ${address}`), { responseCode: code }));
     },
     onData(stream, { envelope }, done) {
       const to = envelope.rcptTo.map(({ address }) => address);
-      void keep(stream, to).finally(done);
+      void keep(stream, to)
+        .then(() => started.holding)
+        .finally(done);
     },
   });
   async function keep(stream: Readable, to: string[]): Promise<void> {
@@ -54,6 +59,7 @@ export async function startMailServer(): Promise<MailServer> {
     url: `smtp://127.0.0.1:${(listening.address() as AddressInfo).port}`,
     mails: [],
     refusal: undefined,
+    holding: undefined,
     next: () => new Promise((resolve) => waiting.push(resolve)),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };

@@ -1,12 +1,14 @@
 import { createApiKey } from '@agent-rental/sdk/solana';
 import { verifyWebhook } from '@agent-rental/sdk';
 import {
+  findRunningPostgres,
   readBody,
   startHttpStandIn,
   startMailServer,
   type HttpStandIn,
   type MailServer,
 } from '@agent-rental/server/testing';
+import { Client } from 'pg';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { accessibilityViolations, browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
@@ -58,6 +60,14 @@ describe.runIf(browserPath !== undefined)('events of a wallet', () => {
   const newKey = (label: string) => createApiKey(owner.client, owner.signer, label);
   const says = (page: Page, text: string) =>
     expect.poll(() => page.getByRole('status').textContent(), { timeout: 15_000 }).toContain(text);
+
+  /** Brings the next round of messages forward, which begins each minute. */
+  async function tellNow(): Promise<void> {
+    const database = new Client({ connectionString: findRunningPostgres(stateDir) });
+    await database.connect();
+    await database.query(`select graphile_worker.add_job('tell_by_email')`);
+    await database.end();
+  }
 
   /** Opens a page of the dashboard with the owner's wallet logged in. */
   async function visit(path: string, look: (page: Page) => Promise<void>, options = {}): Promise<void> {
@@ -154,6 +164,19 @@ describe.runIf(browserPath !== undefined)('events of a wallet', () => {
       await message.getByText('The address is confirmed.').waitFor();
       await page.reload();
       await page.getByText('ada@reader.example hears of your events.').waitFor();
+      mail.refusal = { code: 550, words: '5.1.1 No such reader:' };
+      await newKey('refused');
+      await tellNow();
+      await expect
+        .poll(async () => (await owner.client.getEmail()).confirmed, { timeout: 20_000 })
+        .toBe(false);
+      mail.refusal = undefined;
+      await page.reload();
+      await page.getByText(/^The mail server refused ada@reader.example at /).waitFor();
+      const [told] = await page.locator('#list > li h3').all();
+      expect(await told?.textContent()).toBe(
+        'The mail server refused your e-mail address. No more messages go there.',
+      );
       page.on('dialog', (asked) => void asked.accept());
       await page.getByRole('button', { name: 'Remove the address' }).click();
       await says(page, 'The address is removed.');

@@ -8,8 +8,8 @@ import { startOperatedMarketplace, type OperatedMarketplace } from '../service/o
 import { eventsOf, hears, playEachEvent } from './every-event.js';
 import { startReceivers, type Receivers } from './receivers.js';
 
-/** The participant of the scenario that hears of each event. `webhook.test` is no event of a change. */
-const HEARD_BY: Record<EventName, 'renter' | 'visitor' | 'creator' | 'no feed'> = {
+/** The participant of the scenario that hears of each event. The tests of webhooks and e-mail have the others. */
+const HEARD_BY: Record<EventName, 'renter' | 'visitor' | 'creator' | 'other tests'> = {
   'run.completed': 'renter',
   'run.failed': 'renter',
   'run.credited': 'renter',
@@ -27,7 +27,8 @@ const HEARD_BY: Record<EventName, 'renter' | 'visitor' | 'creator' | 'no feed'> 
   'key.created': 'renter',
   'app.connected': 'renter',
   'webhook.paused': 'renter',
-  'webhook.test': 'no feed',
+  'webhook.test': 'other tests',
+  'email.refused': 'other tests',
   'listing.approved': 'creator',
   'listing.rejected': 'creator',
   'agent.failing': 'creator',
@@ -37,7 +38,7 @@ const HEARD_BY: Record<EventName, 'renter' | 'visitor' | 'creator' | 'no feed'> 
   'review.posted': 'creator',
 };
 
-const TOLD = EVENT_NAMES.filter((name) => HEARD_BY[name] !== 'no feed');
+const TOLD = EVENT_NAMES.filter((name) => HEARD_BY[name] !== 'other tests');
 
 let market: OperatedMarketplace;
 let receivers: Receivers;

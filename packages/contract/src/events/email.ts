@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { timestamp } from '../primitives.js';
 import { EVENT_NAMES, type EventName } from './events.js';
 
 /** The most confirmations in 24 hours: of a wallet, to an address, and asked for from one network. */
@@ -43,6 +44,8 @@ export const emailSettings = z
     address: z.string().optional(),
     /** The address hears of events from its confirmation on. */
     confirmed: z.boolean(),
+    /** The mail server refused the address then. It hears of nothing until it is confirmed again. */
+    refused_at: timestamp.optional(),
     /** Absent: the default ones. */
     events: events.optional(),
   })

@@ -36,6 +36,7 @@ it.each(EVENT_NAMES)('%s is one sentence for people, with amounts in SOL', (name
   const hasAmount = Object.keys(data).some((field) => field.endsWith('lamports'));
   expect(/SOL|no more run/.test(words)).toBe(hasAmount);
   expect(words.includes('Invoice reader')).toBe('listing_id' in data);
+  expect(eventWords({ name, data }, undefined, clean).includes('an agent')).toBe('listing_id' in data);
 });
 
 it('tells amounts, days and versions', () => {

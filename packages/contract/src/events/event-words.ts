@@ -1,7 +1,8 @@
+import { EVENTS_PAGE_PATH } from '../api/service-endpoints.js';
 import { formatSol } from '../primitives.js';
-import type { EventName, WalletEvent } from './events.js';
+import { EVENTS, type EventName, type WalletEvent } from './events.js';
 
-/** Each event in words for people. `agent` is the cleaned title of its listing; other text in `data` is cleaned, too. */
+/** Each event in words for people. `agent` is the title of its listing. */
 const WORDS: { readonly [N in EventName]: (data: WalletEvent<N>['data'], agent: string) => string } = {
   'run.completed': (_, agent) => `A run of ${agent} has a result.`,
   'run.failed': (_, agent) => `A run of ${agent} ended without a result.`,
@@ -26,6 +27,7 @@ const WORDS: { readonly [N in EventName]: (data: WalletEvent<N>['data'], agent: 
   'key.created': ({ label }) => `Your wallet has a new API key: ${label}.`,
   'app.connected': ({ label }) => `An app was connected to your wallet: ${label}.`,
   'webhook.paused': () => 'A webhook failed for 3 days. It is paused.',
+  'email.refused': () => 'The mail server refused your e-mail address. No more messages go there.',
   'webhook.test': () => 'A webhook was tested.',
   'listing.approved': (_, agent) => `A review approved a version of your agent ${agent}.`,
   'listing.rejected': (_, agent) => `A review rejected a version of your agent ${agent}.`,
@@ -39,17 +41,33 @@ const WORDS: { readonly [N in EventName]: (data: WalletEvent<N>['data'], agent: 
 /**
  * An event in words for people.
  *
- * @param agent the title of its listing; text of strangers, as `data` has it, too
- * @param clean removes what hides or reorders text, and line breaks
+ * @param title of its listing; absent: unknown
+ * @param quote makes the words of a stranger safe to show: the title, and the label of a key or an app
  */
 export function eventWords(
   { name, data }: Pick<WalletEvent, 'name'> & { data: object },
-  agent: string,
-  clean: (text: string) => string,
+  title: string | undefined,
+  quote: (text: string) => string,
 ): string {
-  const cleaned = Object.fromEntries(
-    Object.entries(data).map(([key, value]) => [key, typeof value === 'string' ? clean(value) : value]),
-  );
   const write = WORDS[name] as (data: object, agent: string) => string;
-  return write(cleaned, clean(agent));
+  const label = 'label' in data && typeof data.label === 'string' ? { label: quote(data.label) } : {};
+  return write({ ...data, ...label }, title === undefined ? 'an agent' : quote(title));
+}
+
+/** The page of the thing that an event is about; undefined where there is none. */
+export function eventPage({ name, data }: Pick<WalletEvent, 'name'> & { data: object }): string | undefined {
+  if (name.startsWith('webhook.')) return `${EVENTS_PAGE_PATH}#webhooks`;
+  if (name.startsWith('email.')) return `${EVENTS_PAGE_PATH}#email`;
+  if (name === 'key.created' || name === 'app.connected') return '/dashboard/keys';
+  const fields: Record<string, unknown> = { ...data };
+  const pages = {
+    run_id: '/dashboard/runs',
+    approval_id: '/dashboard/approvals',
+    listing_id: EVENTS[name].to === 'creator' ? '/dashboard/creator/agents' : '/dashboard/listings',
+  };
+  for (const [field, path] of Object.entries(pages)) {
+    const id = fields[field];
+    if (typeof id === 'string') return `${path}/${encodeURIComponent(id)}`;
+  }
+  return undefined;
 }

@@ -92,6 +92,12 @@ export const EVENTS = {
     data: hook.extend({ failing_since: z.string() }),
     summary: 'A webhook failed for 3 days and hears of nothing more.',
   },
+  'email.refused': {
+    to: 'renter',
+    seenBy: 'wallet',
+    data: z.object({}),
+    summary: 'The mail server refused a message for good, and no more are sent.',
+  },
   'webhook.test': {
     to: 'renter',
     seenBy: 'wallet',

@@ -4,12 +4,12 @@ import { renderPage } from './page.js';
 const WORDS = {
   confirm: {
     title: 'Confirm your e-mail address',
-    text: 'The address hears of the events of a wallet from then on.',
+    text: 'Then messages tell this address of events of the wallet.',
     button: 'Confirm',
   },
   unsubscribe: {
     title: 'Get no more messages',
-    text: 'The marketplace forgets the address.',
+    text: 'The marketplace forgets your address, and tells you of events no more.',
     button: 'Unsubscribe',
   },
 } as const;

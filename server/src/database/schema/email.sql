@@ -7,6 +7,8 @@ create table email_addresses (
   -- Absent: the default ones.
   events text[],
   confirmed_at timestamptz,
+  -- The mail server refused it then, which ended its confirmation.
+  refused_at timestamptz,
   -- Absent once it is confirmed.
   confirm_digest bytea,
   confirm_until timestamptz,

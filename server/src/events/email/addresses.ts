@@ -83,6 +83,7 @@ export function createEmailAddresses({ db, keys, mailer, baseUrl }: EmailDeps): 
       configured,
       address: openContact(keys, wallet, row.sealed_address).address,
       confirmed: row.confirmed_at !== null,
+      ...(row.refused_at === null ? {} : { refused_at: row.refused_at.toISOString() }),
       ...(row.events === null ? {} : { events: row.events }),
     };
   }
@@ -108,6 +109,7 @@ export function createEmailAddresses({ db, keys, mailer, baseUrl }: EmailDeps): 
         unsubscribe_digest: digestOf(contact.token),
         events,
         confirmed_at: null,
+        refused_at: null,
         confirm_digest: digestOf(confirmToken),
         confirm_until: sql<Date>`now() + make_interval(hours => ${EMAIL_CONFIRMATION_HOURS})`,
       };

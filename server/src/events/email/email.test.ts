@@ -95,7 +95,7 @@ describe('an address', () => {
     await newKey('after');
     expect(await queued()).toBe(1);
     await sender.tell(wallet);
-    expect(last()?.parsed.subject).toBe('Your wallet has a new API key: after.');
+    expect(last()?.parsed.subject).toBe('Your wallet has a new API key: \u201cafter\u201d.');
     expect(last()?.parsed.text).not.toMatch(/before|unconfirmed/);
   });
 
@@ -172,12 +172,12 @@ describe('an address', () => {
   });
 
   it('that the mail server refuses is in no error', async () => {
-    mail.refusal = 'No such reader here:';
+    mail.refusal = { code: 550, words: 'No such reader here:' };
     const error = await set().catch((thrown: unknown) => thrown);
     mail.refusal = undefined;
     expect(error).toMatchObject({ code: 'service_unavailable' });
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(address);
-    expect(String((error as Error).cause)).toBe('Error: The mail server took no message: EENVELOPE, 550.');
+    expect(String((error as Error).cause)).toContain(': The mail server took no message: EENVELOPE, 550.');
   });
 });
 
@@ -195,7 +195,7 @@ describe('a message', () => {
     await sender.tell(wallet);
     await sender.tell(wallet);
     expect(mails()).toHaveLength(3);
-    expect(last()?.parsed.subject).toBe('60 events of your agents');
+    expect(last()?.parsed.subject).toBe('60 events of your wallet');
     const text = last()?.parsed.text ?? '';
     expect(text.match(/UTC: Your wallet has a new API key/g)).toHaveLength(50);
     expect(text).toMatch(/key 1\.[^]*key 50\.[^]*and 10 more/);
@@ -217,7 +217,7 @@ describe('a message', () => {
     await happen('run.completed', data);
     await newKey('not chosen');
     await sender.tell(wallet);
-    expect(last()?.parsed.subject).toBe('A run of Test agent has a result.');
+    expect(last()?.parsed.subject).toBe('A run of \u201cTest agent\u201d has a result.');
     expect(EMAIL_EVENTS.every((name) => EVENT_NAMES.includes(name))).toBe(true);
   });
 
@@ -267,6 +267,74 @@ describe('a message', () => {
   });
 });
 
+describe('a mail server that refuses an address', () => {
+  const refuse = async (code: number, words: string) => {
+    await subscribe();
+    await newKey('lost');
+    mail.refusal = { code, words };
+    try {
+      await sender.tell(wallet);
+    } finally {
+      mail.refusal = undefined;
+    }
+  };
+  const toldOfRefusal = async () => {
+    const { rows } =
+      await sql`select from events where wallet = ${wallet} and name = 'email.refused'`.execute(database.db);
+    return rows.length;
+  };
+
+  it.each([
+    [550, 'No such reader:'],
+    [550, '5.1.1 No such reader:'],
+    [556, '5.1.10 Takes no mail:'],
+    [550, '5.2.1 Disabled:'],
+  ])('for good gets no more messages, which its wallet hears of: %i %s', async (code, words) => {
+    await refuse(code, words);
+    expect(await addresses.settings(wallet)).toEqual({
+      configured: true,
+      address,
+      confirmed: false,
+      refused_at: expect.any(String) as string,
+    });
+    expect(await toldOfRefusal()).toBe(1);
+    expect(await queued()).toBe(0);
+    await sender.tell(wallet);
+    expect(mails()).toHaveLength(1);
+    // The same address again is confirmed anew.
+    expect(await set()).toEqual({ configured: true, address, confirmed: false });
+    expect(await addresses.confirm(tokenIn())).toBe(true);
+    await newKey('found');
+    await sender.tell(wallet);
+    expect(last()?.parsed.text).toContain('found');
+  });
+
+  it.each([
+    [450, '4.2.0 Come later:'],
+    [552, '5.2.2 The mailbox is full:'],
+    [550, '5.7.1 Refused by a policy:'],
+    [550, '5.1.8 The sender has no such domain:'],
+    [554, 'No relay:'],
+  ])('for a reason that may pass sends it later: %i %s', async (code, words) => {
+    await expect(refuse(code, words)).rejects.toThrow(`${code}.`);
+    expect(await toldOfRefusal()).toBe(0);
+    await sender.tell(wallet);
+    expect(last()?.parsed.text).toContain('lost');
+  });
+});
+
+it('a message of one event has a link to its page, and names the wallet', async () => {
+  await subscribe();
+  const listing = await insertListing(database.db, { title: 'Clerk' });
+  const approval = randomUUID();
+  const data = { listing_id: listing.id, approval_id: approval, kind: 'run', lamports: 1_000, state: 'open' };
+  await happen('approval.requested', data);
+  await sender.tell(wallet);
+  expect(last()?.parsed.subject).toBe('An API key asks to spend 0.000001 SOL on a run of \u201cClerk\u201d.');
+  expect(last()?.parsed.text).toContain(`See it: https://market.example/dashboard/approvals/${approval}\n`);
+  expect(last()?.parsed.text).toContain(`All events of ${wallet}:`);
+});
+
 describe('a title of a stranger', () => {
   it.each([
     ['a line break and a header', 'Good\r\nBcc: victim@reader.example\r\n\r\nBody'],
@@ -277,6 +345,8 @@ describe('a title of a stranger', () => {
     ['reversed text', 'Good \u202egpj.exe\u202c \u2066x\u2069'],
     ['an encoded word', '=?utf-8?B?R29vZA0KQmNjOiB2aWN0aW1AcmVhZGVyLmV4YW1wbGU=?='],
     ['an encoded word with another letter', '=?utf-8?Q?=0D=0ABcc:_victim@reader.example?= \u00e9'],
+    ['addresses', 'https://evil.example/login www.evil.example eve@evil.example'],
+    ['quotation marks', 'Good\u201d was rented. Your wallet is locked. \u201c'],
     ['10,000 letters', 'x'.repeat(10_000)],
     ['10,000 wide letters', '\u{1f916}'.repeat(5_000)],
   ])('with %s stays text of one line', async (_, title) => {
@@ -296,7 +366,11 @@ describe('a title of a stranger', () => {
     expect(head).not.toMatch(/^(bcc|cc):/im);
     expect(head.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
     expect(Math.max(...raw.split('\r\n').map((line) => line.length))).toBeLessThan(998);
-    expect(parsed?.subject).toMatch(/^Your agent .* was rented\.$/u);
+    expect(parsed?.subject).toMatch(/^Your agent \u201c[^\u201d]*\u201d was rented\.$/u);
+    // A mail program makes links of the addresses of this marketplace alone.
+    const links = [...(parsed?.textAsHtml ?? '').matchAll(/href="([^"]*)/g)].map(([, href]) => href);
+    expect(links).toHaveLength(3);
+    for (const link of links) expect(link).toMatch(/^https:\/\/market\.example\//);
     expect(parsed?.subject?.length).toBeLessThan(200);
     for (const text of [parsed?.subject ?? '', parsed?.text ?? ''])
       expect(text).not.toMatch(/[\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]|(?!\n)\p{Cc}/u);

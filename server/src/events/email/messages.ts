@@ -3,6 +3,7 @@ import {
   EMAIL_MOST_EVENTS,
   EMAIL_PATHS,
   EVENTS_PAGE_PATH,
+  eventPage,
   eventWords,
   type EventName,
 } from '@agent-rental/contract';
@@ -19,8 +20,15 @@ export interface ToldEvent {
 }
 
 const TITLE_CHARACTERS = 120;
-const cleaned = (text: string) => cleanLine(text.slice(0, TITLE_CHARACTERS * 4)).slice(0, TITLE_CHARACTERS);
-const wordsOf = (event: ToldEvent) => eventWords(event, event.title ?? 'an agent', cleaned);
+/** Quotes a stranger's words. Mail programs make links of addresses: an address of a stranger must not be one. */
+function quote(words: string): string {
+  const line = cleanLine(words.slice(0, TITLE_CHARACTERS * 4)).slice(0, TITLE_CHARACTERS);
+  return `\u201c${line
+    .replaceAll(/["\u201c\u201d]/g, "'")
+    .replaceAll('://', '[:]//')
+    .replaceAll(/\.(?=\p{L})/gu, '[.]')}\u201d`;
+}
+const wordsOf = (event: ToldEvent) => eventWords(event, event.title ?? undefined, quote);
 
 /** The message by which the reader of an address confirms that it may hear of a wallet's events. */
 export function confirmation(
@@ -39,17 +47,25 @@ export function confirmation(
   };
 }
 
-/** The message that tells events, the oldest first. @param total of the events, of which `events` are the first */
-export function digest(
-  baseUrl: string,
-  { to, token, events, total }: { to: string; token: string; events: readonly ToldEvent[]; total: number },
-): Message {
+/** Events to tell, the oldest first. */
+interface Digest {
+  to: string;
+  wallet: string;
+  token: string;
+  events: readonly ToldEvent[];
+  /** Of all events, of which `events` are the first. */
+  total: number;
+}
+
+/** The message that tells events. */
+export function digest(baseUrl: string, { to, wallet, token, events, total }: Digest): Message {
   const [first] = events;
+  const page = total === 1 && first ? eventPage(first) : undefined;
   const told = events.slice(0, EMAIL_MOST_EVENTS);
   const unsubscribeUrl = `${baseUrl}${EMAIL_PATHS.unsubscribe}?token=${token}`;
   return {
     to,
-    subject: total === 1 && first ? wordsOf(first) : `${total} events of your agents`,
+    subject: total === 1 && first ? wordsOf(first) : `${total} events of your wallet`,
     text: [
       told
         .map(
@@ -58,7 +74,8 @@ export function digest(
         )
         .join('\n'),
       ...(total > told.length ? [`and ${total - told.length} more`] : []),
-      `All events: ${baseUrl}${EVENTS_PAGE_PATH}`,
+      ...(page === undefined ? [] : [`See it: ${baseUrl}${page}`]),
+      `All events of ${wallet}: ${baseUrl}${EVENTS_PAGE_PATH}`,
       `Get no more of these messages: ${unsubscribeUrl}`,
     ].join('\n\n'),
     unsubscribeUrl,

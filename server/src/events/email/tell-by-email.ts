@@ -1,7 +1,9 @@
 import { EMAIL_EVENTS, EMAIL_EVERY_MINUTES, EMAIL_MOST_EVENTS, type EventName } from '@agent-rental/contract';
 import { sql } from 'kysely';
+import type { Tx } from '../../database/connection.js';
+import { appendEvent } from '../append-event.js';
 import { openContact, type EmailDeps } from './addresses.js';
-import type { Mailer } from './mailer.js';
+import { RefusedAddressError, type Mailer } from './mailer.js';
 import { digest, type ToldEvent } from './messages.js';
 
 /** The task that looks for wallets with events to tell. */
@@ -20,9 +22,19 @@ export interface TellByEmail {
   queueDue(): Promise<void>;
   /**
    * Sends a wallet's events since the last message, and notes how far it told. Where the process dies between the two, the next
-   * one sends them again.
+   * one sends them again. Where the mail server refuses the address for good, the address must be confirmed again.
    */
   tell(wallet: string): Promise<void>;
+}
+
+/** Ends the confirmation of an address, and tells its wallet in other ways. */
+async function noteRefusal(tx: Tx, wallet: string): Promise<void> {
+  await tx
+    .updateTable('email_addresses')
+    .set({ confirmed_at: null, refused_at: sql<Date>`now()` })
+    .where('wallet', '=', wallet)
+    .execute();
+  await appendEvent(tx, { wallet, name: 'email.refused', subject: `email:${wallet}`, data: {} });
 }
 
 /** Makes the sender of messages. */
@@ -73,7 +85,14 @@ export function createTellByEmail({
         const [first] = events;
         if (first) {
           const { address: to, token } = openContact(keys, wallet, row.sealed_address);
-          await mailer.send(digest(baseUrl(), { to, token, events, total: Number(first.total) }));
+          const message = digest(baseUrl(), { to, wallet, token, events, total: Number(first.total) });
+          try {
+            await mailer.send(message);
+          } catch (error) {
+            if (!(error instanceof RefusedAddressError)) throw error;
+            await noteRefusal(tx, wallet);
+            return;
+          }
         }
         await tx
           .updateTable('email_addresses')

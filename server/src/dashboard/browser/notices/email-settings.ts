@@ -1,5 +1,6 @@
 import { EMAIL_EVENTS } from '@agent-rental/contract';
 import type { EmailSettings } from '@agent-rental/contract';
+import { momentOf } from '../elements.js';
 import { respondTo } from '../events.js';
 import { findForm } from '../fields.js';
 import { find, findInput, say, work, type Session } from '../wallets.js';
@@ -37,7 +38,7 @@ const isDefault = (names: readonly string[]) =>
 
 function show(
   root: HTMLElement,
-  { configured, address, confirmed, events = EMAIL_EVENTS }: EmailSettings,
+  { configured, address, confirmed, refused_at: refusedAt, events = EMAIL_EVENTS }: EmailSettings,
 ): void {
   find(root, '#no-email').hidden = configured;
   find(root, '#email-in').hidden = !configured && address === undefined;
@@ -46,7 +47,9 @@ function show(
       ? 'You have set no address.'
       : confirmed
         ? `${address} hears of your events.`
-        : `${address} waits for its confirmation: open the link in the message. Save again to get another one.`;
+        : refusedAt !== undefined
+          ? `The mail server refused ${address} at ${momentOf(refusedAt)}. No more messages go there. Save again to confirm it anew.`
+          : `${address} waits for its confirmation: open the link in the message. Save again to get another one.`;
   findInput(root, '#email-address').value = address ?? '';
   find(root, '#email-remove').hidden = address === undefined;
   chooseEvents(findForm(root, '#email-form'), events);

@@ -1,6 +1,6 @@
-import { eventWords } from '@agent-rental/contract';
+import { eventPage, eventWords } from '@agent-rental/contract';
 import type { WalletEvent } from '@agent-rental/contract';
-import { EVENT_KINDS, eventLink, shownEvents, titleLine } from '../../words.js';
+import { EVENT_KINDS, shownEvents, titleLine } from '../../words.js';
 import { element, momentOf } from '../elements.js';
 import { respondTo } from '../events.js';
 import { findSelect } from '../fields.js';
@@ -67,8 +67,8 @@ async function showMore(root: HTMLElement, session: Session, before: string | un
 
 function eventCard(event: Listed): HTMLElement {
   const { listing_id: listing } = event.data;
-  const text = eventWords(event, typeof listing === 'string' ? listing : 'an agent', titleLine);
-  const href = eventLink(event);
+  const text = eventWords(event, typeof listing === 'string' ? listing : undefined, titleLine);
+  const href = eventPage(event);
   return element(
     'li',
     { class: 'card' },

@@ -6,7 +6,7 @@ import { EVENT_KINDS, eventKind } from '../../words.js';
 export function EmailSection() {
   return (
     <>
-      <h2>By e-mail</h2>
+      <h2 id="email">By e-mail</h2>
       <p id={elementId('no-email')} hidden>
         This marketplace sends no e-mail: its operator has set no mail server.
       </p>
