@@ -2,6 +2,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@agent-rental/sdk';
 import { createApiKey, keypairSigner, rent } from '@agent-rental/sdk/solana';
+import { startMailServer } from '@agent-rental/server/testing';
 import { closeSharedBrowser, openBrowser, LOOKS } from '@agent-rental/test/support/browser/browser';
 import { addTestWallet } from '@agent-rental/test/support/browser/test-wallet';
 import { readCommandLine } from '@agent-rental/test/support/command-line/options';
@@ -10,10 +11,12 @@ import { call, errorOf } from '@agent-rental/test/support/http';
 import { newTestApp } from '@agent-rental/test/support/oauth/app';
 import { Keypair } from '@solana/web3.js';
 import type { BrowserContextOptions } from 'playwright-core';
+import { sendMails } from './mails.js';
 
 readCommandLine({
   command: 'npm run battery -- screenshots',
-  summary: 'Takes pictures of each page for people on a new marketplace, and replaces those in docs/pages.',
+  summary:
+    'Takes pictures of each page and message for people on a new marketplace, and replaces those in docs/pages.',
   options: {},
 });
 
@@ -27,7 +30,8 @@ const operator = Keypair.generate();
 
 interface Shot {
   readonly name: string;
-  readonly path: string;
+  /** Or a message to show. */
+  readonly path: string | { readonly html: string };
   /** Logs in with this wallet first. */
   readonly as?: Keypair;
   /** A text on the complete page. */
@@ -57,7 +61,12 @@ async function preparePages(): Promise<Shot[]> {
   const app = await newTestApp(marketplace, { client_name: 'Example Chat' });
   const consent = app.authorizationUrl();
   const ownAgent = `/dashboard/creator/agents/${perTask.id}`;
+  const { mails, confirmPath, unsubscribePath } = await sendMails(marketplace, mailServer);
   return [
+    ...mails.map(({ name, html }) => ({ name, path: { html }, until: 'ada@reader.example' })),
+    { name: 'confirm', path: confirmPath, until: 'Confirm' },
+    { name: 'unsubscribe', path: unsubscribePath, until: 'Unsubscribe' },
+    { name: 'events', path: '/dashboard/events', as, until: 'my coding agent' },
     { name: 'browse', path: '/', until: perTask.title },
     { name: 'listing', path: `/dashboard/listings/${perTask.id}`, until: perTask.title },
     { name: 'profile', path: `/creators/${creator.publicKey.toBase58()}`, until: perTask.title },
@@ -90,7 +99,8 @@ async function open(
   const context = await browser.newContext(look);
   const page = await context.newPage();
   await addTestWallet(page, as ?? fallback, 'solana:localnet');
-  await page.goto(marketplace.dev.base_url + path);
+  if (typeof path === 'string') await page.goto(marketplace.dev.base_url + path);
+  else await page.setContent(path.html);
   if (as !== undefined) await page.getByRole('button', { name: 'Log in with Test wallet' }).click();
   await page.getByText(until).locator('visible=true').first().waitFor();
   await page.waitForLoadState('networkidle');
@@ -104,7 +114,12 @@ async function open(
 }
 
 const stateDir = await newStateDir();
-const marketplace = await startMarketplace(stateDir, { OPERATOR_WALLETS: operator.publicKey.toBase58() });
+const mailServer = await startMailServer();
+const marketplace = await startMarketplace(stateDir, {
+  OPERATOR_WALLETS: operator.publicKey.toBase58(),
+  SMTP_URL: mailServer.url,
+  SMTP_FROM: 'Agent rental <no-reply@market.example>',
+});
 const browser = await openBrowser();
 try {
   const shots = await preparePages();
@@ -113,6 +128,8 @@ try {
   await Promise.all(old.map((name) => rm(FOLDER + name)));
   for (const shot of shots) {
     for (const [name, look] of Object.entries(LOOKS)) {
+      // A mail program has its own colours.
+      if (typeof shot.path !== 'string' && look.colorScheme === 'dark') continue;
       const page = await open(shot, fallback, look);
       const file = `${FOLDER}${shot.name}-${name}.jpg`;
       const { width = 0 } = page.viewportSize() ?? {};
@@ -129,5 +146,6 @@ try {
   await browser.close();
   await closeSharedBrowser();
   await marketplace.stop();
+  await mailServer.close();
   await removeStateDir(stateDir);
 }
