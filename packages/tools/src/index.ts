@@ -1,10 +1,13 @@
 export {
+  EVENTS,
   JsonTextError,
   readJson,
   RESULT_KEPT_HOURS,
+  runCallback,
   SPENDING_WINDOW_HOURS,
   TOOL_WAIT_SECONDS,
 } from '@agent-rental/contract';
+export type { RunCallback } from '@agent-rental/contract';
 export { cleanText, creatorLine, MARKETPLACE_MARK, outputJson, quoteCreator } from './text/creator-text.js';
 export type { DirectToolDefinition } from './definitions/direct-tool-definition.js';
 export { DirectToolCache } from './definitions/direct-tool-cache.js';

@@ -1,4 +1,4 @@
-import type { AlwaysThereToolName } from '@agent-rental/contract';
+import type { AlwaysThereToolName, RunCallback } from '@agent-rental/contract';
 import type { CallOptions, RentalClient } from '@agent-rental/sdk';
 import { bindDirectTool } from './runs/bind-direct-tool.js';
 import { cacheOf, type DirectToolCache } from './definitions/direct-tool-cache.js';
@@ -42,6 +42,8 @@ export interface ToolsetOptions {
   readonly wallet?: PayingWallet | undefined;
   /** Asked above the policy's `askAboveLamports`, if a call has no `approve`. Without both, the spend is refused. */
   readonly approve?: Approve | undefined;
+  /** Hears of the end of each run, if its call has no `callback`. The wallet's webhook without an address signs for it. */
+  readonly callback?: RunCallback | undefined;
   /** The marketplace's address for people. Default: the client's address. */
   readonly publicUrl?: string | undefined;
   /** Address of the marketplace program. Default: the client's, or the published one. */
@@ -104,7 +106,7 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
   const limit = limitOf(options);
   const named = Array.isArray(options.select) ? (options.select as readonly string[]) : undefined;
   const cache = options.cache ?? cacheOf(client);
-  const { policy, ledger, wallet, approve, onRented, publicUrl = client.baseUrl } = options;
+  const { policy, ledger, wallet, approve, callback, onRented, publicUrl = client.baseUrl } = options;
   const context: ToolContext = {
     client,
     cache,
@@ -115,6 +117,7 @@ export function rentedToolset(client: RentalClient, options: ToolsetOptions = {}
     inspect: wallet?.inspect ?? inspectForPayer,
     programId: options.programId ?? client.programId,
     approve,
+    callback,
     onRented,
     unsettled: new Map(),
     paying: new Map(),

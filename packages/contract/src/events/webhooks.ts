@@ -17,6 +17,13 @@ export const CALLBACK_EVENTS = ['run.completed', 'run.failed', 'run.credited'] a
 /** An https address that hears of events. */
 export const webhookUrl = z.url({ protocol: /^https?$/ }).max(2_000);
 
+/** Hears of the end of one run. `events` absent: all of {@link CALLBACK_EVENTS}. */
+export const runCallback = z.strictObject({
+  url: webhookUrl,
+  events: z.array(z.enum(CALLBACK_EVENTS)).min(1).max(CALLBACK_EVENTS.length).optional(),
+});
+export type RunCallback = z.infer<typeof runCallback>;
+
 /** The events that are told; absent: all. */
 const events = z.array(z.enum(EVENT_NAMES)).min(1).max(EVENT_NAMES.length);
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { errorEnvelope } from '../errors/errors.js';
-import { CALLBACK_EVENTS, webhookUrl } from '../events/webhooks.js';
+import { runCallback } from '../events/webhooks.js';
 import { TIMEOUT_SECONDS } from '../listings/manifest.js';
 import { cursorPage, jsonObject, jsonValue, lamports, listingId, pageEnd, timestamp } from '../primitives.js';
 
@@ -16,9 +16,9 @@ export const executeBody = z
     /** The version of the agent to run; absent: the latest. A listing has the number of the version that it shows. */
     version: z.int().min(1).max(1_000_000).optional(),
     /** Hears of the end of this run; the wallet's webhook without `url` signs for it. */
-    callback_url: webhookUrl.optional(),
+    callback_url: runCallback.shape.url.optional(),
     /** Which events of the run `callback_url` hears of; absent: all. */
-    callback_events: z.array(z.enum(CALLBACK_EVENTS)).min(1).max(CALLBACK_EVENTS.length).optional(),
+    callback_events: runCallback.shape.events,
   })
   .meta({ id: 'Execute' });
 export type ExecuteBody = z.input<typeof executeBody>;

@@ -12,6 +12,7 @@ import type { CallTool, RentalServerOptions } from '../rental-server-options.js'
 import type { Tasks } from '../tasks/tasks.js';
 import { declaresTasks } from '../tasks/wire.js';
 import { approvalOf, type AskedState } from './approvals.js';
+import { callbackOf } from './callback.js';
 import { toCallResult } from './call-result.js';
 import { elicitationModes } from './elicitation-modes.js';
 import { runsAgents } from './mcp-tool.js';
@@ -49,6 +50,7 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
       return toCallResult(resultOfError(error));
     }
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
+    const callback = callbackOf(meta);
     const asTask = tasks !== undefined && declaresTasks(context) ? tasks : undefined;
     let args = params.arguments ?? {};
     if (files !== undefined && runsAgents(tool)) {
@@ -69,7 +71,7 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
     }
     const modes = elicitationModes(server, context);
     const approval = await approvalOf({ tool, args, canAsk: modes.form }, context, codec);
-    if ('ask' in approval) return (await asTask?.ofQuestion(tool, args)) ?? approval.ask;
+    if ('ask' in approval) return (await asTask?.ofQuestion(tool, args, callback)) ?? approval.ask;
     // A cancelled call leaves its run, which goes on for a grace period: clients cancel at their timeout and call again.
     const leaving = createDeadline(undefined, call?.cancelled, connection);
     // Tasks have no progress, and a call that may become a task is short.
@@ -87,6 +89,7 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
         idempotencyKey: approval.key ?? call?.key,
         equalCallsOf,
         approve: approval.approve,
+        callback,
         patienceMs: asTask?.waitMs ?? leftMs,
         onDelta: progress.output,
         endOnly: token === undefined,

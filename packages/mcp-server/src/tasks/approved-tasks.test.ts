@@ -1,6 +1,6 @@
 import { clientOptions, createStandIn } from '@agent-rental/stand-in';
 import { createClient } from '@agent-rental/sdk';
-import { memoryLedger, rentedToolset } from '@agent-rental/tools';
+import { memoryLedger, rentedToolset, type RunCallback } from '@agent-rental/tools';
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
@@ -26,9 +26,9 @@ function wallet() {
     return {
       tasks,
       end: () => asking.cancelAll(),
-      begin: async () => {
+      begin: async (callback?: RunCallback) => {
         const tool = await toolset.find('a_aaaaaa');
-        return (await tasks.ofQuestion(tool!, { task: 't' }))!;
+        return (await tasks.ofQuestion(tool!, { task: 't' }, callback))!;
       },
       status: async (taskId: string) => (await tasks.get(taskId, context)).status,
     };
@@ -54,7 +54,7 @@ describe('a call that needs the user’s approval, as a task', () => {
   it('asks again in another process, and pays once for the approval in the first', async () => {
     const { standIn, newProcess } = wallet();
     const first = newProcess();
-    const { taskId } = await first.begin();
+    const { taskId } = await first.begin({ url: 'https://hook.example/a' });
     first.end();
     const second = newProcess();
     await vi.waitFor(async () => expect(await second.status(taskId)).toBe('input_required'));
@@ -63,6 +63,8 @@ describe('a call that needs the user’s approval, as a task', () => {
     const third = newProcess();
     await vi.waitFor(async () => expect(await third.status(taskId)).toBe('completed'));
     expect(standIn.charged).toBe(PRICE);
+    const run = standIn.requests.find(({ path }) => path.startsWith('/v1/execute'));
+    expect(run?.body).toMatchObject({ callback_url: 'https://hook.example/a' });
   });
 
   it.each([{ action: 'decline' }, { action: 'accept', content: { approve: 'true' } }])(

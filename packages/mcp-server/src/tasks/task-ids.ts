@@ -1,4 +1,4 @@
-import { RESULT_KEPT_HOURS } from '@agent-rental/tools';
+import { RESULT_KEPT_HOURS, type RunCallback } from '@agent-rental/tools';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { createHash } from 'node:crypto';
 import type { TokenSigner } from '../sessions/signed-token.js';
@@ -24,6 +24,7 @@ export interface AskingTaskRecord {
   /** Idempotency key of the call. After a start in another process, it gives the same run and the same payment. */
   readonly key: string;
   readonly createdAtMs: number;
+  readonly callback?: RunCallback | undefined;
 }
 
 /** A task. */

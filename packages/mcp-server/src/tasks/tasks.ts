@@ -1,5 +1,5 @@
 import { isApiError, type RentalClient } from '@agent-rental/sdk';
-import type { Approve, RentedTool, RentedToolset } from '@agent-rental/tools';
+import type { Approve, RentedTool, RentedToolset, RunCallback } from '@agent-rental/tools';
 import {
   ProtocolError,
   ProtocolErrorCode,
@@ -59,9 +59,10 @@ export class Tasks {
   async ofQuestion(
     tool: RentedTool,
     args: Readonly<Record<string, unknown>>,
+    callback?: RunCallback,
   ): Promise<CreateTaskResult | undefined> {
     const { ids, asking } = this.#options;
-    const record = { tool: tool.name, args, key: `mcp-${randomUUID()}`, createdAtMs: Date.now() };
+    const record = { tool: tool.name, args, key: `mcp-${randomUUID()}`, createdAtMs: Date.now(), callback };
     const id = asking?.hasRoom === true ? ids.write(record) : undefined;
     if (asking === undefined || id === undefined) return undefined;
     const task = asking.begin(id, this.#approved(tool, record));
@@ -130,7 +131,7 @@ export class Tasks {
     return asking.find(taskId) ?? asking.begin(taskId, this.#approved(tool, record));
   }
 
-  #approved(tool: RentedTool, { args, key }: AskingTaskRecord): AskingWork {
+  #approved(tool: RentedTool, { args, key, callback }: AskingTaskRecord): AskingWork {
     return async (ask, signal) => {
       let count = 0;
       const approve: Approve = async (request) => {
@@ -141,6 +142,7 @@ export class Tasks {
         signal,
         idempotencyKey: key,
         approve,
+        callback,
         patienceMs: this.waitMs,
         endOnly: true,
       });

@@ -31,6 +31,8 @@ export interface McpClient {
     args: Record<string, unknown>,
     options?: {
       signal?: AbortSignal;
+      /** `_meta` of the call. */
+      meta?: Record<string, unknown>;
       onprogress?: (progress: { progress: number; message?: string | undefined }) => void;
     },
   ): Promise<SeenResult>;
@@ -71,8 +73,12 @@ async function connectV1(server: Server): Promise<McpClient> {
   return {
     instructions: client.getInstructions(),
     listTools: (cursor) => client.listTools(cursor === undefined ? {} : { cursor }),
-    callTool: async (name, args, options = {}) =>
-      (await client.callTool({ name, arguments: args }, undefined, options)) as unknown as SeenResult,
+    callTool: async (name, args, { meta, ...options } = {}) =>
+      (await client.callTool(
+        { name, arguments: args, _meta: meta },
+        undefined,
+        options,
+      )) as unknown as SeenResult,
     answerQuestions: (answer) => client.setRequestHandler(ElicitRequestSchema, async () => ({ ...answer() })),
     close: () => client.close(),
   };
@@ -88,7 +94,8 @@ async function connectV2(server: Server, mode: 'auto' | 'legacy' | { pin: string
   return {
     instructions: client.getInstructions(),
     listTools: (cursor) => client.listTools(cursor === undefined ? {} : { cursor }),
-    callTool: (name, args, options = {}) => client.callTool({ name, arguments: args }, options),
+    callTool: (name, args, { meta, ...options } = {}) =>
+      client.callTool({ name, arguments: args, ...(meta && { _meta: meta }) }, options),
     answerQuestions: (answer) =>
       client.setRequestHandler('elicitation/create', async () => ({ ...answer() })),
     close: () => client.close(),

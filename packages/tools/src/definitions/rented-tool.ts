@@ -4,6 +4,7 @@ import {
   type ErrorCode,
   type JsonObject,
   type JsonSchema,
+  type RunCallback,
   type SignedReceipt,
 } from '@agent-rental/contract';
 import type { CallOptions } from '@agent-rental/sdk';
@@ -42,6 +43,8 @@ export interface ToolCallOptions {
   readonly endOnly?: boolean | undefined;
   /** Asked before a spend above the policy's `askAboveLamports`. Overrides the toolset's. */
   readonly approve?: Approve | undefined;
+  /** Hears of the end of the run. Overrides the toolset's. */
+  readonly callback?: RunCallback | undefined;
 }
 
 /** Options of {@link RentedTool.invoke}. */

@@ -1,3 +1,4 @@
+import type { RunCallback } from '@agent-rental/contract';
 import type { RentalClient } from '@agent-rental/sdk';
 import type { DirectToolCache } from './direct-tool-cache.js';
 import type { InspectProposal, PayingWallet } from '../renting/paying-wallet.js';
@@ -20,6 +21,8 @@ export interface ToolContext {
   readonly programId?: string | undefined;
   /** Asked above the policy's amount, if a call has no `approve`. */
   readonly approve?: Approve | undefined;
+  /** Hears of the end of each run whose call has no `callback`. */
+  readonly callback?: RunCallback | undefined;
   /** Called after each rental. */
   readonly onRented?: ((agentId: string) => void) | undefined;
   /** Signed payments with unknown outcome, by listing. They are sent again before another signature. */

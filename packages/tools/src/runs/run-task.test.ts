@@ -60,6 +60,23 @@ describe('a run', () => {
     expect(equal.text).toContain('Call again with the same arguments');
   });
 
+  it('tells the callback of its call, or of its toolset', async () => {
+    const standIn = createStandIn([{ id: ID }]);
+    const client = clientOf(standIn);
+    const [hook, other] = ['https://hook.example/a', 'https://hook.example/b'];
+    await run(client, {}, { callback: { url: hook } });
+    await run(client, { callback: { url: other, events: ['run.failed'] } }, { callback: { url: hook } });
+    await run(client);
+    const bodies = standIn.requests
+      .filter(({ path }) => path.startsWith('/v1/execute'))
+      .map(({ body }) => body);
+    expect(bodies).toEqual([
+      { agent_id: ID, task: 't', callback_url: hook },
+      { agent_id: ID, task: 't', callback_url: other, callback_events: ['run.failed'] },
+      { agent_id: ID, task: 't' },
+    ]);
+  });
+
   it('says nothing hidden while it works', async () => {
     const standIn = createStandIn([
       {

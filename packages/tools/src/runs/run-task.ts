@@ -33,11 +33,13 @@ export async function* runTask(
   options: ToolCallOptions,
 ): AsyncGenerator<string, ToolResult, undefined> {
   const { agentId, ...args } = run;
+  const { callback = context.callback } = options;
   const body: ExecuteBody = {
     agent_id: agentId,
     task: args.task,
     ...(args.input === undefined ? {} : { input: args.input }),
     ...(args.inputUri === undefined ? {} : { input_uri: args.inputUri }),
+    ...(callback === undefined ? {} : { callback_url: callback.url, callback_events: callback.events }),
   };
   const { equalCallsOf } = options;
   const ownKey = (await callKey(options, agentId, args)) ?? crypto.randomUUID();
