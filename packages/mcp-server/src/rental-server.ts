@@ -36,13 +36,15 @@ export function createRentalServer(options: RentalServerOptions): Server {
   const { secret = randomBytes(32) } = options;
   const codec = createAskedStateCodec(secret);
   const hasTasks = options.era !== 'legacy';
+  // Over HTTP the server keeps no session: a client hears of changes on a stream of subscriptions/listen alone.
+  const isListenedTo = options.call !== undefined && options.era === 'modern';
+  const canNotify = options.call === undefined || isListenedTo;
   const server = new TaskServer(
     { name: 'agent-rental', title: 'Agent rental marketplace', version: VERSION },
     {
       capabilities: {
-        // Over HTTP the server keeps no session, so it cannot notify a client.
-        tools: options.call === undefined ? { listChanged: true } : {},
-        resources: {},
+        tools: canNotify ? { listChanged: true } : {},
+        resources: isListenedTo ? { listChanged: true, subscribe: true } : {},
         prompts: {},
         ...(hasTasks ? { extensions: { [TASKS_EXTENSION]: {} } } : {}),
       },

@@ -84,7 +84,6 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
   });
   eventRoutes(http, {
     db,
-    authenticate: httpPart.authenticate,
     streams: createEventStreams({ db, notices: routed.eventNotices, ends: routed.drain.started, logger }),
   });
   webhookRoutes(http, { db, keys: parts.keys, outbound: routed.outbound, stopping: routed.stopping });

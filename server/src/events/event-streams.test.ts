@@ -67,7 +67,7 @@ async function serve(times: { pollMs?: number; stallMs?: number; isDeaf?: boolea
     pollMs: NEVER_MS,
     ...waits,
   });
-  eventRoutes(http, { db: database.db, authenticate, streams });
+  eventRoutes(http, { db: database.db, streams });
   await http.listen({ port: 0, host: '127.0.0.1' });
   servers.push({ http, ends });
   const url = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}/v1/events`;

@@ -94,6 +94,8 @@ export function createEventStreams({
       const leave = enter(wallet, wake);
       let cursor: string;
       try {
+        // A bearer that has ended gets an error, and no stream.
+        await stream.owner();
         cursor = stream.after ?? (await readPresent(db, wallet));
       } catch (error) {
         leave();

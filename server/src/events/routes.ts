@@ -1,7 +1,6 @@
 import { eventCursor, operations } from '@agent-rental/contract';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ownerOf } from '../access/owner.js';
-import type { Principal } from '../access/principal.js';
 import type { Db } from '../database/connection.js';
 import { ApiError } from '../errors/api-error.js';
 import { addOperation } from '../http/operation-route.js';
@@ -14,18 +13,13 @@ import { readEventSettings, setEventSettings } from './settings.js';
 export interface EventRoutesDeps {
   db: Db;
   streams: EventStreams;
-  /** Identifies the bearer of a stream again; throws an ApiError where it has ended. */
-  authenticate(
-    authorization: string | undefined,
-    destination: { request: FastifyRequest; takesAppTokens: boolean },
-  ): Promise<Principal>;
 }
 
 /** Adds the feed of events, as pages, or as a stream for a caller that accepts one first, and the settings of events. */
-export function eventRoutes(app: FastifyInstance, { db, streams, authenticate }: EventRoutesDeps): void {
+export function eventRoutes(app: FastifyInstance, { db, streams }: EventRoutesDeps): void {
   addOperation(app, operations.listEvents, async ({ principal, query, request, reply }) => {
     reply.header('Vary', 'Accept');
-    const { accept, authorization } = request.headers;
+    const { accept } = request.headers;
     if (request.method === 'GET' && accept?.trimStart().startsWith('text/event-stream')) {
       await streams.open({
         response: reply.raw,
@@ -33,7 +27,7 @@ export function eventRoutes(app: FastifyInstance, { db, streams, authenticate }:
         headers: { ...headersOfStream(reply, request), ...STREAM_HEADERS },
         after: lastEventId(request) ?? query.after,
         types: query.types,
-        owner: async () => ownerOf(await authenticate(authorization, { request, takesAppTokens: false })),
+        owner: async () => ownerOf(await request.checkAgain()),
       });
       reply.hijack();
       return undefined;

@@ -12,27 +12,36 @@ const EVENT_STREAM = 'text/event-stream';
 const HAS_NO_BODY = new Set([101, 204, 205, 304]);
 const NEVER = new AbortController().signal;
 
+/** The request for which the server makes requests to itself. */
+interface OuterRequest {
+  /** For lines of the log. */
+  id: string;
+  /** Checks its bearer again. */
+  checkAgain: () => Promise<Principal>;
+}
+
 /** Requests that the server makes to itself on behalf of a caller whom it has verified already. */
 export interface InternalRequests {
   /** The principal that an incoming request carries, when it is one of ours. */
   principalOf(headers: IncomingHttpHeaders): Principal | undefined;
+  /** Checks that principal again, for a response that takes long; present where `principalOf` gives one. */
+  checkOf(headers: IncomingHttpHeaders): (() => Promise<Principal>) | undefined;
   /** The id of the request that an incoming one was made for, when it is one of ours. */
   requestIdOf(headers: IncomingHttpHeaders): string | undefined;
   /** Closes an incoming internal request when its caller aborts. Call it when the request arrives. */
   closeOnAbort(headers: IncomingHttpHeaders, response: ServerResponse): void;
   /**
    * A `fetch` that reaches the app in this process as `principal`. A response streams if an event stream is accepted. A
-   * cancelled body or an aborted signal closes the inner request, like a client that goes away. Its log lines have
-   * `requestId`.
+   * cancelled body or an aborted signal closes the inner request, like a client that goes away.
    */
-  fetchAs(app: FastifyInstance, principal: Principal, requestId?: string): typeof fetch;
+  fetchAs(app: FastifyInstance, principal: Principal, outer?: OuterRequest): typeof fetch;
 }
 
 /** Makes the channel. Its tokens are random, live as long as one request, and never leave the process. */
 export function createInternalRequests(): InternalRequests {
   const callers = new Map<
     string,
-    { principal: Principal; requestId: string | undefined; signal: AbortSignal }
+    { principal: Principal; outer: OuterRequest | undefined; signal: AbortSignal }
   >();
   const callerOf = (headers: IncomingHttpHeaders) => {
     const token = headers[HEADER];
@@ -40,7 +49,11 @@ export function createInternalRequests(): InternalRequests {
   };
   return {
     principalOf: (headers) => callerOf(headers)?.principal,
-    requestIdOf: (headers) => callerOf(headers)?.requestId,
+    checkOf: (headers) => {
+      const caller = callerOf(headers);
+      return caller && (caller.outer?.checkAgain ?? (async () => caller.principal));
+    },
+    requestIdOf: (headers) => callerOf(headers)?.outer?.id,
     closeOnAbort: (headers, response) => {
       const signal = callerOf(headers)?.signal;
       if (!signal) return;
@@ -52,11 +65,11 @@ export function createInternalRequests(): InternalRequests {
       signal.addEventListener('abort', close, { once: true });
       response.once('close', () => signal.removeEventListener('abort', close));
     },
-    fetchAs: (app, principal, requestId) => async (input, init) => {
+    fetchAs: (app, principal, outer) => async (input, init) => {
       const { method, url, headers, body, signal } = await partsOf(input, init);
       signal.throwIfAborted();
       const token = randomBytes(32).toString('base64url');
-      callers.set(token, { principal, requestId, signal });
+      callers.set(token, { principal, outer, signal });
       const isStream = headers['accept'] === EVENT_STREAM;
       const request = {
         method: method as 'GET',

@@ -72,6 +72,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The caller; null before authentication and where none is asked for. */
     principal: Principal | null;
+    /** Checks the bearer again, for a response that takes long. Rejects where it has ended. */
+    checkAgain: () => Promise<Principal>;
     /** The tightest limit that this request was counted against. */
     rate: RateState | null;
   }
@@ -133,6 +135,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   });
   app.decorateRequest('principal', null);
   app.decorateRequest('rate', null);
+  app.decorateRequest('checkAgain', async () => {
+    throw new ApiError('unauthorized', 'The API key or token is missing.');
+  });
   const routes: Route[] = [];
   app.decorate('routes', routes);
   app.addHook('onRoute', ({ method, url, config }) => {
@@ -279,6 +284,7 @@ async function authenticateAndCount(
   if (internal) {
     // Counted where it entered.
     request.principal = internal;
+    request.checkAgain = options.internalRequests.checkOf(request.headers) ?? request.checkAgain;
     return;
   }
   const { auth, takesAppTokens = false } = request.routeOptions.config;
@@ -288,6 +294,7 @@ async function authenticateAndCount(
     return;
   }
   const { authorization } = request.headers;
+  request.checkAgain = () => options.authenticate(authorization, destination);
   if (auth !== 'bearer' || authorization === undefined) {
     // Login has a count to itself: a client that loads many pages can still log in.
     const count = LOGIN_PATHS.includes(request.routeOptions.url) ? 'login' : 'ip';

@@ -18,7 +18,8 @@ const JSON_TYPE = 'application/json';
 export const runUri = (runId: string): string => `${SCHEME}://runs/${encodeURIComponent(runId)}`;
 /** Address of a run's signed receipt. */
 export const receiptUri = (runId: string): string => `${runUri(runId)}/receipt`;
-const listingUri = (id: string): string => `${SCHEME}://listings/${encodeURIComponent(id)}`;
+/** Address of a listing. */
+export const listingUri = (id: string): string => `${SCHEME}://listings/${encodeURIComponent(id)}`;
 
 /** Resources, read by address. */
 export const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = [

@@ -1,10 +1,11 @@
-import type { RentalClient } from '@agent-rental/sdk';
+import { isApiError, type RentalClient } from '@agent-rental/sdk';
 import {
   DirectToolCache,
   JsonTextError,
   readJson,
   readToolSelection,
   rentedToolset,
+  resultOfError,
   ToolSelectionError,
   type ToolSelection,
 } from '@agent-rental/tools';
@@ -22,6 +23,7 @@ import {
   readRequestBody,
   type JSONRPCRequest,
   type JSONRPCResponse,
+  type McpServerFactory,
   type Server,
 } from '@modelcontextprotocol/server';
 import { randomBytes } from 'node:crypto';
@@ -32,6 +34,7 @@ import { takesMediaType } from './media-ranges.js';
 import { OpenAnswers, untilEnd } from './open-answers.js';
 import { createRentalServer } from '../rental-server.js';
 import type { HttpCall, RentalServerOptions } from '../rental-server-options.js';
+import { Listeners } from './listeners.js';
 import { readReplicaMessage, type ReplicaBus, type ReplicaMessage } from './replica-bus.js';
 import { LAST_EVENT_HEADER, newCallKey, Resumption, type ResumableCall } from './resumption.js';
 import { keyOfCall, RunningCalls, type CallAddress } from '../calls/running-calls.js';
@@ -140,10 +143,10 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     });
     return createRentalServer({ ...serverOptions, secret, toolset, client, call, callerId, era });
   };
-  const stateless = createMcpHandler(
-    ({ authInfo }) => serverFor((authInfo?.extra ?? {}) as unknown as Carried, 'modern'),
-    { onerror, legacy: 'reject' },
-  );
+  const modernServer: McpServerFactory = ({ authInfo }) =>
+    serverFor((authInfo?.extra ?? {}) as unknown as Carried, 'modern');
+  const stateless = createMcpHandler(modernServer, { onerror, legacy: 'reject' });
+  const listeners = new Listeners(modernServer, onerror);
 
   bus?.subscribe((text) => act(readReplicaMessage(text)));
   function act(message: ReplicaMessage | undefined): void {
@@ -171,10 +174,14 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
       call: { key, cancelled: started?.signal ?? never, caller: caller.id },
     };
     const authInfo = { token: '', clientId: caller.id, scopes: [], extra: { ...extra } };
-    const answer = stateless.fetch(request, {
-      authInfo,
-      ...(body === undefined ? {} : { parsedBody: body }),
-    });
+    const given = { authInfo, ...(body === undefined ? {} : { parsedBody: body }) };
+    if (isSubscription(body)) {
+      return listeners.serve(caller.client, request, given).catch((error: unknown) => {
+        if (!isApiError(error)) throw error;
+        return rejection(200, -32_603, resultOfError(error).text, idOf(body));
+      });
+    }
+    const answer = stateless.fetch(request, given);
     if (started === undefined || !isToolCall(body)) return answer;
     const released = releasedAtEnd(answer, started.release);
     const eventIds = resumption.eventIds(caller.id, { key, request: body });
@@ -294,6 +301,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
     close: async (graceMs = 0) => {
       await answers.ended(graceMs);
       exchanges.closeAll();
+      await listeners.close();
       await stateless.close();
     },
   };

@@ -62,7 +62,7 @@ export async function mountMcp(
         const client = createClient({
           baseUrl: INTERNAL_URL,
           apiKey: 'carried-by-the-channel',
-          fetch: internalRequests.fetchAs(app, principal, request.id),
+          fetch: internalRequests.fetchAs(app, principal, request),
           // The MCP client decides about another try.
           retries: 0,
         });
