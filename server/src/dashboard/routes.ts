@@ -92,7 +92,7 @@ export interface DashboardDeps {
 export function dashboardRoutes(app: FastifyInstance, deps: DashboardDeps): void {
   addPages(app, deps);
   balanceRoute(app, deps.chain);
-  previewPictureRoute(app);
+  previewPictureRoute(app, deps.listings);
   iconRoute(app, deps.icons);
   emailPageRoutes(app, deps.emailAddresses);
   sitemapRoutes(app, { addresses: deps.addresses, origin: () => deps.baseUrl().replace(/\/+$/, '') });
