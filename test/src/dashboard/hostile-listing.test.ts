@@ -1,6 +1,6 @@
-import { update } from '@agent-rental/sdk/solana';
+import { createApiKey, update } from '@agent-rental/sdk/solana';
 import { PNG } from 'pngjs';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jobEnd, publishProgram, rentAgent } from '../support/agents/agents.js';
 import { browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
@@ -143,6 +143,29 @@ describe.runIf(browserPath !== undefined)('the words of a hostile listing', () =
       await look(page, `/dashboard/rent/${id}`, '<img src=x');
       await look(page, '/dashboard', 'Spent on runs by agent');
       await look(page, `/dashboard/runs/${runId}`, 'Completed');
+      await createApiKey(renter.client, renter.signer, `${MARKUP} \u202e`);
+      await look(page, '/dashboard/events', 'Your wallet has a new API key: <img src=x');
+    });
+  });
+
+  test('are text on the page of events, and the bell beside it has a number alone [SVC-17]', async () => {
+    await visiting(creator, async (page) => {
+      const hostile = async (route: Route) => {
+        const body = (await (await route.fetch()).json()) as { events: { data: object }[] };
+        const events = body.events.map((event) => ({
+          ...event,
+          data: { ...event.data, listing_id: `${MARKUP}\u202e` },
+        }));
+        await route.fulfill({ json: { ...body, events } });
+      };
+      await page.route('**/v1/events?**', hostile);
+      await look(page, '/dashboard/events', 'has a review with 1 of 5 stars', async () => {
+        await page.getByRole('link', { name: 'Events', exact: true }).first().waitFor();
+      });
+      await page.goto(new URL('/dashboard/keys', marketplace.dev.base_url).href);
+      await expect
+        .poll(() => page.locator('#bell').getAttribute('aria-label'))
+        .toMatch(/^Events(, \d+ new)?$/);
     });
   });
 
