@@ -24,8 +24,9 @@ const FOLDER = fileURLToPath(new URL('../../../docs/pages/', import.meta.url));
 /** Low, because a picture only shows the look of a page. */
 const QUALITY = 60;
 const LONGEST_PX = 2_600;
-const PLACEHOLDER_IS_SEEN = `[...document.querySelectorAll('[data-loading]')].some(
-  (part) => getComputedStyle(part, '::after').visibility === 'visible')`;
+/** Ends when the placeholder of loading is there: an animation shows it late. */
+const PLACEHOLDER_IS_THERE = `Promise.all(document.getAnimations().flatMap((one) =>
+  one.animationName === 'appear' ? [one.finished] : []))`;
 const operator = Keypair.generate();
 
 interface Shot {
@@ -108,7 +109,8 @@ async function open(
     // A route that is never answered keeps its request open.
     await page.route('**/v1/credentials?**', () => undefined);
     await page.reload();
-    await page.waitForFunction(PLACEHOLDER_IS_SEEN);
+    await page.locator('[data-loading]').waitFor();
+    await page.evaluate(PLACEHOLDER_IS_THERE);
   }
   return page;
 }
