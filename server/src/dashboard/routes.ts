@@ -47,7 +47,7 @@ import { addCreatorPages } from './creator-routes.js';
 import { emailPageRoutes } from './email-routes.js';
 import { addRenterPages } from './renter-routes.js';
 import { iconRoute } from './icon-route.js';
-import { previewPictureRoute } from './preview-picture.js';
+import { previewPictureRoute } from './preview/preview-picture.js';
 import { sitemapRoutes } from './sitemap-routes.js';
 import { sendPage, sendScriptedPage } from './send-page.js';
 import { testFundsRoute } from './test-funds-route.js';

@@ -1,15 +1,15 @@
-import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { formatSol, listingId, PREVIEW_PICTURE_PATH } from '@agent-rental/contract';
-import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import type { FastifyInstance } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { renderToString } from 'preact-render-to-string';
-import { ApiError } from '../errors/api-error.js';
-import type { ListingService, PublishedListing } from '../listings/index.js';
-import { colourOf, squaresPath } from './components/agent-icon.js';
-import { iconColours, iconShape } from './components/icon-shape.js';
-import { PRICE_UNITS } from './pages/price.js';
-import { titleLine } from './words.js';
+import { ApiError } from '../../errors/api-error.js';
+import type { ListingService, PublishedListing } from '../../listings/index.js';
+import { WorkerPool } from '../../platform/worker-pool.js';
+import { colourOf, squaresPath } from '../components/agent-icon.js';
+import { iconColours, iconShape } from '../components/icon-shape.js';
+import { PRICE_UNITS } from '../pages/price.js';
+import { titleLine } from '../words.js';
 
 /** Of the smallest large preview, twice as wide as high (ogp.me). */
 export const PREVIEW_PX = { width: 600, height: 314 } as const;
@@ -21,23 +21,21 @@ const LINE_CHARACTERS = 22;
 const MOST_LINES = 3;
 const LINES = new RegExp(`\\S.{0,${LINE_CHARACTERS - 1}}(?=\\s|$)|\\S{${LINE_CHARACTERS}}`, 'gu');
 const CACHED_PICTURES = 500;
+const WORKER = fileURLToPath(new URL('../../../dist/dashboard/preview/draw-worker.js', import.meta.url));
+const drawers = new WorkerPool<string, Uint8Array>(WORKER, { most: 1, deadlineMs: 10_000 });
 
 type Shown = Pick<PublishedListing, 'id' | 'title' | 'rentalModel' | 'priceLamports'>;
 
 /** Serves the picture that a chat or a social network shows beside a link to an agent: its icon, title and price. */
 export function previewPictureRoute(app: FastifyInstance, listings: Pick<ListingService, 'find'>): void {
-  // A picture takes 100 ms of the processor.
-  const pictures = new LRUCache<string, Promise<Buffer>>({
-    max: CACHED_PICTURES,
-    memoMethod: (svg) => pngOf(svg),
-  });
+  const pictures = new LRUCache<string, Buffer>({ max: CACHED_PICTURES, fetchMethod: (svg) => pngOf(svg) });
   app.get<{ Params: { listing_id: string } }>(
     PREVIEW_PICTURE_PATH,
     { config: { auth: 'none' } },
     async ({ params }, reply) => {
       const id = listingId.safeParse(params.listing_id);
       if (!id.success) throw new ApiError('not_found', 'This is not the id of an agent.');
-      const picture = await pictures.memo(previewSvg(await listings.find(id.data)));
+      const picture = await pictures.fetch(previewSvg(await listings.find(id.data)));
       return reply
         .headers({ 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff' })
         .type('image/png')
@@ -79,23 +77,9 @@ function linesOf(title: string): string[] {
   return [...lines.slice(0, MOST_LINES - 1), left.length > 0 ? `${last.slice(0, -3)}...` : last];
 }
 
-const LIBRARY_FILE = import.meta.resolve('@resvg/resvg-wasm/index_bg.wasm');
-const FONT_FILE = import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf');
-let drawing: Promise<Uint8Array> | undefined;
-
-/** Starts the drawing library, once. @returns the letters of its font. */
-async function startDrawing(): Promise<Uint8Array> {
-  await initWasm(await readFile(new URL(LIBRARY_FILE)));
-  return readFile(new URL(FONT_FILE));
-}
-
+/** Draws a picture. @throws ApiError `service_unavailable` where it takes too long */
 async function pngOf(svg: string): Promise<Buffer> {
-  const letters = await (drawing ??= startDrawing());
-  const font = { fontBuffers: [letters], defaultFontFamily: 'DejaVu Sans', loadSystemFonts: false };
-  const drawn = new Resvg(svg, { font });
-  const picture = drawn.render();
-  const png = Buffer.from(picture.asPng());
-  picture.free();
-  drawn.free();
-  return png;
+  const png = await drawers.ask(svg);
+  if (png !== 'late') return Buffer.from(png);
+  throw new ApiError('service_unavailable', 'The picture took too long.', { next: 'Try again.' });
 }

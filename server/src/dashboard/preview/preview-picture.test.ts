@@ -2,8 +2,8 @@ import { PREVIEW_PICTURE_PATH } from '@agent-rental/contract';
 import Fastify from 'fastify';
 import { PNG } from 'pngjs';
 import { expect, it } from 'vitest';
-import type { PublishedListing } from '../listings/index.js';
-import { ICON_SIDE, iconShape } from './components/icon-shape.js';
+import type { PublishedListing } from '../../listings/index.js';
+import { ICON_SIDE, iconShape } from '../components/icon-shape.js';
 import { PREVIEW_PARTS, PREVIEW_PX, previewPictureRoute } from './preview-picture.js';
 
 let shown = { title: 'Clerk', priceLamports: 250_000n };
