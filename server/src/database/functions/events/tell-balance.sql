@@ -1,5 +1,4 @@
--- Trigger of `balances`: tells a renter when a balance falls below ten runs, or the number that the renter has set, and when
--- it pays for none.
+-- Trigger of `balances`: tells a renter of a balance that falls below the set number of runs, and of one that pays for none.
 create or replace function tell_balance() returns trigger language plpgsql as $$
 declare
   rented record;
