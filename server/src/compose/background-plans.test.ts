@@ -10,7 +10,13 @@ import { enqueueDeliveries } from '../events/webhooks/enqueue-deliveries.js';
 import { newSecret } from '../events/webhooks/secrets.js';
 import { migrateJobs } from '../jobs/jobs.js';
 import { deriveKeys } from '../platform/keys.js';
-import { createTellByEmail, removeOldConfirmations, removeOldEvents } from '../events/index.js';
+import {
+  createTellByEmail,
+  removeOldConfirmations,
+  removeOldEvents,
+  tellEndingRentals,
+} from '../events/index.js';
+import { createOperationsRepository } from '../operations/repository.js';
 import { createHealthRepository } from '../registration/index.js';
 import { createRunRepository, removeExpired, removeOldSpending, removeOldStats } from '../runs/index.js';
 import {
@@ -190,6 +196,8 @@ async function work(): Promise<void> {
   await removeOldStats(db);
   await removeOldSpending(db);
   await removeOldEvents(db);
+  await tellEndingRentals(db);
+  await createOperationsRepository(db).deliveriesWaiting();
   await enqueueDeliveries(db, 'all');
   await enqueueDeliveries(db, { wallets: ['wallet 1', 'wallet 2'] });
   const outbound = { fetch: () => Promise.reject(new Error('down')) };
