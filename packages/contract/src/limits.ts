@@ -32,6 +32,8 @@ export const CURRENT_AFTER_HOURS = 24;
 
 /** Hours for which a replaced webhook secret still signs beside the new one. */
 export const PREVIOUS_SECRET_HOURS = 24;
+/** So long before its end an event tells of it. */
+export const EXPIRING_SECRET_HOURS = 6;
 
 /** Runs for samples that the agents of one wallet may cause in 24 hours. */
 export const SAMPLE_RUNS_PER_DAY = 20;

@@ -18,6 +18,7 @@ import { RECONCILIATION_CRONTAB, RECONCILIATION_TASK, reconcileWithChain } from 
 import {
   endReplacedSecrets,
   endVersionSupport,
+  EXPIRING_SECRET_TASK,
   HEALTH_CRONTAB,
   HEALTH_ROUND_TASK,
   HEALTH_TASK,
@@ -28,6 +29,7 @@ import {
   removeOldProbeRequests,
   removeOldSampleRuns,
   REPLACED_SECRETS_TASK,
+  tellExpiringSecret,
   SAMPLES_TASK,
 } from '../registration/index.js';
 import { removeReportAddresses } from '../moderation/index.js';
@@ -127,6 +129,8 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
       },
       [REPLACED_SECRETS_TASK]: (payload) =>
         endReplacedSecrets(db, keys, (payload as { listing_id: string }).listing_id),
+      [EXPIRING_SECRET_TASK]: (payload) =>
+        tellExpiringSecret(db, keys, payload as { listing_id: string; expires_at: string }),
       [HEALTH_ROUND_TASK]: () => health.queueDue(),
       [RECONCILIATION_TASK]: async () => {
         const { signal } = stopping;

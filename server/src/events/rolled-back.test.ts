@@ -102,6 +102,7 @@ const CHANGES: Record<Changed, (world: World) => RawBuilder<unknown>[]> = {
     ...ofListing(`review_state = 'approved'`)(world),
   ],
   'listing.rejected': ofListing(`review_state = 'rejected'`),
+  'secret.expiring': ({ id }) => [sql`select tell_expiring_secret(${id}, '2026-01-05T10:00:00.000Z')`],
   'agent.failing': ofListing('failing_since = now()'),
   'agent.recovered': (world) => [
     ...ofListing('failing_since = now()')(world),

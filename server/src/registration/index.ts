@@ -25,7 +25,12 @@ export {
   type ReviewedVersion,
   type ReviewSheet,
 } from './approvals/review-sheet.js';
-export { endReplacedSecrets, REPLACED_SECRETS_TASK } from './versions/replaced-secrets.js';
+export {
+  endReplacedSecrets,
+  EXPIRING_SECRET_TASK,
+  REPLACED_SECRETS_TASK,
+  tellExpiringSecret,
+} from './versions/replaced-secrets.js';
 export { endVersionSupport } from './versions/version-support.js';
 export { SEALED_AGENTS, SEALED_REGISTRATIONS } from './sealed-places.js';
 export { registrationRoutes } from './routes.js';

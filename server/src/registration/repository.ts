@@ -15,7 +15,7 @@ import {
   type Storing,
 } from './drafts/creator-limits.js';
 import type { DraftRow } from './drafts/draft-row.js';
-import { REPLACED_SECRETS_TASK } from './versions/replaced-secrets.js';
+import { queueSecretTasks } from './versions/replaced-secrets.js';
 import { runnableVersions, setPrivatePart, type RunnableVersion } from './versions/runnable-versions.js';
 import { createJobEnds, type JobEnds } from './job-ends.js';
 import { createProbeRecords, requestProbe, type ProbeRecords } from './probes/probe-records.js';
@@ -221,11 +221,7 @@ export function createRegistrationRepository(db: Db, enqueue: Enqueue): Registra
           const part = change(version, version.id === listing.version_id);
           if (!part.equals(version.private_part)) await setPrivatePart(tx, version.id, part);
         }
-        if (replacedUntil) {
-          // One for a listing: a secret that is replaced again meanwhile moves it.
-          const options = { key: `${REPLACED_SECRETS_TASK}:${listingId}`, runAt: replacedUntil };
-          await enqueue(tx, REPLACED_SECRETS_TASK, { listing_id: listingId }, options);
-        }
+        if (replacedUntil) await queueSecretTasks(tx, enqueue, { listingId, until: replacedUntil });
         return true;
       }),
     requestSamples: async (listingId) => void (await requestSamples(db, listingId)),

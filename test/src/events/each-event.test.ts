@@ -31,6 +31,7 @@ const HEARD_BY: Record<EventName, 'renter' | 'visitor' | 'creator' | 'other test
   'email.refused': 'other tests',
   'listing.approved': 'creator',
   'listing.rejected': 'creator',
+  'secret.expiring': 'creator',
   'agent.failing': 'creator',
   'agent.recovered': 'creator',
   'rental.sold': 'creator',

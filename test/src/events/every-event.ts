@@ -7,12 +7,13 @@ import {
   pause,
   rent,
   resume,
+  rotateWebhookSecret,
   update,
   withdraw,
 } from '@agent-rental/sdk/solana';
 import type { EventName } from '@agent-rental/contract';
 import type { Client } from 'pg';
-import { jobEnd, PRICE } from '../support/agents/agents.js';
+import { jobEnd, PRICE, textAgent } from '../support/agents/agents.js';
 import { newTestApp } from '../support/oauth/app.js';
 import type { Participant } from '../support/participant.js';
 import { until } from '../support/timing/until.js';
@@ -87,6 +88,12 @@ export async function playEachEvent(
   await pause(creator.client, creator.signer, agent_id);
   await hears(renter, 'listing.paused');
 
+  const url = new URL('/agent', model.baseUrl).href;
+  const { system_prompt: _, ...connected } = textAgent(url, { entrypoint_url: url });
+  const { job_id: connecting } = await creator.client.registerAgent(connected);
+  const { result } = await jobEnd(creator.client, connecting);
+  await rotateWebhookSecret(creator.client, creator.signer, result?.listing_id ?? '');
+
   // Days pass, and a fault of the service gives a free run.
   await database.query(`insert into credits (run_id, wallet, listing_id) values ($1, $2, $3)`, [
     runId,
@@ -102,6 +109,10 @@ export async function playEachEvent(
     ]);
     await database.query('select tell_rentals_that_end(100)');
   }
+  await database.query(
+    `select graphile_worker.reschedule_jobs(array_agg(id), run_at => now()) from graphile_worker.jobs
+      where task_identifier = 'tell_expiring_secret'`,
+  );
   const { id: dead } = await renter.client.createWebhook({
     url: `${refusing}/dead`,
     events: ['listing.closed'],

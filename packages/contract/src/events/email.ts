@@ -28,6 +28,7 @@ export const EMAIL_EVENTS = [
   'webhook.paused',
   'listing.approved',
   'listing.rejected',
+  'secret.expiring',
   'agent.failing',
   'agent.recovered',
   'rental.sold',

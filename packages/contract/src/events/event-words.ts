@@ -1,4 +1,5 @@
 import { EVENTS_PAGE_PATH } from '../api/service-endpoints.js';
+import { EXPIRING_SECRET_HOURS } from '../limits.js';
 import { formatSol } from '../primitives.js';
 import { EVENTS, type EventName, type WalletEvent } from './events.js';
 
@@ -31,6 +32,8 @@ const WORDS: { readonly [N in EventName]: (data: WalletEvent<N>['data'], agent: 
   'webhook.test': () => 'A webhook was tested.',
   'listing.approved': (_, agent) => `A review approved a version of your agent ${agent}.`,
   'listing.rejected': (_, agent) => `A review rejected a version of your agent ${agent}.`,
+  'secret.expiring': (_, agent) =>
+    `The replaced webhook secret of your agent ${agent} signs for ${EXPIRING_SECRET_HOURS} more hours. Check calls by the new one.`,
   'agent.failing': (_, agent) => `Your agent ${agent} fails its checks.`,
   'agent.recovered': (_, agent) => `Your agent ${agent} works again.`,
   'rental.sold': (_, agent) => `Your agent ${agent} was rented.`,

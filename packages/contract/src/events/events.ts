@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { EXPIRING_SECRET_HOURS } from '../limits.js';
 import { jsonObject, listingId, lamports, queryNumber, rentalModel, timestamp } from '../primitives.js';
 
 /** How long events are kept. */
@@ -115,6 +116,12 @@ export const EVENTS = {
     seenBy: 'wallet',
     data: listing,
     summary: 'A review rejected a version.',
+  },
+  'secret.expiring': {
+    to: 'creator',
+    seenBy: 'wallet',
+    data: listing.extend({ expires_at: z.string() }),
+    summary: `The replaced secret of an agent signs for ${EXPIRING_SECRET_HOURS} more hours.`,
   },
   'agent.failing': { to: 'creator', seenBy: 'wallet', data: listing, summary: 'An agent fails its checks.' },
   'agent.recovered': { to: 'creator', seenBy: 'wallet', data: listing, summary: 'An agent works again.' },

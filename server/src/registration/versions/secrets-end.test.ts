@@ -1,4 +1,5 @@
-import { PREVIOUS_SECRET_HOURS } from '@agent-rental/contract';
+import { EXPIRING_SECRET_HOURS, PREVIOUS_SECRET_HOURS } from '@agent-rental/contract';
+import { sql } from 'kysely';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { loginOf } from '../../testing/index.js';
 import { resealAll } from '../../database/sealed-places.js';
@@ -7,7 +8,12 @@ import { createCreatorSecrets } from '../creator-secrets.js';
 import { sealPrivatePart, type ConnectedAgent } from '../manifest/private-part.js';
 import { confirmed, keys, openRegistration } from '../registration.test-support.js';
 import { SEALED_AGENTS } from '../sealed-places.js';
-import { endReplacedSecrets, REPLACED_SECRETS_TASK } from './replaced-secrets.js';
+import {
+  endReplacedSecrets,
+  EXPIRING_SECRET_TASK,
+  REPLACED_SECRETS_TASK,
+  tellExpiringSecret,
+} from './replaced-secrets.js';
 
 const CONNECTED = { system_prompt: undefined, entrypoint_url: 'https://agent.example.com/run' };
 
@@ -110,6 +116,39 @@ describe('a dump opened with the master key', () => {
     expect(dump).not.toContain(replaced);
     expect(dump.split(webhookSecret)).toHaveLength(3);
     await endReplacedSecrets(db, keys, id);
+  });
+
+  it('has a replaced secret whose end is told to its creator once, while that secret signs', async () => {
+    const { id, wallet } = await published(CONNECTED);
+    const secrets = createCreatorSecrets(fixture.repository, keys);
+    const { db } = fixture.database;
+    const told = async () =>
+      (
+        await sql<{ data: unknown }>`select data from events
+          where wallet = ${wallet} and name = 'secret.expiring'`.execute(db)
+      ).rows.map(({ data }) => data);
+    const queued = () =>
+      fixture.queued.filter(
+        ({ task, payload }) => task === EXPIRING_SECRET_TASK && payload['listing_id'] === id,
+      );
+    await secrets.rotateWebhookSecret(wallet, id, confirmed);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 });
+    const { previousValidUntil } = await secrets.rotateWebhookSecret(wallet, id, confirmed);
+    const [first, second] = queued();
+    const toldAt = previousValidUntil.getTime() - EXPIRING_SECRET_HOURS * 3_600_000;
+    expect(second?.options?.runAt?.getTime()).toBe(toldAt);
+    const tell = (job = second) => tellExpiringSecret(db, keys, job?.payload as never);
+    // The secret of the first replacement does not sign any more.
+    await tell(first);
+    expect(await told()).toEqual([]);
+    await tell();
+    await tell();
+    const data = { listing_id: id, expires_at: previousValidUntil.toISOString() };
+    expect(await told()).toEqual([data]);
+    await db.deleteFrom('events').where('wallet', '=', wallet).execute();
+    vi.setSystemTime(previousValidUntil);
+    await tell();
+    expect(await told()).toEqual([]);
   });
 
   it('has no expired webhook secret in a new version [REG-20]', async () => {
