@@ -21,6 +21,9 @@ import {
 } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 
+/** More than the page has places for the focus. */
+const MOST_TABS = 90;
+
 describe.runIf(browserPath !== undefined)('events of a wallet', () => {
   let browser: Browser;
   let stateDir: string;
@@ -146,6 +149,39 @@ describe.runIf(browserPath !== undefined)('events of a wallet', () => {
       await page.getByText('You have no webhook.').waitFor();
     });
     expect((await owner.client.listWebhooks()).webhooks).toEqual([]);
+  });
+
+  test('go to a webhook by keyboard alone, and a screen reader tells each control by its name [SVC-17]', async () => {
+    await visit('/dashboard/events', async (page) => {
+      await page.getByText('You have no webhook.').waitFor();
+      /** Goes on with Tab until a screen reader tells this role and name. */
+      const tabTo = async (told: string) => {
+        for (let presses = 0; presses < MOST_TABS; presses += 1) {
+          await page.keyboard.press('Tab');
+          const focused = page.locator(':focus');
+          const found = (await focused.count()) > 0 ? await focused.ariaSnapshot() : '';
+          // A name with a colon is in quotes.
+          if (found.replace(/^- '?/, '').startsWith(told)) return;
+        }
+        throw new Error(`Tab does not lead to ${told}.`);
+      };
+      await tabTo('combobox "Show"');
+      await tabTo('textbox "Address"');
+      await page.keyboard.type(`${hook.origin}/keys`);
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await tabTo('checkbox "The wallet has a new API key"');
+      await page.keyboard.press('Space');
+      await tabTo('button "Add"');
+      await page.keyboard.press('Enter');
+      await says(page, 'The webhook was added.');
+      expect(await page.locator(':focus').ariaSnapshot()).toMatch(/^- group "The secret"/);
+      await tabTo('button "Test now: http');
+      await page.keyboard.press('Enter');
+      await says(page, 'The test: answer 204');
+    });
+    const { webhooks } = await owner.client.listWebhooks();
+    expect(webhooks).toMatchObject([{ url: `${hook.origin}/keys`, events: ['key.created'] }]);
   });
 
   test('go to an e-mail address whose reader confirms it, until it is removed', async () => {
