@@ -8,17 +8,15 @@ if (!port) throw new Error('This file runs as a worker.');
 
 const LIBRARY_FILE = import.meta.resolve('@resvg/resvg-wasm/index_bg.wasm');
 const FONT_FILE = import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf');
-const started = (async () => {
-  await initWasm(await readFile(new URL(LIBRARY_FILE)));
-  const fontBuffers = [await readFile(new URL(FONT_FILE))];
-  return { fontBuffers, defaultFontFamily: 'DejaVu Sans', loadSystemFonts: false };
-})();
+await initWasm(await readFile(new URL(LIBRARY_FILE)));
+const fontBuffers = [await readFile(new URL(FONT_FILE))];
+const font = { fontBuffers, defaultFontFamily: 'DejaVu Sans', loadSystemFonts: false };
 
-port.on('message', async (svg: string) => {
+port.on('message', (svg: string) => {
   // `postMessage` of a thread has no origin.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   port.postMessage('started');
-  const drawn = new Resvg(svg, { font: await started });
+  const drawn = new Resvg(svg, { font });
   const picture = drawn.render();
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   port.postMessage(picture.asPng());
