@@ -37,6 +37,7 @@ export {
   purchasePerQuery,
   purchaseSubscription,
   renewSubscription,
+  fundBalance,
   topupBalance,
   type PurchaseOneTimeInput,
   type PurchasePerQueryInput,

@@ -171,6 +171,7 @@ pub fn render(address: &str) -> String {
         ix::purchase_per_query::describe(),
         ix::renew_subscription::describe(),
         ix::topup_balance::describe(),
+        ix::fund_balance::describe(),
         ix::consume_query::describe(),
         ix::consume_queries::describe(),
         ix::revoke_access::describe(),
@@ -187,7 +188,10 @@ pub fn render(address: &str) -> String {
         state::PerQueryBalance::describe(),
     ];
     let enums = [RentalModel::describe(), ListingStatus::describe()];
-    let events: Vec<_> = instructions.iter().filter_map(|instruction| instruction.event.as_ref()).collect();
+    let mut events: Vec<_> = instructions.iter().filter_map(|instruction| instruction.event.as_ref()).collect();
+    // Two instructions may log one event. The second place of each is left out.
+    let mut names = std::collections::BTreeSet::new();
+    events.retain(|event| names.insert(event.name));
     let constants = [
         ("PROTOCOL_SIZE", state::Protocol::SIZE as u64),
         ("LISTING_SIZE", state::Listing::SIZE as u64),

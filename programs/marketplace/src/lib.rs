@@ -113,6 +113,7 @@ fn dispatch(discriminator: u64, input: &Input) -> Outcome {
         ix::purchase_per_query::DISCRIMINATOR => ix::purchase_per_query::process(input),
         ix::renew_subscription::DISCRIMINATOR => ix::renew_subscription::process(input),
         ix::topup_balance::DISCRIMINATOR => ix::topup_balance::process(input),
+        ix::fund_balance::DISCRIMINATOR => ix::fund_balance::process(input),
         ix::revoke_access::DISCRIMINATOR => ix::revoke_access::process(input),
         ix::revoke_per_query_access::DISCRIMINATOR => ix::revoke_per_query_access::process(input),
         ix::withdraw_earnings::DISCRIMINATOR => ix::withdraw_earnings::process(input),

@@ -13,6 +13,8 @@ const SCOPES = {
   purchase_per_query: 'rent',
   renew_subscription: 'rent',
   topup_balance: 'rent',
+  // The authority signs it, so no caller sends it.
+  fund_balance: 'publish',
   verify_access: 'rent',
   create_listing: 'publish',
   update_listing: 'publish',

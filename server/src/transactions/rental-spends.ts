@@ -17,6 +17,7 @@ const AMOUNT: Readonly<Record<InstructionName, string | null>> = {
   renew_subscription: 'maxPriceLamports',
   purchase_per_query: 'depositLamports',
   topup_balance: 'amountLamports',
+  fund_balance: 'amountLamports',
   verify_access: null,
   create_listing: null,
   update_listing: null,

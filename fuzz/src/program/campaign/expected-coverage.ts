@@ -35,6 +35,7 @@ const RULE_ERRORS: Record<InstructionName, string> = {
   purchase_per_query: `${SALE_ERRORS} InvalidAccessType DepositTooLow ~UnsupportedSysvar`,
   renew_subscription: `${SALE_ERRORS} InvalidAccessType InvalidDuration`,
   topup_balance: SALE_ERRORS,
+  fund_balance: `Unauthorized ${SALE_ERRORS} InvalidAccessType DepositTooLow ~UnsupportedSysvar`,
   consume_query: `Unauthorized ListingNotActive ${CHARGE_ERRORS}`,
   consume_queries: 'Unauthorized ListingNotActive',
   revoke_access: 'Unauthorized InvalidAccessType',
@@ -72,6 +73,8 @@ function structuralErrors({ kind, state, ...rule }: AccountRule): string[] {
     kind === 'system' && 'InvalidProgramId',
     isRead && 'AccountOwnedByWrongProgram AccountDiscriminatorMismatch AccountDidNotDeserialize',
     kind === 'existing' && (MISSING[`${state}`] ?? 'AccountNotInitialized'),
+    kind === 'ensured' && 'AccountDiscriminatorMismatch AccountDidNotDeserialize',
+    kind === 'ensured' && state === 'access_credential' && 'CredentialRevoked',
     kind === 'new' && PRESENT[`${state}`],
   ];
   return errors.flatMap((each) => (each ? errorsIn(each) : []));

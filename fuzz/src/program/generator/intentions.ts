@@ -254,6 +254,24 @@ export const INTENTIONS: Record<InstructionName, (scene: Scene) => Intention> = 
     };
   },
 
+  fund_balance(scene) {
+    const { listing, buyer } = scene.chance(50)
+      ? sale(scene, MODEL.perQuery)
+      : scene.perQueryRental(STATUS.active);
+    const { price, minDeposit } = scene.listing(listing) ?? { price: 0n, minDeposit: 0n };
+    const least = scene.credential(buyer, listing) === null ? minDeposit : price;
+    const amount = scene.chance(85) ? clamp(least * BigInt(1 + scene.below(9))) : scene.amountNear(least);
+    const { walletIds } = scene.universe;
+    return {
+      accounts: {
+        ...scene.accountsOf(listing, buyer),
+        payer: scene.pick(walletIds),
+        authority: scene.hotKey(),
+      },
+      args: { amount_lamports: amount, max_price_lamports: agreed(scene, price) },
+    };
+  },
+
   consume_query: consumeQuery,
   consume_queries: consumeQueries,
 

@@ -37,6 +37,7 @@ const PROSPECTS: Record<InstructionName, readonly [weight: number, isPromising: 
     purchase_per_query: [10, hasSale(MODEL.perQuery)],
     renew_subscription: [9, hasRental(isOnSale, MODEL.subscription)],
     topup_balance: [10, hasRental(isOnSale, MODEL.perQuery)],
+    fund_balance: [8, hasSale(MODEL.perQuery)],
     consume_query: [24, hasCharges],
     consume_queries: [18, hasCharges],
     revoke_access: [4, hasRental(() => true, MODEL.oneTime, MODEL.subscription)],

@@ -32,6 +32,7 @@ const GAINERS: Partial<Record<InstructionName, string>> = {
   purchase_per_query: 'access_credential per_query_balance',
   renew_subscription: 'escrow treasury',
   topup_balance: 'per_query_balance',
+  fund_balance: 'access_credential per_query_balance',
   consume_query: 'escrow treasury',
   consume_queries: 'escrow treasury',
   revoke_per_query_access: 'buyer',

@@ -32,6 +32,8 @@ const EVENTS = {
   purchase_per_query: `PerQueryPurchased ${RENTAL} arg.deposit_lamports:u64 arg.max_price_lamports:u64`,
   topup_balance: `BalanceToppedUp ${RENTAL} arg.amount_lamports:u64 per_query_balance.balance:u64
     arg.max_price_lamports:u64`,
+  fund_balance: `BalanceToppedUp ${RENTAL} arg.amount_lamports:u64 per_query_balance.balance:u64
+    per_query_balance.maxPrice:u64`,
   consume_query: `QueryConsumed ${RENTAL} run_id:bytes16 sequence:u64 ${PAYMENT} per_query_balance.balance:u64`,
   // Each charge logs its own event, with the balance after it.
   consume_queries: null,

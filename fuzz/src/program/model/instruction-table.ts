@@ -12,7 +12,7 @@ export type StateType = Exclude<PdaKind, 'program_data'>;
  */
 export interface AccountRule {
   name: string;
-  kind: 'wallet' | 'optional' | 'system' | 'existing' | 'new' | 'maybe';
+  kind: 'wallet' | 'optional' | 'system' | 'existing' | 'new' | 'ensured' | 'maybe';
   signer?: true;
   writable?: true;
   state?: StateType;
@@ -48,6 +48,7 @@ const ASKED = {
   reads: { kind: 'existing' },
   writes: { kind: 'existing', writable: true },
   creates: { kind: 'new', writable: true },
+  ensures: { kind: 'ensured', writable: true },
   maybe: { kind: 'maybe' },
 } as const satisfies Record<string, Omit<AccountRule, 'name'>>;
 
@@ -117,6 +118,11 @@ const INSTRUCTION_RULES = {
   topup_balance: rule(
     'amount_lamports:u64 max_price_lamports:u64',
     `${SALE}, reads listing, reads access_credential, writes per_query_balance, program system_program`,
+  ),
+  fund_balance: rule(
+    'amount_lamports:u64 max_price_lamports:u64',
+    `payer payer, signer authority, reads protocol, reads listing, wallet buyer,
+      ensures access_credential, ensures per_query_balance, program system_program`,
   ),
   consume_query: {
     args: CHARGE_FIELDS,

@@ -76,11 +76,14 @@ function checkAccount(call: Call, rule: AccountRule, { id, isWritable, isSigner 
   if (rule.kind === 'maybe' && isNothing(call, account)) {
     return null;
   }
+  if (rule.kind === 'ensured' && account.owner !== call.universe.program) {
+    return checkAddress(call, rule, id);
+  }
   const isRevoked = account.data.type === 'access_credential' && !account.data.valid;
   return (
     checkType(call, account, rule.state) ??
     checkAddress(call, rule, id) ??
-    when(rule.kind === 'existing' && isRevoked, 'CredentialRevoked')
+    when((rule.kind === 'existing' || rule.kind === 'ensured') && isRevoked, 'CredentialRevoked')
   );
 }
 

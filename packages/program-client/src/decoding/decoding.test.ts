@@ -69,10 +69,10 @@ describe('the IDL', () => {
     }
   });
 
-  it('has the instructions that the specification names, verify_access, consume_queries and moderate_listing [PRG-1]', () => {
+  it('has the instructions that the specification names, verify_access, consume_queries, moderate_listing and fund_balance [PRG-1]', () => {
     const names =
-      'close_listing consume_queries consume_query create_listing initialize_protocol moderate_listing purchase_one_time ' +
-      'purchase_per_query purchase_subscription renew_subscription revoke_access revoke_per_query_access ' +
+      'close_listing consume_queries consume_query create_listing fund_balance initialize_protocol moderate_listing ' +
+      'purchase_one_time purchase_per_query purchase_subscription renew_subscription revoke_access revoke_per_query_access ' +
       'topup_balance update_listing update_protocol verify_access withdraw_earnings';
     expect(MARKETPLACE_IDL.instructions.map(({ name }) => name).toSorted()).toEqual(names.split(' '));
   });

@@ -1263,6 +1263,181 @@ export const idl: MarketplaceIdl = {
       ]
     },
     {
+      "name": "fund_balance",
+      "docs": [
+        "Adds to the balance of a buyer who paid the payer outside of this program, and opens it where there is none. The",
+        "authority vouches for that payment: nobody else can give a wallet a rental. Raises the price cap to the listing's price",
+        "at most, and never lowers it."
+      ],
+      "discriminator": [
+        11,
+        96,
+        218,
+        193,
+        8,
+        102,
+        117,
+        46
+      ],
+      "accounts": [
+        {
+          "name": "payer",
+          "docs": [
+            "Pays the amount, and the rent of accounts that are created."
+          ],
+          "writable": true,
+          "signer": true
+        },
+        {
+          "name": "authority",
+          "docs": [
+            "The protocol's authority, or its next authority."
+          ],
+          "signer": true
+        },
+        {
+          "name": "protocol",
+          "docs": [
+            "The protocol."
+          ],
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  112,
+                  114,
+                  111,
+                  116,
+                  111,
+                  99,
+                  111,
+                  108
+                ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "listing",
+          "docs": [
+            "The listing."
+          ]
+        },
+        {
+          "name": "buyer",
+          "docs": [
+            "Whose balance it is. The rent is theirs when the rental ends."
+          ]
+        },
+        {
+          "name": "access_credential",
+          "docs": [
+            "The buyer's credential."
+          ],
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  97,
+                  99,
+                  99,
+                  101,
+                  115,
+                  115,
+                  95,
+                  99,
+                  114,
+                  101,
+                  100,
+                  101,
+                  110,
+                  116,
+                  105,
+                  97,
+                  108
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "buyer"
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "per_query_balance",
+          "docs": [
+            "The buyer's balance."
+          ],
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  112,
+                  101,
+                  114,
+                  95,
+                  113,
+                  117,
+                  101,
+                  114,
+                  121,
+                  95,
+                  98,
+                  97,
+                  108,
+                  97,
+                  110,
+                  99,
+                  101
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "buyer"
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "system_program",
+          "docs": [
+            "The System program."
+          ],
+          "address": "11111111111111111111111111111111"
+        }
+      ],
+      "args": [
+        {
+          "name": "amount_lamports",
+          "docs": [
+            "What to add: at least the price, and the listing's minimum where the balance is opened."
+          ],
+          "type": "u64"
+        },
+        {
+          "name": "max_price_lamports",
+          "docs": [
+            "The most that the buyer agreed to pay for this run."
+          ],
+          "type": "u64"
+        }
+      ]
+    },
+    {
       "name": "consume_query",
       "docs": [
         "Charges one run: the price leaves the balance, the fee goes to the treasury, the rest is earned. At most once",

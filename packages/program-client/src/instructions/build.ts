@@ -24,6 +24,7 @@ export type InstructionName =
   | 'purchase_per_query'
   | 'renew_subscription'
   | 'topup_balance'
+  | 'fund_balance'
   | 'consume_query'
   | 'consume_queries'
   | 'revoke_access'

@@ -2,7 +2,7 @@ import { SystemProgram, type PublicKey, type TransactionInstruction } from '@sol
 import { buildInstruction, rentalAccounts, type ProgramOption } from './build.js';
 
 interface RentalInput extends ProgramOption {
-  /** Rents, signs and pays. */
+  /** Rents, signs and pays; for {@link fundBalance} it only rents. */
   buyer: PublicKey;
   listingId: string;
   /** The most that the buyer agrees to pay, in lamports. */
@@ -32,6 +32,16 @@ export interface PurchasePerQueryInput extends RentalInput {
 /** Values of {@link topupBalance}; the cap for one run replaces the earlier cap. */
 export interface TopupBalanceInput extends RentalInput {
   /** The lamports to add; 0 only accepts a new price. */
+  amountLamports: bigint;
+}
+
+/** Values of {@link fundBalance}; the cap is for the paid run. */
+export interface FundBalanceInput extends RentalInput {
+  /** Pays the amount and the rent. It signs, and so does the authority. */
+  payer: PublicKey;
+  /** One of the protocol's two authorities. It vouches for the buyer's payment. */
+  authority: PublicKey;
+  /** The lamports to add: at least the price, and the listing's minimum where the balance is opened. */
   amountLamports: bigint;
 }
 
@@ -92,4 +102,17 @@ export function renewSubscription(input: SubscriptionInput): TransactionInstruct
 export function topupBalance(input: TopupBalanceInput): TransactionInstruction {
   const args = { amountLamports: input.amountLamports, maxPriceLamports: input.maxPriceLamports };
   return buildInstruction('topup_balance', accountsOf(input), args, input.programId);
+}
+
+/**
+ * Adds to a buyer's prepaid balance, which another wallet pays, and opens it where there is none. The rent is the buyer's
+ * when the rental ends. Signers: the payer and one of the protocol's two authorities.
+ *
+ * Errors: `ProtocolPaused`, `Unauthorized`, `ListingNotActive`, `InvalidAccessType`, `PriceAboveLimit`, `DepositTooLow`,
+ * `CredentialRevoked`, `ArithmeticOverflow`.
+ */
+export function fundBalance(input: FundBalanceInput): TransactionInstruction {
+  const { payer, authority, amountLamports, maxPriceLamports, programId } = input;
+  const accounts = { ...accountsOf(input), payer, authority };
+  return buildInstruction('fund_balance', accounts, { amountLamports, maxPriceLamports }, programId);
 }

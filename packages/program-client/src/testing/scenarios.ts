@@ -16,6 +16,7 @@ import {
 } from '../instructions/listing.js';
 import { initializeProtocol, updateProtocol } from '../instructions/protocol.js';
 import {
+  fundBalance,
   purchaseOneTime,
   purchasePerQuery,
   purchaseSubscription,
@@ -139,6 +140,12 @@ export const SCENARIOS: Record<InstructionName, (seed: number) => Scenario> = {
   topup_balance: () => {
     const prepared = prepare('per_query', true, 0);
     return scenario(prepared, topupBalance({ ...prepared.common, amountLamports: PRICE }));
+  },
+  fund_balance: (seed: number) => {
+    const prepared = prepare('per_query', false, seed);
+    const { market } = prepared;
+    const by = { payer: market.chain.wallet(), authority: market.authority };
+    return scenario(prepared, fundBalance({ ...prepared.common, ...by, amountLamports: DEPOSIT }));
   },
   consume_query: () => {
     const prepared = prepare('per_query', true, 0);

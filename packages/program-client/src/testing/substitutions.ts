@@ -27,6 +27,8 @@ const CREATED: Partial<Record<InstructionName, string[]>> = {
   purchase_one_time: ['access_credential'],
   purchase_subscription: ['access_credential'],
   purchase_per_query: ['access_credential', 'per_query_balance'],
+  // Its scenario opens the balance.
+  fund_balance: ['access_credential', 'per_query_balance'],
 };
 
 /** The refusal for a missing account of each type. */
@@ -41,6 +43,7 @@ const MISSING: Record<string, string> = {
 /** No account names the wallets in these places. Another wallet is refused by its role alone, or accepted. */
 const OTHER_WALLET: Record<string, string> = {
   'create_listing creator': 'success ',
+  'fund_balance payer': 'success ',
   'initialize_protocol program_data': 'ConstraintSeeds',
   'initialize_protocol treasury': 'success ',
   'update_protocol new_treasury': 'success ',
@@ -61,6 +64,8 @@ const BOUND_BY_FIELDS = new Set([
 const MAY_COINCIDE = new Set([
   'initialize_protocol treasury=upgrade_authority',
   'create_listing creator=authority',
+  'fund_balance payer=authority',
+  'fund_balance payer=buyer',
   'update_protocol new_treasury=admin',
 ]);
 

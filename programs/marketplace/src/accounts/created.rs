@@ -71,6 +71,14 @@ impl<T: State> DerivedAccount for New<T> {
 }
 
 impl<T: State> New<T> {
+    /// The state of the account, once it is created.
+    #[inline(always)]
+    pub fn state_mut(&mut self) -> Outcome<&mut T> {
+        check_layout::<T>(&self.view)?;
+        // SAFETY: size and type are checked, and `&mut self` is the only way to this reference.
+        Ok(unsafe { &mut *self.view.data_mut_ptr().cast::<T>() })
+    }
+
     /// Creates the account, rent and `extra` lamports paid by `payer`, and gives its zeroed state with the head
     /// written.
     #[inline(always)]
@@ -88,6 +96,66 @@ impl<T: State> New<T> {
         let state = unsafe { &mut *self.view.data_mut_ptr().cast::<T>() };
         state.begin(self.bump);
         Ok(state)
+    }
+}
+
+/// An account that the instruction creates where it does not exist yet.
+pub struct Ensured<T> {
+    new: New<T>,
+    exists: bool,
+}
+
+impl<T: State> AccountKind for Ensured<T> {
+    const WRITABLE: bool = true;
+
+    #[inline(always)]
+    fn parse(view: AccountView, program_id: &'static Address) -> Outcome<Self> {
+        let new = New::parse(view, program_id)?;
+        let exists = is_owned_by(&view, program_id);
+        if exists {
+            check_layout::<T>(&view)?;
+        }
+        Ok(Ensured { new, exists })
+    }
+
+    #[inline(always)]
+    fn view(&self) -> AccountView {
+        self.new.view
+    }
+
+    #[inline(always)]
+    fn check_usable(&self) -> Outcome {
+        if !self.exists {
+            return Ok(());
+        }
+        // SAFETY: parsing checked size and type.
+        unsafe { state_of::<T>(&self.new.view) }.check_usable()
+    }
+}
+
+impl<T: State> DerivedAccount for Ensured<T> {
+    /// An account that exists was created at the canonical bump, too.
+    #[inline(always)]
+    fn check_seeds<const N: usize>(
+        &mut self,
+        seeds: &[&'static [u8]; N],
+        program_id: &'static Address,
+    ) -> Outcome {
+        self.new.check_seeds(seeds, program_id)
+    }
+}
+
+impl<T: State> Ensured<T> {
+    /// The account to create, where it does not exist.
+    #[inline(always)]
+    pub fn missing(&mut self) -> Option<&mut New<T>> {
+        (!self.exists).then_some(&mut self.new)
+    }
+
+    /// The state of the account, which exists or was created by now.
+    #[inline(always)]
+    pub fn state_mut(&mut self) -> Outcome<&mut T> {
+        self.new.state_mut()
     }
 }
 

@@ -8,7 +8,7 @@ mod created;
 mod stored;
 mod wallets;
 
-pub use created::New;
+pub use created::{Ensured, New};
 pub use stored::{Existing, ExistingMut, Maybe};
 pub use wallets::{pay, OptionalWallet, Payee, Payer, Signer, SystemProgram, Wallet};
 

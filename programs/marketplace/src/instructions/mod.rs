@@ -5,6 +5,7 @@ pub mod close_listing;
 pub mod consume_queries;
 pub mod consume_query;
 pub mod create_listing;
+pub mod fund_balance;
 pub mod initialize_protocol;
 pub mod moderate_listing;
 pub mod purchase_one_time;

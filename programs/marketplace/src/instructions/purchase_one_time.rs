@@ -45,7 +45,8 @@ pub fn process(input: &Input) -> Outcome {
     grant(
         &mut accounts.access_credential,
         &Grant {
-            buyer: &accounts.buyer,
+            payer: &accounts.buyer,
+            buyer: accounts.buyer.address(),
             listing: accounts.listing.address(),
             rental_model: RentalModel::ONE_TIME,
             now: runtime::now()?,

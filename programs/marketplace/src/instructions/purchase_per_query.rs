@@ -1,4 +1,4 @@
-use super::sale::{check_agreed, grant, Grant};
+use super::sale::{check_agreed, grant, open_balance, Grant};
 use crate::{
     accounts::{AccountKind, Existing, New, Payer, SystemProgram},
     description::{instruction, Input},
@@ -44,22 +44,14 @@ pub fn process(input: &Input) -> Outcome {
         return Err(Error::DepositTooLow.into());
     }
 
-    let (listing, buyer) = (*accounts.listing.address(), *accounts.buyer.address());
-    grant(
-        &mut accounts.access_credential,
-        &Grant {
-            buyer: &accounts.buyer,
-            listing: &listing,
-            rental_model: RentalModel::PER_QUERY,
-            now: runtime::now()?,
-            expires_at: 0,
-        },
-    )?;
-    let balance = accounts.per_query_balance.create(&accounts.buyer, args.deposit_lamports)?;
-    balance.buyer = buyer;
-    balance.listing = listing;
+    let (listing, buyer) = (accounts.listing.address(), accounts.buyer.address());
+    let (payer, rental_model, now) = (&accounts.buyer, RentalModel::PER_QUERY, runtime::now()?);
+    let new = Grant { payer, buyer, listing, rental_model, now, expires_at: 0 };
+    grant(&mut accounts.access_credential, &new)?;
+    open_balance(&mut accounts.per_query_balance, &new, args.deposit_lamports)?;
+    let balance = accounts.per_query_balance.state_mut()?;
     balance.max_price_lamports = args.max_price_lamports;
     balance.deposit(args.deposit_lamports)?;
-    PerQueryPurchased::new(listing, buyer, args.deposit_lamports, args.max_price_lamports).emit();
+    PerQueryPurchased::new(*listing, *buyer, args.deposit_lamports, args.max_price_lamports).emit();
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::{
     error::{Error, Outcome},
     layout::{Flag, RentalModel},
     money,
-    state::{AccessCredential, Escrow},
+    state::{AccessCredential, Escrow, PerQueryBalance},
 };
 
 /// A price on its way from the buyer. One argument instead of five: the target has five registers for them.
@@ -46,22 +46,32 @@ pub fn expiry(now: i64, duration: u64) -> Outcome<i64> {
 
 /// The values of a new credential.
 pub struct Grant<'a> {
-    pub buyer: &'a Payer,
+    pub payer: &'a Payer,
+    pub buyer: &'a pinocchio::Address,
     pub listing: &'a pinocchio::Address,
     pub rental_model: RentalModel,
     pub now: i64,
     pub expires_at: i64,
 }
 
-/// Creates a credential at the buyer's expense.
+/// Creates a credential at the payer's expense.
 #[inline(never)]
 pub fn grant(credential: &mut New<AccessCredential>, grant: &Grant) -> Outcome {
-    let state = credential.create(grant.buyer, 0)?;
-    state.buyer = *grant.buyer.address();
+    let state = credential.create(grant.payer, 0)?;
+    state.buyer = *grant.buyer;
     state.listing = *grant.listing;
     state.rental_model = grant.rental_model;
     state.valid = Flag::new(true);
     state.purchased_at = grant.now;
     state.expires_at = grant.expires_at;
+    Ok(())
+}
+
+/// Creates a buyer's balance, which holds the deposit but has not booked it, at the payer's expense.
+#[inline(never)]
+pub fn open_balance(balance: &mut New<PerQueryBalance>, grant: &Grant, deposit: u64) -> Outcome {
+    let state = balance.create(grant.payer, deposit)?;
+    state.buyer = *grant.buyer;
+    state.listing = *grant.listing;
     Ok(())
 }

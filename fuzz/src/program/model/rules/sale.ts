@@ -3,6 +3,7 @@ import { when, type Verdict } from '../errors.js';
 import { createAccount, moveLamports, systemTransfer } from '../lamports.js';
 import { DURATIONS, feeOf, I64_MAX, windowCost } from '../money.js';
 import { MODEL, STATUS } from '../state.js';
+import { checkAuthority } from './protocol.js';
 
 /** Checks that neither the protocol nor the listing is paused. */
 function checkOnSale({ protocol, listing }: Call): Verdict {
@@ -16,12 +17,21 @@ function checkAgreed(call: Call, price: bigint): Verdict {
   return when(price > call.arg<bigint>('max_price_lamports', 0n), 'PriceAboveLimit');
 }
 
-/** Creates the credential at the expense of the buyer. */
-function grant(call: Call, expiresAt: bigint): Verdict {
+const EMPTY_BALANCE = {
+  type: 'per_query_balance',
+  balance: 0n,
+  maxPrice: 0n,
+  totalDeposited: 0n,
+  totalSpent: 0n,
+  charged: [],
+} as const;
+
+/** Creates the credential at the expense of the payer. */
+function grant(call: Call, expiresAt: bigint, payer = call.id('buyer')): Verdict {
   const [buyer, listing] = [call.id('buyer'), call.id('listing')];
   const { model } = call.listing;
   const times = { purchasedAt: call.now, expiresAt };
-  return createAccount(call, buyer, {
+  return createAccount(call, payer, {
     type: 'access_credential',
     buyer,
     listing,
@@ -59,6 +69,7 @@ export const SALE_RULES: Rules<
   | 'renew_subscription'
   | 'purchase_per_query'
   | 'topup_balance'
+  | 'fund_balance'
 > = {
   purchase_one_time(call) {
     const { price, model } = call.listing;
@@ -108,23 +119,15 @@ export const SALE_RULES: Rules<
     const [buyer, listing] = [call.id('buyer'), call.id('listing')];
     const { price, model, minDeposit } = call.listing;
     const deposit = call.arg<bigint>('deposit_lamports', 0n);
-    const state = {
-      type: 'per_query_balance',
-      buyer,
-      listing,
-      balance: deposit,
-      maxPrice: call.arg<bigint>('max_price_lamports', 0n),
-      totalDeposited: deposit,
-      totalSpent: 0n,
-      charged: [],
-    } as const;
+    const maxPrice = call.arg<bigint>('max_price_lamports', 0n);
+    const booked = { balance: deposit, maxPrice, totalDeposited: deposit };
     return (
       checkOnSale(call) ??
       when(model !== MODEL.perQuery, 'InvalidAccessType') ??
       checkAgreed(call, price) ??
       when(deposit < minDeposit, 'DepositTooLow') ??
       grant(call, 0n) ??
-      createAccount(call, buyer, state, deposit)
+      createAccount(call, buyer, { ...EMPTY_BALANCE, buyer, listing, ...booked }, deposit)
     );
   },
 
@@ -140,6 +143,33 @@ export const SALE_RULES: Rules<
         maxPrice: call.arg<bigint>('max_price_lamports', 0n),
       }) ??
       systemTransfer(call, call.id('buyer'), call.id('per_query_balance'), amount)
+    );
+  },
+
+  fund_balance(call) {
+    const [buyer, listing, payer] = [call.id('buyer'), call.id('listing'), call.id('payer')];
+    const { price, model, minDeposit } = call.listing;
+    const amount = call.arg<bigint>('amount_lamports', 0n);
+    const isNew = call.draft.read(call.id('access_credential')).owner !== call.universe.program;
+    const open = (): Verdict =>
+      grant(call, 0n, payer) ?? createAccount(call, payer, { ...EMPTY_BALANCE, buyer, listing }, amount);
+    const book = (): Verdict => {
+      const { balance, totalDeposited, maxPrice } = call.balance;
+      return call.change('per_query_balance', {
+        balance: balance + amount,
+        totalDeposited: totalDeposited + amount,
+        maxPrice: maxPrice > price ? maxPrice : price,
+      });
+    };
+    return (
+      when(call.protocol.paused, 'ProtocolPaused') ??
+      checkAuthority(call) ??
+      when(call.listing.status !== STATUS.active, 'ListingNotActive') ??
+      when(model !== MODEL.perQuery, 'InvalidAccessType') ??
+      checkAgreed(call, price) ??
+      when(amount < (isNew ? minDeposit : price), 'DepositTooLow') ??
+      (isNew ? open() : systemTransfer(call, payer, call.id('per_query_balance'), amount)) ??
+      book()
     );
   },
 };

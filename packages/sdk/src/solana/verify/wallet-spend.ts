@@ -64,6 +64,7 @@ const OUTFLOWS: Record<InstructionName, Outflow> = {
   },
   renew_subscription: { ...AGREED, creates: [] },
   topup_balance: { ...PER_RUN, price: 'amountLamports', creates: [] },
+  fund_balance: { ...PER_RUN, price: 'amountLamports', creates: ['AccessCredential', 'PerQueryBalance'] },
   update_listing: NOTHING,
   close_listing: NOTHING,
   moderate_listing: NOTHING,
