@@ -104,6 +104,7 @@ const WAITING = [
   ['reclaim', 'an-agent-aaaaaa'],
   ['run', 'an-agent-aaaaaa', 'Do it.'],
   ['events'],
+  ['low-balance', '5'],
   ['webhooks', 'list'],
   ['wallet', 'balance'],
   ['wallet', 'fund', '--sol', '1', '--airdrop'],

@@ -9,8 +9,8 @@ import { ApiError } from '../errors/api-error.js';
 import type { Logger } from '../platform/logger.js';
 import { readEvents, readPresent } from './read-events.js';
 
-/** Open streams of a wallet, and of all wallets, in one process. */
-const MOST_STREAMS = { wallet: 5, all: 1_000 };
+/** Open streams of a wallet, and of all wallets, in one process. MCP clients that listen have one each. */
+const MOST_STREAMS = { wallet: 20, all: 1_000 };
 /** A stream looks for events this often without a notice, which may be lost. A comment then keeps it open. */
 const POLL_MS = 15_000;
 /** A reader that takes nothing for this long is disconnected. */

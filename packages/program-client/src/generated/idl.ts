@@ -1266,7 +1266,7 @@ export const idl: MarketplaceIdl = {
       "name": "fund_balance",
       "docs": [
         "Adds to the balance of a buyer who paid the payer outside of this program, and opens it where there is none. The",
-        "authority vouches for that payment: nobody else can give a wallet a rental. Raises the price cap to the listing's price",
+        "authority vouches for that payment: a stranger can give no wallet a rental. Raises the price cap to the listing's price",
         "at most, and never lowers it."
       ],
       "discriminator": [

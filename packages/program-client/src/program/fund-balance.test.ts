@@ -84,7 +84,7 @@ describe('a balance that another wallet funds', () => {
     expect(market.balance(listingId)).toMatchObject({ maxPriceLamports: 3n * PRICE });
   });
 
-  it('needs one of the two authorities: nobody else gives a wallet a rental', () => {
+  it('needs one of the two authorities: no other signer gives a wallet a rental', () => {
     const { market, chain, payer, input } = setup();
     for (const authority of [market.admin, market.creator, payer])
       expectRefusal(chain.send(fundBalance({ ...input, authority })), 'Unauthorized');

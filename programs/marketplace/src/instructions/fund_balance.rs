@@ -11,7 +11,7 @@ use crate::{
 
 instruction! {
     /// Adds to the balance of a buyer who paid the payer outside of this program, and opens it where there is none. The
-    /// authority vouches for that payment: nobody else can give a wallet a rental. Raises the price cap to the listing's price
+    /// authority vouches for that payment: a stranger can give no wallet a rental. Raises the price cap to the listing's price
     /// at most, and never lowers it.
     fund_balance emits BalanceToppedUp;
     args {

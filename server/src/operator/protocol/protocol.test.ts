@@ -313,7 +313,7 @@ describe('a program that is not the committed one', () => {
       );
       const nowhere = createChain(other.rpcUrl, Keypair.generate().publicKey);
       await expect(runProtocolCommand(nowhere, check)).rejects.toThrow(
-        /No program is deployed.*has 62613 bytes and holds 0\.436\d* SOL/,
+        /No program is deployed.*has 65397 bytes and holds 0\.456\d* SOL/,
       );
     } finally {
       await other.close();
