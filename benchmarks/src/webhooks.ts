@@ -2,11 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { WalletEvent } from '@agent-rental/contract';
 import { readBody, startHttpStandIn, type HttpStandIn } from '@agent-rental/server/testing';
 import { call } from '@agent-rental/test/support/http';
+import { sellAgent } from '@agent-rental/test/support/agents/market-agents';
 import { newParticipant } from '@agent-rental/test/support/participant';
 import { until } from '@agent-rental/test/support/timing/until';
 import type { Pool } from 'pg';
-import { startMarket } from './harness/market.js';
-import { Sheet, timesOf, type Suite } from './report.js';
+import { newRenters, startMarket } from './harness/market.js';
+import { percentile, Sheet, timesOf, type Suite } from './report.js';
 
 const EVENTS = Number(process.env['BENCH_EVENTS'] ?? 10_000);
 /** Events a second: more than a busy market has. */
@@ -16,7 +17,15 @@ const ENDPOINTS = 100;
 const DEAD = 5;
 /** The most from the commit of an event to its receipt at a living endpoint. */
 const MOST_MS = 2_000;
+/** The largest ratio of an honest run's start beside deliveries to its start beside the bare `fetch`. */
+const MOST_START_RATIO = 1.2;
+/** Between two honest runs. */
+const TURN_MS = 100;
+const PRICE_LAMPORTS = 250_000;
 const APPEND = `select append_event($1, 'key.created', $2, '{"key_id": "0198c0de-5a1e-4f00-8000-000000000001", "label": "bench", "scopes": []}')`;
+
+/** The agent of the honest runs, at the living endpoint. */
+const AGENT_PATH = '/agent';
 
 /** When something reached a living endpoint, by the subject of its event. */
 type Receipts = Map<string, number>;
@@ -27,9 +36,16 @@ export async function measureWebhooks(
   sheet: Sheet,
 ): Promise<Sheet> {
   const receipts: Receipts = new Map();
+  const starts = new Map<string, number>();
   let copies = 0;
   const living = await startHttpStandIn(async (request, response) => {
-    const { subject } = JSON.parse(await readBody(request)) as WalletEvent;
+    const body = await readBody(request);
+    if (request.url === AGENT_PATH) {
+      starts.set((JSON.parse(body) as { task: string }).task, performance.now());
+      response.writeHead(200, { 'content-type': 'application/json' }).end('"done"');
+      return;
+    }
+    const { subject } = JSON.parse(body) as WalletEvent;
     if (receipts.has(subject)) copies += 1;
     else receipts.set(subject, performance.now());
     response.writeHead(204).end();
@@ -46,10 +62,28 @@ export async function measureWebhooks(
       if (status !== 201) throw new Error(`A webhook was answered ${status}.`);
       wallets.push(signer.address);
     }
-    const bare = await measureBare(living, receipts, { events, rate });
-    sheet.add({ what: 'bare fetch, called to received', ...timesOf(bare) });
-    const { ms, lost } = await measureEvents(market.database, wallets, receipts, { events, rate });
+    const creator = await newParticipant(market.server);
+    const { id: agent_id } = await sellAgent(creator, 'connected', living.origin + AGENT_PATH, {
+      listing: { rental_model: 'one_time', price_lamports: PRICE_LAMPORTS },
+    });
+    const [renter] = await newRenters(market, 1, { [agent_id]: { max_price_lamports: PRICE_LAMPORTS } });
+    const startOf = async (task: string): Promise<number> => {
+      const calledAt = performance.now();
+      await renter?.client.execute({ agent_id, task });
+      return (starts.get(task) ?? Number.NaN) - calledAt;
+    };
+    await whileRunning('warm-up', startOf, delay(3_000));
+    const bare = measureBare(living, receipts, { events, rate });
+    const quietStarts = await whileRunning('quiet', startOf, bare);
+    sheet.add({ what: 'bare fetch, called to received', ...timesOf(await bare) });
+    const delivered = measureEvents(market.database, wallets, receipts, { events, rate });
+    const busyStarts = await whileRunning('busy', startOf, delivered);
+    const { ms, lost } = await delivered;
     sheet.add({ what: 'event, committed to received', ...timesOf(ms), lost, copies });
+    sheet.add({ what: 'start of a run, beside the bare fetch', ...timesOf(quietStarts) });
+    sheet.add({ what: 'start of a run, beside deliveries', ...timesOf(busyStarts) });
+    const ratio = percentile(busyStarts, 50) / percentile(quietStarts, 50);
+    sheet.atMost('start of a run beside deliveries, p50 ratio', ratio, MOST_START_RATIO, '');
     sheet.atMost('event, committed to received, p95', timesOf(ms).p95_ms, MOST_MS, 'ms');
     sheet.atMost('events that did not arrive', lost, 0, 'events');
     sheet.setting = { endpoints: ENDPOINTS, dead: DEAD, events, events_per_s: rate };
@@ -59,6 +93,23 @@ export async function measureWebhooks(
     await living.close();
     await dead.close();
   }
+}
+
+/** Runs the agent, one run after another, while something else goes on. @returns the milliseconds to each start */
+async function whileRunning(
+  name: string,
+  startOf: (task: string) => Promise<number>,
+  other: Promise<unknown>,
+): Promise<number[]> {
+  let isOver = false;
+  const end = other.finally(() => (isOver = true));
+  const ms: number[] = [];
+  while (!isOver) {
+    ms.push(await startOf(`${name} ${ms.length}`));
+    await delay(TURN_MS);
+  }
+  await end;
+  return ms;
 }
 
 /** Starts work so often a second, without waiting for it, and then waits for all. */

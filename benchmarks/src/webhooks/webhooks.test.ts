@@ -12,8 +12,10 @@ test.runIf(isPlayed('webhooks'))(
     expect(rows.map(({ what }) => what)).toEqual([
       'bare fetch, called to received',
       'event, committed to received',
+      'start of a run, beside the bare fetch',
+      'start of a run, beside deliveries',
     ]);
     expect(rows[1]).toMatchObject({ samples: 285, lost: 0, copies: 0 });
-    expect(targets).toHaveLength(2);
+    expect(targets).toHaveLength(3);
   },
 );

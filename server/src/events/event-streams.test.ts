@@ -146,7 +146,7 @@ describe('a stream of events', () => {
     }
   });
 
-  it('goes on after the id that it is given, without a gap and without a repetition', async () => {
+  it('goes on after the id that it is given, without a gap and without a repetition [EVT-4]', async () => {
     const wallet = newWallet();
     const labels = Array.from({ length: 250 }, (_, n) => `${n}`);
     for (const label of labels) await append(wallet, label);
@@ -216,7 +216,7 @@ describe('a stream of events', () => {
       expect(await nextEvent(blocks)).toMatchObject({ label: 'of the key' });
   });
 
-  it('ends before it tells anything to a bearer that has ended', async () => {
+  it('ends before it tells anything to a bearer that has ended [EVT-4]', async () => {
     const wallet = newWallet();
     const { request } = await serve();
     const blocks = await openedAt(await request(wallet));

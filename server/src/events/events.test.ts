@@ -68,7 +68,7 @@ describe('an event', () => {
     expect(await namesOf(wallet)).toEqual(['run.completed']);
   });
 
-  it('is not skipped when an older transaction commits after a newer one', async () => {
+  it('is not skipped when an older transaction commits after a newer one [EVT-3]', async () => {
     const { db } = database;
     const wallet = newWallet();
     const append = (subject: string, tx: Parameters<typeof appendEvent>[0]) =>
@@ -84,7 +84,7 @@ describe('an event', () => {
     expect(subjects(await read(wallet))).toEqual(['key:newer', 'key:older']);
   });
 
-  it('comes after a cursor given out before a backup was restored', async () => {
+  it('comes after a cursor given out before a backup was restored [EVT-3]', async () => {
     const { db } = database;
     const wallet = newWallet();
     const append = (subject: string) =>

@@ -128,7 +128,7 @@ async function deliveriesOf(db: Db, name: string, { renter, creator }: World): P
 const NAMES = EVENT_NAMES.filter((name): name is Changed => name !== 'webhook.test');
 
 it.each(NAMES)(
-  '%s is written with its delivery by the change, and neither is there after a rollback',
+  '%s is written with its delivery by the change, and neither is there after a rollback [EVT-1]',
   async (name) => {
     const { db } = database;
     const world = await newWorld();

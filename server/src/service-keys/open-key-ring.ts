@@ -40,10 +40,8 @@ export async function openKeyRing(
         'OTHER_SEALING_KEYS. Add that key to OTHER_SEALING_KEYS; the operator’s command reseal then seals them with yours.',
     );
   });
-  let readAt = performance.now();
   let reading: Promise<void> | undefined;
   const read = async () => {
-    readAt = performance.now();
     try {
       current = await readKeys(db, keys, opened);
     } catch (err) {
@@ -52,10 +50,21 @@ export async function openKeyRing(
   };
   const readOnce = () => (reading ??= read().finally(() => (reading = undefined)));
   const rounds = startRounds(readOnce, readEveryMs, { startsAtOnce: false });
+  let refreshing: Promise<void> | undefined;
+  let refreshedAtMs = -Infinity;
+  // A read that is under way may have begun before the key was there.
+  const refresh = async () => {
+    await reading;
+    await readOnce();
+  };
   const ring = createKeyRing(
     () => current,
     async () => {
-      if (reading !== undefined || performance.now() - readAt >= REFRESHED_AT_MOST_EVERY_MS) await readOnce();
+      if (performance.now() - refreshedAtMs >= REFRESHED_AT_MOST_EVERY_MS) {
+        refreshedAtMs = performance.now();
+        refreshing = refresh();
+      }
+      await refreshing;
     },
   );
   return { ...ring, close: () => rounds.stop() };

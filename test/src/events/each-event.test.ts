@@ -93,7 +93,7 @@ async function passTime(): Promise<void> {
 }
 
 test.each(TOLD)(
-  '%s is told, with its data, and delivered after a kill -9 with the id of the feed',
+  '%s is told, with its data, and delivered after a kill -9 with the id of the feed [EVT-2]',
   async (name) => {
     const heardBy = HEARD_BY[name] as 'renter';
     const told = (await eventsOf(who[heardBy])).filter((event) => event.name === name);

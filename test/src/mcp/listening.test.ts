@@ -43,7 +43,7 @@ const everything = (...uris: string[]) => ({
   resourceSubscriptions: uris,
 });
 
-test('a client that listens hears of rentals as changes of tools, and of the end of a run as its new resource', async () => {
+test('a client that listens hears of rentals as changes of tools, and of the end of a run as its new resource [EVT-11]', async () => {
   const [owner, other] = [await newParticipant(market.marketplace), await newParticipant(market.marketplace)];
   const { client, heard } = await connect(owner);
   const stranger = await connect(other);
@@ -71,7 +71,7 @@ test('a client that listens hears of rentals as changes of tools, and of the end
   expect(stranger.heard).toEqual([]);
 });
 
-test('a client hears of nothing more after its key was revoked', async () => {
+test('a client hears of nothing more after its key was revoked [EVT-11]', async () => {
   const owner = await newParticipant(market.marketplace);
   const { client, heard, keyId } = await connect(owner);
   const subscription = await client.listen(everything());

@@ -1,20 +1,18 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { brotliCompress, gzipSync } from 'node:zlib';
+import { brotliCompress, brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { PAGE_SCRIPT_PATH } from '@agent-rental/contract';
 
 const text = readFileSync(
   fileURLToPath(new URL('../../../src/dashboard/generated/pages.js', import.meta.url)),
 );
 const gzip = gzipSync(text);
-let brotli: Buffer | undefined;
+/** A quick one at first: the smallest, a tenth smaller, takes a second. */
+let brotli = brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
 let isCompressing = false;
 
-/**
- * The script of the pages that need a wallet, as a client takes it. Brotli is a sixth smaller than gzip and takes a second, so
- * the first request begins it, and those until its end get gzip.
- */
+/** The script of the pages that need a wallet, as a client takes it. The first request starts the smallest form of it. */
 export function pageScript(acceptEncoding: string | string[] | undefined): {
   body: Buffer;
   encoding?: 'br' | 'gzip';
@@ -22,9 +20,11 @@ export function pageScript(acceptEncoding: string | string[] | undefined): {
   const accepted = String(acceptEncoding);
   if (!isCompressing) {
     isCompressing = true;
-    brotliCompress(text, (_, compressed) => (brotli = compressed));
+    brotliCompress(text, (error, compressed) => {
+      if (!error) brotli = compressed;
+    });
   }
-  if (brotli !== undefined && /\bbr\b/.test(accepted)) return { body: brotli, encoding: 'br' };
+  if (/\bbr\b/.test(accepted)) return { body: brotli, encoding: 'br' };
   return /\bgzip\b/.test(accepted) ? { body: gzip, encoding: 'gzip' } : { body: text };
 }
 

@@ -80,7 +80,7 @@ const queued = async () => {
 };
 
 describe('an address', () => {
-  it('hears of events from its confirmation on, and of none before', async () => {
+  it('hears of events from its confirmation on, and of none before [EVT-9]', async () => {
     expect(await addresses.settings(wallet)).toEqual({ configured: true, confirmed: false });
     await newKey('before');
     expect(await set()).toEqual({ configured: true, confirmed: false, address });
@@ -123,7 +123,7 @@ describe('an address', () => {
     expect([mails().length, mails(other).length]).toEqual([1, 1]);
   });
 
-  it('is sealed, and nothing of it is in the database in clear', async () => {
+  it('is sealed, and nothing of it is in the database in clear [EVT-9]', async () => {
     await subscribe();
     const { rows } = await sql<{ text: string }>`
       select row_to_json(a)::text || coalesce((select string_agg(row_to_json(c)::text, '') from email_confirmations c), '')
@@ -349,7 +349,7 @@ describe('a title of a stranger', () => {
     ['quotation marks', 'Good\u201d was rented. Your wallet is locked. \u201c'],
     ['10,000 letters', 'x'.repeat(10_000)],
     ['10,000 wide letters', '\u{1f916}'.repeat(5_000)],
-  ])('with %s stays text of one line', async (_, title) => {
+  ])('with %s stays text of one line [EVT-10]', async (_, title) => {
     await subscribe(['rental.sold']);
     const listing = await insertListing(database.db, { creator: wallet, title });
     await happen('rental.sold', {

@@ -42,7 +42,7 @@ const at = ({ origin }: Receiver, path: string, events?: RunCallback['events']):
   events,
 });
 
-it('the end of a run is told to its callback, signed by the wallet’s webhook without an address', async () => {
+it('the end of a run is told to its callback, signed by the wallet’s webhook without an address [EVT-8]', async () => {
   const receiver = await world.receiver();
   const wallet = newWallet();
   const { secret } = await world.webhooks.create(wallet, {});

@@ -73,7 +73,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('is signed as Standard Webhooks says, by a verifier in Python and by one after the algorithm in Go', async () => {
+  it('is signed as Standard Webhooks says, by a verifier in Python and by one after the algorithm in Go [EVT-5]', async () => {
     const { wallet, secret } = await newWebhook(world, receiver);
     await world.deliver();
     await world.tell(wallet);
@@ -220,7 +220,7 @@ describe('an address', () => {
     await deliveryWhen(world, { wallet, id }, { status: 'delivered', attempts: [{ http_status: 200 }] });
   });
 
-  it('whose name leads to a private address gets nothing', async () => {
+  it('whose name leads to a private address gets nothing [EVT-7]', async () => {
     const wallet = newWallet();
     const { port } = receiver;
     const { id } = await world.webhooks.create(wallet, { url: `https://localhost:${port}/hook` });
@@ -258,7 +258,7 @@ describe('an address', () => {
     expect(await stateOf(id)).toMatchObject({ failures: 0, failing_since: null });
   });
 
-  it('that fails for three days is paused, and its wallet hears of it elsewhere', async () => {
+  it('that fails for three days is paused, and its wallet hears of it elsewhere [EVT-6]', async () => {
     const { db } = world.database;
     const { wallet, id } = await newWebhook(world, receiver);
     const other = await world.receiver();
@@ -336,7 +336,7 @@ describe('a delivery', () => {
 });
 
 describe('a secret', () => {
-  it('that was replaced signs beside the new one for a day, and no longer', async () => {
+  it('that was replaced signs beside the new one for a day, and no longer [EVT-5]', async () => {
     const { db } = world.database;
     const { wallet, id, secret } = await newWebhook(world, receiver);
     const { secret: next } = await world.webhooks.rotate(wallet, id);
