@@ -149,13 +149,15 @@ describe.runIf(browserPath !== undefined)('on the page of the console', () => {
     expect(lamports).toBeGreaterThanOrEqual(PRICE);
     await withWallet(browser, { marketplace, owner: operator, path }, async (page) => {
       await logIn(page);
-      await page.getByText('Revenue in the last 30 days as a table').click();
-      const today = page.getByRole('region', { name: 'Revenue in the last 30 days' }).getByRole('row').last();
       const fee = Math.floor((lamports * FEE_BPS) / 10_000);
-      expect(await today.getByRole('cell').allTextContents()).toEqual([
-        formatSol(lamports - fee),
-        formatSol(fee),
-      ]);
+      // Earnings are there once the chain's accounts are indexed.
+      const today = async () => {
+        await page.reload();
+        await page.getByText('Revenue in the last 30 days as a table').click();
+        const table = page.getByRole('region', { name: 'Revenue in the last 30 days' });
+        return table.getByRole('row').last().getByRole('cell').allTextContents();
+      };
+      await expect.poll(today, { timeout: 30_000 }).toEqual([formatSol(lamports - fee), formatSol(fee)]);
     });
   });
 
