@@ -224,6 +224,7 @@ export function historySteps(
           some,
           `${key('wallet', 'i')}, ${bytes('email', 'i')}, now() - interval '1 second' * i`,
         ),
+        insert('event_settings', 'wallet, low_balance_runs', some, `${key('wallet', 'i')}, 10`),
         insert('unfinalized_accounts', 'address, slot', some, `${key('unfinalized', 'i')}, ${SLOT}`),
       ],
     },
