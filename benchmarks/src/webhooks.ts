@@ -101,10 +101,10 @@ async function whileRunning(
   startOf: (task: string) => Promise<number>,
   other: Promise<unknown>,
 ): Promise<number[]> {
-  let isOver = false;
-  const end = other.finally(() => (isOver = true));
+  const ended = new AbortController();
+  const end = other.finally(() => ended.abort());
   const ms: number[] = [];
-  while (!isOver) {
+  while (!ended.signal.aborted) {
     ms.push(await startOf(`${name} ${ms.length}`));
     await delay(TURN_MS);
   }

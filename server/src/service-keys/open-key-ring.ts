@@ -52,7 +52,7 @@ export async function openKeyRing(
   const rounds = startRounds(readOnce, readEveryMs, { startsAtOnce: false });
   let refreshing: Promise<void> | undefined;
   let refreshedAtMs = -Infinity;
-  // A read that is under way may have begun before the key was there.
+  // A read that is under way may be older than the key.
   const refresh = async () => {
     await reading;
     await readOnce();
