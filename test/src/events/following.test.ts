@@ -61,7 +61,7 @@ test('a follower hears each event once, in order, over cut connections and a res
   expect(proxy.cuts).toBeGreaterThan(3);
 });
 
-test('the program in docs/events.md hears what came after the cursor that it kept', async () => {
+test('the program in docs/events.md hears the events after its kept cursor', async () => {
   const wallet = Keypair.generate();
   const client = clientOf(wallet);
   const [block] = blocksOf('docs/events.md').filter(({ language }) => language === 'ts');

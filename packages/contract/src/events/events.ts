@@ -97,7 +97,7 @@ export const EVENTS = {
     to: 'renter',
     seenBy: 'wallet',
     data: z.object({}),
-    summary: 'The mail server refused a message for good, and no more are sent.',
+    summary: 'The mail server permanently refused an address. It gets no more messages.',
   },
   'webhook.test': {
     to: 'renter',

@@ -289,7 +289,7 @@ describe('a mail server that refuses an address', () => {
     [550, '5.1.1 No such reader:'],
     [556, '5.1.10 Takes no mail:'],
     [550, '5.2.1 Disabled:'],
-  ])('for good gets no more messages, which its wallet hears of: %i %s', async (code, words) => {
+  ])('permanently ends the messages, and tells the wallet: %i %s', async (code, words) => {
     await refuse(code, words);
     expect(await addresses.settings(wallet)).toEqual({
       configured: true,

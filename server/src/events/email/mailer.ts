@@ -30,7 +30,7 @@ interface SmtpError {
 }
 
 /**
- * Whether the server refuses the mailbox for good (RFC 3463): bad or moved addresses, and disabled mailboxes. A full
+ * Whether the server permanently refuses the mailbox (RFC 3463): bad or moved addresses, and disabled mailboxes. A full
  * mailbox, a policy or a fault of the sender may pass.
  */
 const isOfAddress = ({ command, response }: SmtpError) =>

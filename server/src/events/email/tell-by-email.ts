@@ -22,7 +22,7 @@ export interface TellByEmail {
   queueDue(): Promise<void>;
   /**
    * Sends a wallet's events since the last message, and notes how far it told. Where the process dies between the two, the next
-   * one sends them again. Where the mail server refuses the address for good, the address must be confirmed again.
+   * one sends them again. Where the mail server permanently refuses the address, the address must be confirmed again.
    */
   tell(wallet: string): Promise<void>;
 }

@@ -65,7 +65,7 @@ export async function recordBatch(
   return states;
 }
 
-/** A delivery as it is written down. */
+/** A delivery with its new state. */
 interface Sent {
   eventId: string;
   lease: Date;
