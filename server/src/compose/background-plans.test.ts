@@ -201,7 +201,7 @@ async function work(): Promise<void> {
   await enqueueDeliveries(db, 'all');
   await enqueueDeliveries(db, { wallets: ['wallet 1', 'wallet 2'] });
   const outbound = { fetch: () => Promise.reject(new Error('down')) };
-  await deliverEvents({ db, keys, outbound, stopping: new AbortController().signal }, webhookId);
+  await deliverEvents({ db, keys, outbound, stopping: new AbortController().signal }, [webhookId]);
   await removeOldConfirmations(db);
   const email = createTellByEmail({ db, keys: idle, mailer: idle, baseUrl: () => '' });
   await email.queueDue();

@@ -58,6 +58,8 @@ const PROBES_AT_ONCE = 8;
 
 /** The tasks that people wait for, and nightly runs in the same queues. Each ends within minutes, and may run twice. */
 const AWAITED_TASKS = [REGISTRATION_TASK, SAMPLES_TASK, PROBE_TASK, HEALTH_TASK, EMAIL_TASK];
+/** One of them waits for notices of jobs. */
+const DELIVERY_CONNECTIONS = 5;
 /** After so long a task is taken for one of a process that was killed. */
 const ABANDONED_MS = 10 * 60_000;
 const ABANDONED_CHECK_MS = 60_000;
@@ -161,9 +163,10 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
     logger,
     { concurrency: PROBES_AT_ONCE },
   );
+  // A delivery that is lost is made again: deliveries leave the connections and the disk to runs.
+  const deliveryDatabase = database.openForRepeatableWork(DELIVERY_CONNECTIONS);
   const deliveries = await startDeliveries({
-    db,
-    pool,
+    ...deliveryDatabase,
     keys,
     logger,
     outbound: parts.outbound,
@@ -200,7 +203,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
         jobs.stop(),
         sampleJobs.stop(),
         probeJobs.stop(),
-        deliveries.stop(),
+        deliveries.stop().then(() => deliveryDatabase.close()),
         emailJobs?.stop(),
       ]);
     },

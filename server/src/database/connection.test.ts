@@ -94,3 +94,16 @@ it('a prepared statement is planned once by each connection, in and outside of t
   expect(await double(one.db, 5)).toEqual([{ doubled: 10 }]);
   await one.close();
 });
+
+it('only work that is repeated after a crash leaves its commits to the disk later', async () => {
+  const settingOf = async ({ pool }: Pick<typeof database, 'pool'>) =>
+    (await pool.query<{ setting: string }>("select current_setting('synchronous_commit') as setting")).rows[0]
+      ?.setting;
+  // The address of the tests' database turns it off for all.
+  const durable = openDatabase(database.url.split('?')[0] ?? '', () => undefined, 1);
+  const repeatable = durable.openForRepeatableWork(1);
+  expect(await settingOf(durable)).toBe('on');
+  expect(await settingOf(repeatable)).toBe('off');
+  await repeatable.close();
+  await durable.close();
+});

@@ -14,6 +14,11 @@ types.setTypeParser(types.builtins.INT8, BigInt);
 export interface OpenDatabase {
   readonly db: Db;
   readonly pool: Pool;
+  /**
+   * Opens a small pool beside this one, for work that is repeated after a crash of the database. Its commits do not wait for
+   * the disk. The caller closes it.
+   */
+  openForRepeatableWork(maxConnections: number): OpenDatabase;
   close(): Promise<void>;
 }
 
@@ -22,6 +27,7 @@ export function openDatabase(
   url: string,
   onError: (error: Error) => void,
   maxConnections = 20,
+  commit: 'waits for the disk' | 'does not wait' = 'waits for the disk',
 ): OpenDatabase {
   const pool = new Pool({
     Client: PreparingClient,
@@ -34,11 +40,19 @@ export function openDatabase(
     // Before anybody gets the connection: it runs one query at a time.
     verify(client, done) {
       // Compiling a query that counts a million rows takes longer than counting them.
-      client.query('set jit = off', (error) => done(error));
+      client.query(
+        `set jit = off${commit === 'does not wait' ? '; set synchronous_commit = off' : ''}`,
+        (error) => done(error),
+      );
     },
   });
   pool.on('error', onError);
   pool.on('connect', (client) => client.on('error', onError));
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
-  return { db, pool, close: () => db.destroy() };
+  return {
+    db,
+    pool,
+    openForRepeatableWork: (most) => openDatabase(url, onError, most, 'does not wait'),
+    close: () => db.destroy(),
+  };
 }

@@ -69,6 +69,7 @@ export async function openRestartableDatabase(): Promise<RestartableDatabase> {
     get pool() {
       return database.pool;
     },
+    openForRepeatableWork: (most) => database.openForRepeatableWork(most),
     async crash() {
       process.kill(postgres.pid, 'SIGKILL');
       await postgres.exited;

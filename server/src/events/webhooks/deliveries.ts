@@ -84,7 +84,7 @@ export function createDeliveries(db: Db): Deliveries {
           .set({ rests_until: sql<Date>`now()` })
           .where('id', '=', webhookId)
           .execute();
-        await enqueueDeliveries(tx, { webhookId });
+        await enqueueDeliveries(tx, { webhookIds: [webhookId] });
         return toDelivery(row);
       });
     },

@@ -32,7 +32,7 @@ async function passTime(id: string): Promise<void> {
   const { db } = world.database;
   await sql`update webhooks set rests_until = now() where id = ${id}::uuid`.execute(db);
   await sql`update webhook_deliveries set next_attempt_at = now() where webhook_id = ${id}::uuid`.execute(db);
-  await enqueueDeliveries(db, { webhookId: id });
+  await enqueueDeliveries(db, { webhookIds: [id] });
 }
 const stateOf = async (id: string) =>
   (
@@ -117,14 +117,14 @@ describe('an event', () => {
     const deps = { db, keys: world.keys, outbound: world.outbound, stopping: new AbortController().signal };
     let answer = (): void => undefined;
     receiver.answer = (_request, response) => void (answer = () => response.writeHead(500).end());
-    const first = deliverEvents(deps, id);
+    const first = deliverEvents(deps, [id]);
     await heard(receiver, 1);
     const answerFirst = answer;
     receiver.answer = (_request, response) => void response.writeHead(200).end();
-    await deliverEvents(deps, id);
+    await deliverEvents(deps, [id]);
     expect(ids(receiver)).toEqual([eventId]);
     await passTime(id);
-    await deliverEvents(deps, id);
+    await deliverEvents(deps, [id]);
     expect(ids(receiver)).toEqual([eventId, eventId]);
     answerFirst();
     await first;

@@ -12,12 +12,12 @@ import {
   enqueueDeliveries,
 } from './enqueue-deliveries.js';
 
-/** Webhooks that a server sends to at once. */
+/** Jobs of a server at once. Each sends to some webhooks. */
 const AT_ONCE = 16;
 /** How often each looks for tasks for later, such as another attempt: 16 of them look about every 600 ms. */
 const POLL_MS = 10_000;
 /** Events of this time are enqueued together. */
-const COLLECTED_MS = 50;
+const COLLECTED_MS = 100;
 
 /** The parts of the delivery in a server. */
 interface StartedWith extends Omit<DeliveryDeps, 'stopping'> {
@@ -42,7 +42,8 @@ export async function startDeliveries({
   const jobs = await startJobs(
     pool,
     {
-      [DELIVERY_TASK]: (payload) => deliverEvents(sending, (payload as { webhook_id: string }).webhook_id),
+      [DELIVERY_TASK]: (payload) =>
+        deliverEvents(sending, (payload as { webhook_ids: string[] }).webhook_ids),
       [DELIVERY_SWEEP_TASK]: () => enqueueDeliveries(db, 'all'),
     },
     logger,

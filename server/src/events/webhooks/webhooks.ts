@@ -94,7 +94,7 @@ export function createWebhooks({ db, keys, outbound, stopping }: WebhookDeps): W
           ...(paused === true ? { paused_at: sql<Date>`coalesce(paused_at, now())` } : {}),
           ...(paused === false ? { paused_at: null, ...HEALTHY } : {}),
         });
-        await enqueueDeliveries(tx, { webhookId: id });
+        await enqueueDeliveries(tx, { webhookIds: [id] });
         return toWebhook(changed);
       });
     },
