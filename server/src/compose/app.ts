@@ -23,6 +23,7 @@ import { composeProtocol } from './chain/protocol.js';
 import { composeRegistration } from './registration.js';
 import { requireMasterKey } from './requirements/master-key.js';
 import { addRoutes } from './routes.js';
+import { composePayPerCall } from './runs/pay-per-call.js';
 import { composeRunLog } from './runs/run-log.js';
 import { composeRunRecords } from './runs/run-records.js';
 import { composeSandboxes, sandboxShares } from './sandboxes/sandboxes.js';
@@ -69,7 +70,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const baseUrl = () => config.publicUrl ?? listeningUrl(http) ?? '';
   const email = composeEmail(parts, () => baseUrl().replace(/\/+$/, ''));
   const eventNotices = await openNotifications(database.pool, 'events', logger);
-  await addRoutes(parts, {
+  const routed = {
     protocol,
     content,
     listingsAndFiles,
@@ -87,7 +88,9 @@ export async function createApp(parts: AppParts): Promise<App> {
     ring,
     stopping: stopping.signal,
     eventNotices,
-  });
+  };
+  const { payPerCall, settler } = composePayPerCall(parts, routed);
+  await addRoutes(parts, routed, payPerCall);
   const leadership = await openLeadership(database.pool, logger);
   addOperations(parts, {
     metrics,
@@ -118,6 +121,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     listingsAndFiles,
     registration,
     settlement,
+    settler,
     runLog,
     records,
     protocol,

@@ -17,6 +17,7 @@ import {
   tellEndingRentals,
 } from '../events/index.js';
 import { createOperationsRepository } from '../operations/repository.js';
+import { createPaymentRepository, removeFailedPayments } from '../pay-per-call/index.js';
 import { createHealthRepository } from '../registration/index.js';
 import { createRunRepository, removeExpired, removeOldSpending, removeOldStats } from '../runs/index.js';
 import {
@@ -36,6 +37,7 @@ const GROWING = [
   'charges',
   'charge_signatures',
   'credits',
+  'payments',
   'balances',
   'run_log_entries',
   'run_log_batches',
@@ -108,6 +110,12 @@ async function seed(): Promise<void> {
     select run_id, wallet, listing_id, run_id, now() - interval '2 days' from charges where state = 'credited'`.execute(
     db,
   );
+  await sql`
+    insert into payments (signature, protocol, challenge_id, wallet, listing_id, price_lamports, lamports, state, is_final,
+      last_valid_block_height, updated_at)
+    select 'payment ' || n, 'mpp', n::text, 'wallet ' || n % 500, 'listing', 1, 1,
+      case when n % 50 = 0 then 'failed' else 'funded' end, true, 1, now() - interval '2 days'
+    from generate_series(1, ${RUNS}::integer) as n`.execute(db);
   await sql`
     insert into run_log_entries (run_id, batch, leaf_index) select run_id, 1, 1 from charges`.execute(db);
   await sql`
@@ -192,6 +200,8 @@ async function work(): Promise<void> {
   await index.unfinalizedUpTo(1n);
   await createOwnCharges(db, PublicKey.default)([`signature ${runId}`]);
   await createRunRepository(db, idle).markInterrupted(60_000);
+  await createPaymentRepository(db).takeDue(100);
+  await removeFailedPayments(db);
   await removeExpired(db);
   await removeOldStats(db);
   await removeOldSpending(db);

@@ -42,6 +42,7 @@ import {
   removeOldSpending,
   removeOldStats,
 } from '../runs/index.js';
+import { removeFailedPayments, type Settler } from '../pay-per-call/index.js';
 import type { AppParts } from './app-parts.js';
 import type { Email } from './email.js';
 import type { ListingsAndFiles } from './listings-and-files.js';
@@ -82,6 +83,8 @@ interface BackgroundParts {
   listingsAndFiles: ListingsAndFiles;
   registration: Registration;
   settlement: SettlementPart;
+  /** Follows payments of calls. */
+  settler: Settler;
   runLog: RunLogPart;
   records: RunRecords;
   protocol: Protocol;
@@ -112,6 +115,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
       [REGISTRATION_TASK]: async (payload) => registration.validate((payload as { job_id: string }).job_id),
       [EXPIRY_TASK]: async () => {
         await removeExpired(db);
+        await removeFailedPayments(db);
         await removeOldSpends(db);
         await removeOldApprovals(db);
         await removeEndedApps(db);
@@ -212,7 +216,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
 
 /** The work that one replica does for all. */
 function startLeading(
-  { leadership, listingsAndFiles, settlement, runLog, records }: BackgroundParts,
+  { leadership, listingsAndFiles, settlement, settler, runLog, records }: BackgroundParts,
   { db, logger, pausing }: { db: Db; logger: AppParts['logger']; pausing: AbortSignal },
 ): Rounds {
   const { indexer } = listingsAndFiles;
@@ -237,6 +241,7 @@ function startLeading(
     startRounds(freeAbandoned, ABANDONED_CHECK_MS, { startsAtOnce: true }),
     indexer.start(tellLevel),
     settlement.reconciler.start('all'),
+    settler.start(),
     runLog.publisher.start(),
     startRounds(markInterrupted, INTERRUPTED_CHECK_MS, { startsAtOnce: false }),
   ];

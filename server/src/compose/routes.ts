@@ -40,6 +40,7 @@ import {
   createSpending,
   createSpendingApprovals,
 } from '../spending/index.js';
+import { payPerCallRoutes, type PayPerCall } from '../pay-per-call/index.js';
 import { earningsRoutes } from '../settlement/index.js';
 import { contentRoutes } from '../storage/index.js';
 import { createRentalCosts, transactionRoutes } from '../transactions/index.js';
@@ -49,7 +50,7 @@ import type { RoutedParts } from './routed-parts.js';
 import { boundsInForce } from './sandboxes/open-driver.js';
 
 /** Adds the routes of every slice to the server, except operations and MCP. */
-export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<void> {
+export async function addRoutes(parts: AppParts, routed: RoutedParts, payPerCall: PayPerCall): Promise<void> {
   const { config, database, driver, chain, logger } = parts;
   const { listingsAndFiles, registration, httpPart, settlement } = routed;
   const { http, identity, internalRequests } = httpPart;
@@ -90,6 +91,10 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts): Promise<v
   emailRoutes(http, email.addresses);
   earningsRoutes(http, db);
   transactionRoutes(http, composeTransactions(parts, routed), spending);
+  payPerCallRoutes(http, {
+    payPerCall,
+    authenticate: (request) => httpPart.authenticate(undefined, { request, takesAppTokens: false }),
+  });
   executionRoutes(http, composeExecution(parts, routed, spending));
   await fileRoutes(http, listingsAndFiles.files);
   contentRoutes(http, routed.content);

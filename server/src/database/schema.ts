@@ -460,6 +460,46 @@ export interface Database {
     place: Generated<bigint>;
     expires_at: Date;
   };
+  /** Payments by HTTP 402. */
+  payments: {
+    /** Of the payer's transaction, base58. It names the payment. */
+    signature: string;
+    protocol: 'mpp' | 'x402';
+    /** The payer and the service alone know it. */
+    challenge_id: string;
+    /** The payer, whose balance it becomes. */
+    wallet: string;
+    listing_id: string;
+    /** The price of a run that the payer agreed to. */
+    price_lamports: bigint;
+    /** The worth of the payment: for the balance, its rent and the network's fee. */
+    lamports: bigint;
+    /**
+     * `received`: recorded, its transaction may land. `landed`: the till has the money. `funded`: it is a balance of the
+     * payer. `refunded`: it went back. `failed`: it never landed, and nothing was taken. `lost`: a fork took it back after
+     * the till had passed it on.
+     */
+    state: Generated<'received' | 'landed' | 'funded' | 'refunded' | 'failed' | 'lost'>;
+    /** Neither of its transactions can be taken back any more. */
+    is_final: Generated<boolean>;
+    /** The payer's transaction as it is sent; null once the payment is final. */
+    signed_bytes: Buffer | null;
+    /** It never lands once the finalized chain is higher. */
+    last_valid_block_height: bigint;
+    /** The till's transaction: into the payer's balance, or back. */
+    transfer_kind: 'fund' | 'refund' | null;
+    transfer_signature: string | null;
+    transfer_bytes: Buffer | null;
+    transfer_last_valid_block_height: bigint | null;
+    /** The payer's part of it: in its balance, or returned. */
+    transfer_lamports: bigint | null;
+    transfer_rent_lamports: bigint | null;
+    transfer_fee_lamports: bigint | null;
+    created_at: Generated<Date>;
+    updated_at: Generated<Date>;
+    next_attempt_at: Generated<Date>;
+    attempts: Generated<number>;
+  };
   charges: {
     run_id: string;
     wallet: string;

@@ -1,7 +1,7 @@
 import { API_KEY_SCOPES, type Operation, type RequiredScope } from '@agent-rental/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { ApiError } from '../errors/api-error.js';
+import { ApiError, internalError } from '../errors/api-error.js';
 import { checkBySchema } from './check-by-schema.js';
 import type { Principal } from '../access/principal.js';
 import { requireListing, requireScope } from '../access/scopes.js';
@@ -37,6 +37,9 @@ function mostBodyBytes({ id, auth }: Operation): number {
   return MOST_BODY_BYTES[TAKES[id] ?? 'other'];
 }
 
+/** Calls that a payment may take the place of credentials for: a run, and reading it. */
+const TAKES_PAYMENTS: readonly string[] = ['execute', 'executeStream', 'getRun', 'getReceipt'];
+
 const ANONYMOUS: Principal = { wallet: '', rateKey: '' };
 
 /**
@@ -61,8 +64,13 @@ export function addOperation<O extends Operation>(
     method: operation.method,
     url: operation.path,
     bodyLimit: mostBodyBytes(operation),
-    config: { auth: operation.auth, operationId: operation.id },
+    config: {
+      auth: operation.auth,
+      operationId: operation.id,
+      takesPayments: TAKES_PAYMENTS.includes(operation.id),
+    },
     handler: async (request, reply) => {
+      if (operation.auth === 'bearer' && !request.principal) throw internalError('a caller who is not known');
       const principal = request.principal ?? ANONYMOUS;
       const required: RequiredScope | undefined = operation.auth === 'bearer' ? operation.scope : undefined;
       const isByAction = typeof required === 'object' && 'byAction' in required;

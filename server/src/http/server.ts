@@ -62,6 +62,8 @@ declare module 'fastify' {
     takesAppTokens?: boolean;
     /** Writes errors in the form of the route's own protocol. */
     errorForm?: ErrorForm;
+    /** Whether a payment in the request takes the place of credentials. The hook of payments decides about such requests. */
+    takesPayments?: boolean;
     /** The operation that the route serves, whose schema its body has. */
     operationId?: string;
   }
@@ -159,6 +161,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       'Mcp-Session-Id',
       // A client in a browser reads in it where to log in.
       'WWW-Authenticate',
+      'Payment-Receipt',
     ],
   });
 
@@ -228,6 +231,9 @@ function isForPeople({ method, url, headers }: FastifyRequest): boolean {
   return isPage && (headers.accept?.includes('text/html') ?? false);
 }
 
+/** A payment in place of a bearer. */
+const PAYMENT = /^Payment /i;
+
 /** Requests that are served while the disk is nearly full although they are POST: calls inside of MCP are checked, and a cancelled run frees. */
 const SERVED_WITHOUT_ROOM: readonly (string | undefined)[] = [
   MCP_PATH,
@@ -287,7 +293,7 @@ async function authenticateAndCount(
     request.checkAgain = options.internalRequests.checkOf(request.headers) ?? request.checkAgain;
     return;
   }
-  const { auth, takesAppTokens = false } = request.routeOptions.config;
+  const { auth, takesAppTokens = false, takesPayments = false } = request.routeOptions.config;
   const destination = { request, takesAppTokens };
   if (auth === undefined) {
     request.rate = await countOpen(options, request.ip);
@@ -295,7 +301,8 @@ async function authenticateAndCount(
   }
   const { authorization } = request.headers;
   request.checkAgain = () => options.authenticate(authorization, destination);
-  if (auth !== 'bearer' || authorization === undefined) {
+  const mayPay = takesPayments && (authorization === undefined || PAYMENT.test(authorization));
+  if (auth !== 'bearer' || authorization === undefined || mayPay) {
     // Login has a count to itself: a client that loads many pages can still log in.
     const count = LOGIN_PATHS.includes(request.routeOptions.url) ? 'login' : 'ip';
     request.rate = await options.rateLimits.count(
@@ -304,7 +311,7 @@ async function authenticateAndCount(
     );
     refuseIfExceeded(request.rate);
     // The error names the missing part.
-    if (auth === 'bearer') await options.authenticate(undefined, destination);
+    if (auth === 'bearer' && !mayPay) await options.authenticate(undefined, destination);
     return;
   }
   const recalled = options.recall?.(authorization);

@@ -16,6 +16,7 @@ export { createPastRuns } from './history/past-runs.js';
 export { createRunProgress } from './history/run-progress.js';
 export { createReceipts, receiptOf, type LoggedRun, type ReceiptOrigin } from './history/receipts.js';
 export { runIdsOf } from './run-id.js';
+export { requireRunnable } from './pipeline/require-runnable.js';
 export { runTask } from './pipeline/pipeline.js';
 export { executionRoutes, type ExecutionServices } from './routes.js';
 export { RUN_STEPS, type RunStep } from './pipeline/steps.js';

@@ -41,6 +41,14 @@ export const KEY_PURPOSES = {
     acceptedSeconds: MINUTE + SLACK,
     signs: 'the challenges that wallets sign, which last a minute',
   },
+  payments: {
+    kind: 'secret',
+    derivedBy: 'payment',
+    leadSeconds: MINUTE,
+    // A payer may present a landed payment late.
+    acceptedSeconds: DAY,
+    signs: 'the challenges that ask for a payment, which last a minute',
+  },
   mcp: {
     kind: 'secret',
     derivedBy: 'mcp',

@@ -10,6 +10,7 @@ const FILES = [
   'credentials',
   'runs',
   'charges',
+  'payments',
   'run-log',
   'files',
   'moderation',

@@ -77,7 +77,10 @@ const withOwnInput = ({ files }: AdmitDeps, task: Task): Promise<Task> =>
  * Takes an input in the creator's form, or in the form of the tool's definition: for some schemas a model can write that
  * form only. In both, null for an optional member that may not be null is absence.
  */
-async function withValidInput({ readPublishedInput }: AdmitDeps, task: Task): Promise<Task> {
+export async function withValidInput(
+  { readPublishedInput }: Pick<AdmitDeps, 'readPublishedInput'>,
+  task: Task,
+): Promise<Task> {
   const schema = task.listing.version.inputSchema;
   try {
     await requireValidInput(task.input, schema);

@@ -326,6 +326,12 @@ export function historySteps(
           `${uuid('run', 'i')}, ${wallet('i')}, ${listingId(ranListing)}, (case when i % 100 = 1 then ${uuid('run', 'i - 1')} end), ${at}`,
           `where i % 50 = 1`,
         ),
+        insert(
+          'payments',
+          'signature, protocol, challenge_id, wallet, listing_id, price_lamports, lamports, state, is_final, last_valid_block_height, created_at, updated_at',
+          some,
+          `'payment' || i, 'mpp', 'challenge' || i, ${wallet('i')}, ${listingId(ranListing)}, 250000, 6000000, (case when i % 50 = 1 then 'failed' else 'funded' end), true, 1, ${at}, ${at}`,
+        ),
       ],
     },
     {

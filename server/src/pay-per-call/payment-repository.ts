@@ -1,0 +1,147 @@
+import { sql } from 'kysely';
+import type { Db } from '../database/connection.js';
+import type { NewPayment, Payment, Transfer } from './payment.js';
+
+/** Failed payments took nothing, and are kept this long for questions. */
+const FAILED_KEPT = sql<Date>`now() - interval '7 days'`;
+
+/** The record of payments. Each change names the state before it, so that two processes may work on one payment. */
+export interface PaymentRepository {
+  find(signature: string): Promise<Payment | undefined>;
+  /** Records a payment before its transaction is sent. One that is recorded already stays as it is. */
+  receive(payment: NewPayment): Promise<void>;
+  /** The till has the money. */
+  land(signature: string): Promise<void>;
+  /** The payment never lands. */
+  fail(signature: string): Promise<void>;
+  /**
+   * Records the transfer before it is sent, in place of `dead`, which can never land.
+   *
+   * @returns false while another transfer into the same balance is on its way, or another process was first
+   */
+  beginTransfer(signature: string, transfer: Transfer, dead: string | null): Promise<boolean>;
+  /** The transfer has landed. */
+  endTransfer(signature: string, transferSignature: string): Promise<void>;
+  /** A fork took the payment back for good, after the transfer. */
+  lose(signature: string): Promise<void>;
+  /** A fork took the transfer back. */
+  reopenTransfer(signature: string, transferSignature: string): Promise<void>;
+  /** Nothing can take either transaction back. */
+  finish(signature: string): Promise<void>;
+  /** Claims open payments whose next attempt is due, the oldest first. */
+  takeDue(limit: number): Promise<Payment[]>;
+}
+
+/** The violation of a unique index. */
+const UNIQUE_VIOLATION = '23505';
+
+export function createPaymentRepository(db: Db): PaymentRepository {
+  const change = (signature: string) =>
+    db
+      .updateTable('payments')
+      .set({ updated_at: sql<Date>`now()` })
+      .where('signature', '=', signature);
+
+  return {
+    find: (signature) =>
+      db.selectFrom('payments').selectAll().where('signature', '=', signature).executeTakeFirst(),
+
+    async receive(payment) {
+      await db
+        .insertInto('payments')
+        .values(payment)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    },
+
+    async land(signature) {
+      await change(signature).set({ state: 'landed' }).where('state', '=', 'received').execute();
+    },
+
+    async fail(signature) {
+      await change(signature)
+        .set({ state: 'failed', is_final: true, signed_bytes: null })
+        .where('state', 'in', ['received', 'landed'])
+        .where('transfer_signature', 'is', null)
+        .execute();
+    },
+
+    async beginTransfer(signature, transfer, dead) {
+      try {
+        const { numUpdatedRows } = await change(signature)
+          .set({
+            transfer_kind: transfer.kind,
+            transfer_signature: transfer.signature,
+            transfer_bytes: transfer.signedBytes,
+            transfer_last_valid_block_height: transfer.lastValidBlockHeight,
+            transfer_lamports: transfer.lamports,
+            transfer_rent_lamports: transfer.rentLamports,
+            transfer_fee_lamports: transfer.feeLamports,
+          })
+          .where('state', '=', 'landed')
+          .where('transfer_signature', 'is not distinct from', dead)
+          .executeTakeFirst();
+        return numUpdatedRows > 0n;
+      } catch (error) {
+        if ((error as { code?: unknown }).code === UNIQUE_VIOLATION) return false;
+        throw error;
+      }
+    },
+
+    async endTransfer(signature, transferSignature) {
+      await change(signature)
+        .set({ state: sql`case transfer_kind when 'fund' then 'funded' else 'refunded' end` })
+        .where('state', '=', 'landed')
+        .where('transfer_signature', '=', transferSignature)
+        .execute();
+    },
+
+    async lose(signature) {
+      await change(signature)
+        .set({ state: 'lost', is_final: true })
+        .where('state', 'in', ['funded', 'refunded'])
+        .execute();
+    },
+
+    async reopenTransfer(signature, transferSignature) {
+      await change(signature)
+        .set({ state: 'landed' })
+        .where('state', 'in', ['funded', 'refunded'])
+        .where('transfer_signature', '=', transferSignature)
+        .execute();
+    },
+
+    async finish(signature) {
+      await change(signature)
+        .set({ is_final: true, signed_bytes: null, transfer_bytes: null })
+        .where('state', 'in', ['funded', 'refunded'])
+        .execute();
+    },
+
+    takeDue: (limit) =>
+      db
+        .updateTable('payments')
+        .set({
+          next_attempt_at: sql<Date>`now() + make_interval(secs => 2 * 2 ^ least(attempts, 5))`,
+          attempts: sql`attempts + 1`,
+        })
+        .where(
+          'signature',
+          '=',
+          sql<string>`any (array(
+            select signature from payments where not is_final and next_attempt_at <= now()
+            order by next_attempt_at limit ${limit} for update skip locked))`,
+        )
+        .returningAll()
+        .execute(),
+  };
+}
+
+/** Removes payments that took nothing, a week after their end. */
+export async function removeFailedPayments(db: Db): Promise<void> {
+  await db
+    .deleteFrom('payments')
+    .where('state', '=', 'failed')
+    .where('updated_at', '<', FAILED_KEPT)
+    .execute();
+}

@@ -1,0 +1,109 @@
+import { operations } from '@agent-rental/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../access/principal.js';
+import { ApiError } from '../errors/api-error.js';
+import { checkBySchema } from '../http/check-by-schema.js';
+import { clientAddress } from '../rate-limits/client-address.js';
+import { PaymentRefusal } from './refusal.js';
+import type { PaidCaller, PayPerCall } from './service.js';
+
+/** A caller names its wallet in it, so that it pays no rent for a rental that it has. */
+const WALLET_HEADER = 'payment-wallet';
+const RUNS: readonly (string | undefined)[] = [operations.execute.id, operations.executeStream.id];
+
+/**
+ * Lets calls of Per-Task listings be paid for in the request. A paid request goes on as a call of its payer, by the
+ * unchanged routes.
+ *
+ * @param authenticate refuses a caller without any credentials as on other routes
+ */
+export function payPerCallRoutes(
+  http: FastifyInstance,
+  {
+    payPerCall,
+    authenticate,
+  }: { payPerCall: PayPerCall; authenticate(request: FastifyRequest): Promise<unknown> },
+): void {
+  http.addHook('preHandler', async (request, reply) => {
+    const { takesPayments, operationId } = request.routeOptions.config;
+    if (takesPayments !== true) return undefined;
+    const isRun = RUNS.includes(operationId);
+    try {
+      if (payPerCall.isPaid(request.headers)) {
+        admit(await (isRun ? take(request) : payPerCall.recall(request.headers)), request, reply);
+        return undefined;
+      }
+    } catch (error) {
+      if (!(error instanceof PaymentRefusal)) throw error;
+      return askForPayment(request, reply, error);
+    }
+    if (request.principal) {
+      const isOffered = isRun && request.headers['accept-payment'] !== undefined;
+      return isOffered ? offerTo(request.principal, request, reply) : undefined;
+    }
+    if (isRun) return askForPayment(request, reply, NOT_PAID);
+    await authenticate(request);
+    return undefined;
+  });
+
+  async function take(request: FastifyRequest): Promise<PaidCaller> {
+    const checked = checkBySchema(operations.execute.body, request.body);
+    if ('problem' in checked) throw new ApiError('invalid_request', `The body ${checked.problem}.`);
+    const body = checked.value as Parameters<PayPerCall['take']>[1];
+    return payPerCall.take(request.headers, body, clientAddress(request.ip));
+  }
+
+  /** A caller with a key or a login is asked to pay where it has no rental, and says that it would. */
+  async function offerTo({ wallet }: Principal, request: FastifyRequest, reply: FastifyReply) {
+    const offer = await payPerCall.offerUnrented(agentOf(request), wallet);
+    return offer && send(request, reply, { headers: offer, refusal: NOT_PAID });
+  }
+
+  async function askForPayment(request: FastifyRequest, reply: FastifyReply, refusal: PaymentRefusal) {
+    const named = request.headers[WALLET_HEADER];
+    const wallet = typeof named === 'string' ? named : undefined;
+    const headers = await payPerCall.offer(agentOf(request), wallet);
+    // As any call without credentials.
+    if (!headers && refusal === NOT_PAID) return authenticate(request);
+    return send(request, reply, { headers: headers ?? {}, refusal });
+  }
+}
+
+const NOT_PAID = new PaymentRefusal(
+  'payment-required',
+  'This call is not paid for, and the caller has no rental of the agent.',
+);
+
+const agentOf = ({ body }: FastifyRequest): unknown => (Object(body) as { agent_id?: unknown }).agent_id;
+
+function admit(
+  { principal, idempotencyKey, receipt }: PaidCaller,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  request.principal = { ...principal, address: clientAddress(request.ip) };
+  request.headers['idempotency-key'] = idempotencyKey;
+  reply.headers(receipt);
+}
+
+/** Answers 402 with MPP's problem details and the envelope of all errors. */
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { headers, refusal }: { headers: Record<string, string>; refusal: PaymentRefusal },
+) {
+  const error = new ApiError('insufficient_balance', refusal.message, {
+    status: 402,
+    next: 'Nothing was taken. Pay by the challenge of this answer and send the request again with the payment, or rent the agent: POST /v1/transactions.',
+  });
+  return reply
+    .code(402)
+    .headers({ ...headers, 'Cache-Control': 'no-store', 'Content-Type': 'application/problem+json' })
+    .send({
+      type: `https://paymentauth.org/problems/${refusal.problem}`,
+      title: 'Payment Required',
+      status: 402,
+      detail: error.message,
+      error: error.body(request.id),
+    });
+}
