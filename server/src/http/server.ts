@@ -232,7 +232,7 @@ function isForPeople({ method, url, headers }: FastifyRequest): boolean {
 }
 
 /** A payment in place of a bearer. */
-const PAYMENT = /^Payment /i;
+const PAYMENT = /^Payment\b/i;
 
 /** Requests that are served while the disk is nearly full although they are POST: calls inside of MCP are checked, and a cancelled run frees. */
 const SERVED_WITHOUT_ROOM: readonly (string | undefined)[] = [

@@ -89,7 +89,7 @@ export function createMppChallenges(ring: KeyRing, realm: () => string): MppChal
     },
 
     read(authorization) {
-      if (authorization === undefined || !/^Payment /i.test(authorization)) return undefined;
+      if (authorization === undefined || !/^Payment\b/i.test(authorization)) return undefined;
       const given = credential.safeParse(fromBase64Url(SCHEME.exec(authorization)?.[1]));
       if (!given.success) throw malformed();
       const { challenge, payload } = given.data;

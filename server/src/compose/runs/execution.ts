@@ -5,6 +5,7 @@ import type { Spending } from '../../spending/index.js';
 import {
   createAgentContacts,
   createAgentRuns,
+  createKeyTurns,
   createAgentsStats,
   createAgentStats,
   createRenterSpending,
@@ -73,6 +74,7 @@ export function composeExecution(
       logger,
       graceMs: config.reconnectGraceMs,
     }),
+    keyTurns: createKeyTurns(),
     live,
     startGate: sandboxes.startGate,
     stepTimes: metrics.stepEnded,

@@ -45,6 +45,7 @@ import { createNotedCounts } from '../history/noted-counts.js';
 import { createTrials } from '../trials/trials.js';
 import { AgentUnreachableError, type AgentOutcome } from '../agents/outcome.js';
 import { createCallerCounts } from '../history/caller-counts.js';
+import { createKeyTurns } from './key-turns.js';
 import { createStartGate } from '../start-gate.js';
 import { createWaitingCallers } from '../calls/waiting-callers.js';
 import { createLiveRuns } from '../live/live-runs.js';
@@ -286,6 +287,7 @@ export async function paidRunWorld(
     waitingCallers: createWaitingCallers({ runs, callerCounts, changes, logger, graceMs: 20 }),
     live: createLiveRuns({ runs, changes, logger }),
     startGate: createStartGate(),
+    keyTurns: createKeyTurns(),
     stepTimes: () => undefined,
     unrecordedEnds: { note: () => undefined },
     contacts: createAgentContacts(db, logger),

@@ -9,6 +9,7 @@ import { parseOrder } from './order.js';
 import { parse } from './parse.js';
 import type { RunTaskDeps, TaskRequest } from './request.js';
 import { start } from './start.js';
+import type { Order } from '../task.js';
 
 /**
  * Runs a task for a caller. It resolves the call, and then takes seven steps: 1 parse, 2 admit, 3 slot, 4 check, 5 charge,
@@ -48,15 +49,34 @@ async function serve(
   const order = { ...parseOrder(owner, body, idempotencyKey, requestId), address };
   let call = await resolveCall(deps, order, caller);
   if (call.kind === 'new') {
-    // Here a full queue refuses at the least cost: nothing was read or counted yet.
-    await deps.slots.requireRoom({ listingId: order.agentId, wallet: owner.wallet }, caller.gone);
-    const { task, access } = await parse(deps, order, request, onRate);
-    const started = await start(deps, task, request, access);
+    const key = order.key && `${owner.wallet} ${order.key.name}`;
+    // Equal requests at once are one run: counted one by one, most of them would be refused for want of a slot.
+    const started = await deps.keyTurns.take(key, async (hasWaited) => {
+      if (hasWaited) call = await resolveCall(deps, order, caller);
+      return call.kind === 'new' ? begin(deps, order, request, onRate) : undefined;
+    });
     if (started)
-      return deps.waitingCallers.waitFor({ runId: task.runId, agentId: order.agentId }, caller, started.work);
+      return deps.waitingCallers.waitFor(
+        { runId: order.runId, agentId: order.agentId },
+        caller,
+        started.work,
+      );
     // Another request with the key was recorded first.
-    call = await resolveCall(deps, order, caller);
+    if (call.kind === 'new') call = await resolveCall(deps, order, caller);
     if (call.kind === 'new') throw errorOfUndelivered();
   }
   return answerOf(deps, call.run, order, request);
+}
+
+/** Records the run of a new call, and lets it work; undefined where its key has another run. */
+async function begin(
+  deps: RunTaskDeps,
+  order: Order,
+  request: TaskRequest,
+  onRate: (rate: RateState) => void,
+): ReturnType<typeof start> {
+  // Here a full queue refuses at the least cost: nothing was read or counted yet.
+  await deps.slots.requireRoom({ listingId: order.agentId, wallet: order.wallet }, request.caller.gone);
+  const { task, access } = await parse(deps, order, request, onRate);
+  return start(deps, task, request, access);
 }

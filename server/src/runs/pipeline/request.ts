@@ -22,6 +22,7 @@ import type { AdmitDeps } from './admit.js';
 import type { CheckDeps } from './check.js';
 import type { CompensateDeps } from './compensate.js';
 import type { DeliverDeps } from './deliver.js';
+import type { KeyTurns } from './key-turns.js';
 import type { ParseDeps } from './parse.js';
 import type { RunAgentDeps } from './run.js';
 import type { StepDeps } from './steps.js';
@@ -53,6 +54,7 @@ export interface TaskRequest {
 export interface RunTaskDeps
   extends ParseDeps, AdmitDeps, CheckDeps, RunAgentDeps, DeliverDeps, CompensateDeps, StepDeps {
   waitingCallers: WaitingCallers;
+  keyTurns: KeyTurns;
   live: LiveRuns;
   startGate: StartGate;
   contacts: AgentContacts;
