@@ -37,9 +37,6 @@ function mostBodyBytes({ id, auth }: Operation): number {
   return MOST_BODY_BYTES[TAKES[id] ?? 'other'];
 }
 
-/** Calls that a payment may take the place of credentials for: a run, and reading it. */
-const TAKES_PAYMENTS: readonly string[] = ['execute', 'executeStream', 'getRun', 'getReceipt'];
-
 const ANONYMOUS: Principal = { wallet: '', rateKey: '' };
 
 /**
@@ -67,7 +64,7 @@ export function addOperation<O extends Operation>(
     config: {
       auth: operation.auth,
       operationId: operation.id,
-      takesPayments: TAKES_PAYMENTS.includes(operation.id),
+      takesPayments: operation.payment !== undefined,
     },
     handler: async (request, reply) => {
       if (operation.auth === 'bearer' && !request.principal) throw internalError('a caller who is not known');

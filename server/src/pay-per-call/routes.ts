@@ -1,4 +1,4 @@
-import { operations } from '@agent-rental/contract';
+import { operations, type ErrorEnvelope } from '@agent-rental/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../access/principal.js';
 import { ApiError } from '../errors/api-error.js';
@@ -9,6 +9,13 @@ import type { PaidCaller, PayPerCall } from './service.js';
 
 /** A caller names its wallet in it, so that it pays no rent for a rental that it has. */
 const WALLET_HEADER = 'payment-wallet';
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The wallet whose payment began the run of this request; null for any other caller. */
+    payerOfRun: string | null;
+  }
+}
+
 const RUNS: readonly (string | undefined)[] = [operations.execute.id, operations.executeStream.id];
 
 /**
@@ -24,6 +31,7 @@ export function payPerCallRoutes(
     authenticate,
   }: { payPerCall: PayPerCall; authenticate(request: FastifyRequest): Promise<unknown> },
 ): void {
+  http.decorateRequest('payerOfRun', null);
   http.addHook('preHandler', async (request, reply) => {
     const { takesPayments, operationId } = request.routeOptions.config;
     if (takesPayments !== true) return undefined;
@@ -35,6 +43,7 @@ export function payPerCallRoutes(
       }
     } catch (error) {
       if (!(error instanceof PaymentRefusal)) throw error;
+      if (!isRun) throw new ApiError('unauthorized', error.message, { next: 'Send the payment of the run.' });
       return askForPayment(request, reply, error);
     }
     if (request.principal) {
@@ -45,6 +54,12 @@ export function payPerCallRoutes(
     await authenticate(request);
     return undefined;
   });
+
+  http.addHook('preSerialization', async (request, reply, payload) =>
+    request.payerOfRun !== null && reply.statusCode >= 400
+      ? withBalance(payload, request.payerOfRun)
+      : payload,
+  );
 
   async function take(request: FastifyRequest): Promise<PaidCaller> {
     const checked = checkBySchema(operations.execute.body, request.body);
@@ -84,6 +99,15 @@ function admit(
   request.principal = { ...principal, address: clientAddress(request.ip) };
   request.headers['idempotency-key'] = idempotencyKey;
   reply.headers(receipt);
+  request.payerOfRun = principal.wallet;
+}
+
+/** Tells in an error that the payment was taken, and where it is. */
+function withBalance(payload: unknown, wallet: string): unknown {
+  const { error } = Object(payload) as Partial<ErrorEnvelope>;
+  if (error === undefined) return payload;
+  const note = `The payment is a prepaid balance of ${wallet}: send the same request again, or log in with that wallet and call the agent.`;
+  return { ...Object(payload), error: { ...error, message: `${error.message} ${note}` } };
 }
 
 /** Answers 402 with MPP's problem details and the envelope of all errors. */

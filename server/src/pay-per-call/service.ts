@@ -153,9 +153,8 @@ export function createPayPerCall(deps: {
       else await receive(protocol, presented, body, address);
       const payment = await settler.settle(presented.signature);
       requireSame(payment, presented);
+      if (isBalance(payment)) return callerOf(protocol, payment);
       switch (payment.state) {
-        case 'funded':
-          return callerOf(protocol, payment);
         case 'refunded':
           throw new ApiError('listing_not_found', 'The listing takes no payment any more.', {
             next: `The payment went back to ${payment.wallet}, less the network's fee, by ${payment.transfer_signature}.`,
@@ -171,7 +170,7 @@ export function createPayPerCall(deps: {
     async recall(headers) {
       const { protocol, presented } = required(readPayment(headers));
       const payment = await payments.find(presented.signature);
-      if (payment?.state !== 'funded') throw unknownPayment();
+      if (!payment || !isBalance(payment)) throw unknownPayment();
       requireSame(payment, presented);
       return callerOf(protocol, payment);
     },
@@ -182,6 +181,10 @@ const ownerOfWallet = (wallet: string): Owner => ownerOf({ wallet, rateKey: '' }
 
 /** Whether a simulation refuses a transaction because the chain has it already. */
 const isKnown = (error: unknown): boolean => error === 'AlreadyProcessed';
+
+/** Whether a payment has become a balance of its payer. */
+const isBalance = ({ state, transfer_kind: kind }: Payment): boolean =>
+  state === 'funded' || (state === 'lost' && kind === 'fund');
 
 /** A transaction pays one challenge. */
 function requireSame(payment: Payment, { challengeId }: PresentedPayment): void {

@@ -2,11 +2,12 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { npmTool } from '@agent-rental/stand-in/npm-tool';
+import { pause } from '@agent-rental/sdk/solana';
 import { ComputeBudgetProgram, Connection, Keypair, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { publishIdleListing, publishProgram, PRICE, rentAgent } from '../support/agents/agents.js';
-import { call, login, type Answer } from '../support/http.js';
+import { call, errorOf, login, type Answer } from '../support/http.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 import {
@@ -217,6 +218,8 @@ describe('a payment', () => {
     expect(await get(`/v1/runs/${own}`)).toMatchObject({ status: 200, body: { status: 'completed' } });
     expect(await get(`/v1/runs/${own}/receipt`)).toMatchObject({ status: 200 });
     expect(await get(`/v1/runs/${other}`)).toMatchObject({ status: 404 });
+    const unpaid = paymentCredential(await ask(), signPayment(await ask(), wallet));
+    expect(await get(`/v1/runs/${own}`, unpaid)).toMatchObject({ status: 401 });
     for (const path of ['/v1/runs', '/v1/credentials', '/v1/api-keys', '/v1/spending'])
       expect((await get(path)).status, path).toBe(401);
     expect((await pay(credential, { task: 'another' })).status).toBe(400);
@@ -240,6 +243,39 @@ describe('a payment', () => {
       status: 402,
       body: { type: 'https://paymentauth.org/problems/verification-failed' },
     });
+  });
+
+  test('that landed goes back where the listing takes none any more', async () => {
+    const wallet = await newPayer();
+    const closing = await publishProgram(marketplace, creator, 'return {};');
+    const before = await lamportsOf(wallet);
+    const asked = await execute({}, { agent_id: closing });
+    const challenge = paymentChallenge(asked.headers);
+    const signature = await connection.sendTransaction(signPayment(challenge, wallet));
+    await until(async () => (await lamportsOf(wallet)) < before);
+    await pause(creator.client, creator.signer, closing);
+    const credential = paymentCredential(challenge, { signature });
+    const answer = await pay(credential, { agent_id: closing });
+    expect(answer).toMatchObject({ status: 404, body: { error: { code: 'listing_not_found' } } });
+    expect(errorOf(answer.body)['message']).toContain('went back');
+    // Less the fees of both transactions.
+    expect(await lamportsOf(wallet)).toBe(before - 5_001 - 5_000);
+    expect(await pay(credential, { agent_id: closing })).toMatchObject({ status: 404 });
+    expect(await lamportsOf(wallet)).toBe(before - 5_001 - 5_000);
+  });
+
+  test('whose run cannot begin says that it is a balance, and begins the run later', async () => {
+    const wallet = await newPayer();
+    const challenge = await ask();
+    const credential = paymentCredential(challenge, signPayment(challenge, wallet));
+    // No file of a wallet is the payment's.
+    const refused = await pay(credential, { input_uri: 'file://00000000-0000-4000-8000-000000000000' });
+    expect(refused.status).toBe(400);
+    expect(errorOf(refused.body)['message']).toContain(`balance of ${wallet.publicKey.toBase58()}`);
+    expect(refused.headers.get('payment-receipt')).not.toBeNull();
+    expect(await rentalOf(wallet)).toMatchObject({ status: 'active', balance_lamports: PRICE });
+    expect(await pay(credential)).toMatchObject({ status: 200 });
+    expect(await rentalOf(wallet)).toMatchObject({ balance_lamports: 0 });
   });
 
   test('for a request that no run takes is refused before it is sent', async () => {

@@ -7,6 +7,7 @@ import { operations, type OperationId } from './operations.js';
 import { describeRequiredScope } from './scopes.js';
 import { describeOAuth } from './openapi-oauth.js';
 import { runSummary } from '../runs/execution.js';
+import { paymentInfo, paymentRequired } from './openapi-payments.js';
 import { describeWebhooks } from './openapi-webhooks.js';
 import { addTags, TAGS } from './openapi-tags.js';
 import { defaultInWords, rewriteReferences, toSchema, type Schema } from './openapi-schemas.js';
@@ -141,6 +142,7 @@ function describe(
     summary: operation.summary,
     ...(operation.auth === 'bearer' ? { description: describeRequiredScope(operation.scope) } : {}),
     security: operation.auth === 'bearer' ? [{ bearer: [] }] : [],
+    ...paymentInfo(operation),
     parameters: [
       ...parameters(operation.params, 'path', example.params, components),
       ...parameters(operation.query, 'query', example.query, components),
@@ -187,6 +189,7 @@ function describe(
           }
         : {}),
       ...describeErrors(errors, errorSchema),
+      ...paymentRequired(operation, HEADERS, errorSchema),
       ...(operation.body || operation.upload ? describeErrors(BODY_STATUSES, errorSchema) : {}),
     },
   };

@@ -28,6 +28,8 @@ export interface OperationForm {
   readonly accepted?: z.ZodType;
   /** Request headers that only this operation reads, with their descriptions. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** A payment in the request takes the place of the bearer: for this call, or to read the run of an earlier one. */
+  readonly payment?: 'this call' | 'an earlier call';
   /** Success is a stream of server-sent events, not JSON. */
   readonly stream?: true;
   /** The `data` of a stream's events, by the event's name. Without `stream`, a caller gets JSON or the stream by `Accept`. */

@@ -114,12 +114,12 @@ function followStarted(lane: Lane, { name, parameters }: Step): void {
   for (const runId of runIds) lane.follow(runId);
 }
 
-/** Holds the server's background work: the indexer and the checks of open charges. */
+/** Holds the server's background work: the indexer and the checks of open charges and payments. */
 export function holdBackground({ at, name }: Step): Fate | undefined {
   const isBackground =
     at === 'chain'
       ? name === 'getSignaturesForAddress'
-      : name.startsWith('update "charges" set "next_attempt_at" = now() +');
+      : /^update "(charges|payments)" set "next_attempt_at" = now\(\) \+/.test(name);
   return isBackground ? 'hold' : undefined;
 }
 
