@@ -1,11 +1,14 @@
-import { writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { npmTool } from '@agent-rental/stand-in/npm-tool';
 import { pause } from '@agent-rental/sdk/solana';
 import { ComputeBudgetProgram, Connection, Keypair, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { blocksOf } from '../docs/commands.js';
 import { publishIdleListing, publishProgram, PRICE, rentAgent } from '../support/agents/agents.js';
 import { call, errorOf, login, type Answer } from '../support/http.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
@@ -21,11 +24,11 @@ import { newRenter } from '../support/renter.js';
 import { until } from '../support/timing/until.js';
 
 /** The unmodified clients of the protocol, and the versions beside which npm installs them. */
-const CLIENT = await npmTool('@solana/mpp', '0.6.0', 'dist/client/index.js', [
-  'mppx@0.11.0',
-  '@solana/kit@6.10.0',
-  'viem@2.54.0',
-]).catch((error: Error) => error);
+const BESIDE = ['mppx@0.11.0', '@solana/kit@6.10.0', 'viem@2.54.0'];
+const CLIENT = await npmTool('@solana/mpp', '0.6.0', 'package.json', BESIDE).catch((error: Error) => error);
+/** The folder of its modules. */
+const clientModules = () => join(dirname(String(CLIENT)), '../..');
+const run = promisify(execFile);
 if (CLIENT instanceof Error) process.stderr.write(`@solana/mpp was NOT RUN: ${CLIENT.message}\n`);
 
 let marketplace: Marketplace;
@@ -102,8 +105,7 @@ describe('a call without an account', () => {
   });
 
   test.skipIf(CLIENT instanceof Error)('is paid by the stock client in less than 5 s', async () => {
-    const folder = join(dirname(String(CLIENT)), '../../../../..');
-    const program = join(folder, 'pay.mjs');
+    const program = join(dirname(clientModules()), 'client.mjs');
     await writeFile(
       program,
       `export { Mppx } from 'mppx/client'; export { charge } from '@solana/mpp/client'; export { createKeyPairSignerFromBytes } from '@solana/kit';`,
@@ -125,6 +127,28 @@ describe('a call without an account', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000);
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ status: 'completed', output: { task: 'paid' } });
+  });
+
+  test.skipIf(CLIENT instanceof Error)('is paid by the program of the documents', async () => {
+    const folder = dirname(clientModules());
+    const blocks = blocksOf('docs/pay-per-call.md');
+    const [program, install] = ['js', 'sh'].map(
+      (name) => blocks.find(({ language }) => language === name)?.code,
+    );
+    for (const named of BESIDE) expect(install).toContain(named);
+    const wallet = await newPayer();
+    const [file, keypair] = [join(folder, 'pay.mjs'), join(folder, `${wallet.publicKey.toBase58()}.json`)];
+    await writeFile(file, program ?? '');
+    await writeFile(keypair, JSON.stringify([...wallet.secretKey]));
+    const { stdout } = await run(process.execPath, [
+      file,
+      keypair,
+      marketplace.dev.base_url,
+      agentId,
+      'from the documents',
+    ]);
+    expect(stdout).toMatch(/^200 .*"output":{"task":"from the documents"}/);
+    await rm(keypair);
   });
 
   test('is streamed once it is paid', async () => {

@@ -1,6 +1,6 @@
 import {
   ComputeBudgetProgram,
-  Keypair,
+  type Keypair,
   PublicKey,
   SystemProgram,
   TransactionInstruction,

@@ -52,15 +52,15 @@ export const runPaymentMatrix = (options: Omit<MatrixOptions, 'lanes'>) =>
   FaultMarket.use((market) => matrix(market, options));
 
 async function matrix(market: FaultMarket, { pick = pickAll, log }: Omit<MatrixOptions, 'lanes'>) {
-  const [listing] = await market.publish(1);
-  if (!listing) throw new Error('There is no listing.');
+  // Each call has its own: the runs of one listing share statements, and a shared statement has no lane.
+  const listings = await market.publish(LANES);
   const writes = await writingSteps(market);
-  const rows = killsOf(await recordPayment(market, listing), writes);
+  const rows = killsOf(await recordPayment(market, listings.slice(0, RECORDINGS)), writes);
   log(`${rows.length} rows`);
   const broken: string[] = [];
   const outcomes: Record<string, number> = {};
   const unreached = await playRows(pick(rows), LANES, log, async (batch) => {
-    const ends = await playBatch(market, listing, batch);
+    const ends = await playBatch(market, listings.slice(0, batch.length), batch);
     for (const [index, { wrong, outcome }] of ends.entries()) {
       outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
       broken.push(...wrong.map((fault) => `${batch[index]?.name}: ${fault}`));
@@ -70,8 +70,8 @@ async function matrix(market: FaultMarket, { pick = pickAll, log }: Omit<MatrixO
   return { rows: rows.length, outcomes, broken: [...unreached, ...broken] };
 }
 
-async function recordPayment(market: FaultMarket, listing: Listing) {
-  const calls = await newCalls(market, listing, RECORDINGS);
+async function recordPayment(market: FaultMarket, listings: readonly Listing[]) {
+  const calls = await newCalls(market, listings);
   const lanes = calls.map((paid) => laneOf(paid));
   await market.lanes.during(lanes, async () => {
     // One after another: runs that end together share statements, and a shared statement has no lane.
@@ -83,8 +83,8 @@ async function recordPayment(market: FaultMarket, listing: Listing) {
   return stepsOfAll({ ...PLAIN_RUN, name: 'paid in the request' }, lanes);
 }
 
-async function playBatch(market: FaultMarket, listing: Listing, rows: readonly Row[]) {
-  const calls = await newCalls(market, listing, rows.length);
+async function playBatch(market: FaultMarket, listings: readonly Listing[], rows: readonly Row[]) {
+  const calls = await newCalls(market, listings);
   const lanes = calls.map((paid, index) => laneOf(paid, rows[index]));
   await market.lanes.during(lanes, async () => {
     const answers = calls.map(async (paid, index) => {
@@ -172,12 +172,8 @@ async function landed({ connection }: FaultMarket, { signature }: PaidCall): Pro
   return value !== null && value.err === null;
 }
 
-const newCalls = (market: FaultMarket, listing: Listing, count: number): Promise<PaidCall[]> =>
-  inParallel(
-    Array.from({ length: count }, (_, index) => index),
-    LANES,
-    () => newCall(market, listing),
-  );
+const newCalls = (market: FaultMarket, listings: readonly Listing[]): Promise<PaidCall[]> =>
+  inParallel(listings, LANES, (listing) => newCall(market, listing));
 
 async function newCall(market: FaultMarket, listing: Listing): Promise<PaidCall> {
   const { wallet } = await newRenter(market.served);
