@@ -28,6 +28,8 @@ const NOT_SEALED = {
   'public values': [
     'balances.window_bits',
     'charge_signatures.signed_bytes',
+    'payments.signed_bytes',
+    'payments.transfer_bytes',
     'content_blocks.bytes',
     'listings.icon',
     'run_log_signatures.signed_bytes',
