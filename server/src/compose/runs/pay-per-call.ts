@@ -15,9 +15,6 @@ import { createRentalCosts } from '../../transactions/index.js';
 import type { AppParts } from '../app-parts.js';
 import type { RoutedParts } from '../routed-parts.js';
 
-/** New payments that one address may make in a minute. Each costs some calls of the chain. */
-const NEW_PAYMENTS_PER_MINUTE = 60;
-
 /** Composes paying for single calls. The authority's key is the till where the operator names no other. */
 export function composePayPerCall(
   { chain, authority, database: { db }, config, logger }: AppParts,
@@ -48,7 +45,7 @@ export function composePayPerCall(
     requireRunnable: (owner, listing, body) => requireRunnable({ readPublishedInput }, owner, listing, body),
     async countNew(address) {
       refuseIfExceeded(
-        await rateLimits.count(`payments:${address}`, NEW_PAYMENTS_PER_MINUTE),
+        await rateLimits.count(`payments:${address}`, config.executionsPerMinute),
         ' with a new payment',
       );
     },
