@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { npmTool } from '@agent-rental/stand-in/npm-tool';
-import { pause } from '@agent-rental/sdk/solana';
+import { pause, revoke } from '@agent-rental/sdk/solana';
 import { ComputeBudgetProgram, Connection, Keypair, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
@@ -300,6 +300,18 @@ describe('a payment', () => {
     expect(await rentalOf(wallet)).toMatchObject({ status: 'active', balance_lamports: PRICE });
     expect(await pay(credential)).toMatchObject({ status: 200 });
     expect(await rentalOf(wallet)).toMatchObject({ balance_lamports: 0 });
+  });
+
+  test('of a wallet whose rental was revoked is refused before it is sent', async () => {
+    const wallet = await newPayer();
+    await paidCall(wallet);
+    await revoke(creator.client, creator.signer, agentId, wallet.publicKey.toBase58());
+    const before = await lamportsOf(wallet);
+    const { answer } = await paidCall(wallet);
+    expect(answer).toMatchObject({ status: 403, body: { error: { code: 'credential_not_found' } } });
+    expect(await lamportsOf(wallet)).toBe(before);
+    // It is not asked to pay, once it names itself.
+    expect(await execute({ 'payment-wallet': wallet.publicKey.toBase58() })).toMatchObject({ status: 401 });
   });
 
   test('for a request that no run takes is refused before it is sent', async () => {
