@@ -10,6 +10,7 @@ import { WebsocketServer } from './pubsub/websocket-server.js';
 import { accountMethods } from './rpc/methods/account-methods.js';
 import { blockMethods } from './rpc/methods/block-methods.js';
 import { clusterMethods } from './rpc/methods/cluster-methods.js';
+import { faucetMethods } from './rpc/methods/faucet-methods.js';
 import { Dispatcher } from './rpc/dispatcher.js';
 import { historyMethods } from './rpc/methods/history-methods.js';
 import { limitServer, rpcRequestListener } from './rpc/http-handler.js';
@@ -39,6 +40,7 @@ export async function startChainNode(
     methods: {
       ...accountMethods(ledger),
       ...transactionMethods(ledger),
+      ...faucetMethods(ledger),
       ...historyMethods(ledger),
       ...blockMethods(ledger),
       ...clusterMethods(ledger),

@@ -51,6 +51,12 @@ type Submission =
   | { landed: true; err: TransactionErrorJson | null }
   | { landed: false; err: TransactionErrorJson };
 
+/** What the faucet sent, by the signature of its transaction. */
+export interface FaucetPayment {
+  signature: Uint8Array;
+  submission: Submission;
+}
+
 export interface Simulation {
   accounts: ResolvedAccounts;
   result: ExecutionResult;
@@ -98,7 +104,9 @@ export class Ledger {
     const { stateDir, finalizedSlots, onLog } = options;
     const genesis = openGenesis(stateDir, options.slotTimeMs, (options.wallMs ?? Date.now)());
     this.#faucet = new Faucet(genesis);
-    this.#bank.setAccount(this.#faucet.initialAccount());
+    for (const initial of this.#faucet.initialAccounts((dataBytes) => this.#bank.minimumBalance(dataBytes))) {
+      this.#bank.setAccount(initial);
+    }
     const restored = restoreState({
       snapshotDir: stateDir,
       finalizedSlots,
@@ -264,11 +272,14 @@ export class Ledger {
     return { landed: true, err: result.err };
   }
 
-  /** Pays lamports from the faucet. Returns the transaction's signature. */
-  airdrop(recipient: Uint8Array, lamports: number): { signature: Uint8Array; submission: Submission } {
-    const blockhash = this.blockhashes.hashOf(this.now().slot);
-    const transaction = parseWireTransaction(this.#faucet.payment(recipient, lamports, blockhash));
-    return { signature: transaction.signature, submission: this.submit(transaction, false) };
+  /** Pays lamports from the faucet. */
+  airdrop(recipient: Uint8Array, lamports: number): FaucetPayment {
+    return this.#submitOwn(this.#faucet.payment(recipient, lamports, this.#newestBlockhash()));
+  }
+
+  /** Makes test USDC for a wallet, in its smallest unit. */
+  grantUsdc(wallet: Uint8Array, amount: number): FaucetPayment {
+    return this.#submitOwn(this.#faucet.usdcGrant(wallet, amount, this.#newestBlockhash()));
   }
 
   warpTo(unixMs: number): ChainMoment {
@@ -320,6 +331,15 @@ export class Ledger {
     await this.#journal.close();
     this.#clockFile.write(this.#clock.now().unixMs);
     this.#clockFile.close();
+  }
+
+  #newestBlockhash(): string {
+    return this.blockhashes.hashOf(this.now().slot);
+  }
+
+  #submitOwn(wire: Uint8Array): FaucetPayment {
+    const transaction = parseWireTransaction(wire);
+    return { signature: transaction.signature, submission: this.submit(transaction, false) };
   }
 
   /** Why a transaction with any instructions cannot land: its blockhash is unknown or too old, or it has already landed. */

@@ -3,7 +3,6 @@ import bs58 from 'bs58';
 import * as z from 'zod';
 import { addressKey } from '../../ledger/account-state.js';
 import { MAX_BLOCKHASH_AGE_SLOTS } from '../../ledger/transactions/blockhashes.js';
-import { MAX_AIRDROP_LAMPORTS } from '../../ledger/faucet.js';
 import { feeOf } from '../../ledger/transactions/fees.js';
 import type { Ledger, Simulation } from '../../ledger/ledger.js';
 import { describeTransactionError } from '../../ledger/transactions/transaction-error.js';
@@ -103,21 +102,6 @@ export function transactionMethods(ledger: Ledger): RpcMethods {
         },
       );
     }),
-
-    requestAirdrop: rpcMethod(
-      z.tuple([
-        addressParam,
-        countParam.max(MAX_AIRDROP_LAMPORTS, `at most ${MAX_AIRDROP_LAMPORTS} lamports per request`),
-        z.object({ ...contextFields, recentBlockhash: z.string().nullish() }).nullish(),
-      ]),
-      ([recipient, lamports]) => {
-        const { signature, submission } = ledger.airdrop(recipient, lamports);
-        if (submission.err !== null) {
-          throw new RpcError('internalError', `airdrop failed: ${describeTransactionError(submission.err)}`);
-        }
-        return bs58.encode(signature);
-      },
-    ),
 
     getLatestBlockhash: rpcMethod(z.tuple([contextConfig]), ([config]) => {
       const context = readContext(ledger.now(), config);
