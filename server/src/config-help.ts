@@ -75,6 +75,14 @@ const MEANINGS: Readonly<Record<keyof typeof environment.shape, string>> = {
   MAX_PRIORITY_FEE_LAMPORTS: 'lamports that a transaction pays beyond the base fee at most',
   AUTHORITY_RESERVE_LAMPORTS:
     'lamports of the authority for charges in flight; below it Per-Task runs are refused',
+  USDC_RATE:
+    'USDC for 1 SOL, for calls that are paid for in USDC; 150 on the local chain, else none is taken',
+  USDC_RATE_URL: 'price feed in place of it, https, that answers with JSON',
+  USDC_RATE_PATH: 'names on the way to the price in the answer of the feed, separated by points',
+  USDC_RATE_LEAST: 'least price of the feed that is believed',
+  USDC_RATE_MOST: 'highest price of the feed that is believed',
+  USDC_RATE_MAX_AGE_SECONDS: 'age after which a price of the feed counts no more',
+  USDC_FLOAT_LAMPORTS: 'lamports that the authority gives for USDC within 24 hours at most',
   UNFINALIZED_CAP_LAMPORTS:
     'lamports of charges of one wallet that may be unfinalized while their output leaves',
   REDIS_URL: 'Redis for the limits that replicas share',

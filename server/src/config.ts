@@ -26,6 +26,12 @@ const TRIED_ORIGINS: readonly string[] = ['http://127.0.0.1:8788', 'http://127.0
 
 const publicKey = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'must be a public key in base58');
 
+/** USDC for 1 SOL, or the bounds of such a price. */
+const usdcPrice = z
+  .string()
+  .regex(/^\d{1,9}(?:\.\d{1,6})?$/, 'must be a number such as 142.5')
+  .refine((text) => Number(text) > 0, 'must be above 0');
+
 const key32 = z
   .base64()
   .refine((value) => Buffer.from(value, 'base64').length === 32, 'must be 32 bytes in base64');
@@ -93,6 +99,20 @@ export const environment = z.object({
     .min(0)
     .max(Number.MAX_SAFE_INTEGER)
     .default(1_000_000_000),
+  /** USDC for 1 SOL, for callers that pay for a call in USDC. Absent: on a cluster without a feed none is taken. */
+  USDC_RATE: usdcPrice.optional(),
+  /** A feed that answers with JSON, in place of it. */
+  USDC_RATE_URL: z.url({ protocol: /^https$/ }).optional(),
+  /** The names on the way to the price in its answer. */
+  USDC_RATE_PATH: z
+    .string()
+    .regex(/^[\w-]{1,60}(?:\.[\w-]{1,60}){0,9}$/, 'must be names, separated by points')
+    .default('data.amount'),
+  USDC_RATE_LEAST: usdcPrice.optional(),
+  USDC_RATE_MOST: usdcPrice.optional(),
+  USDC_RATE_MAX_AGE_SECONDS: z.coerce.number().int().min(30).max(86_400).default(300),
+  /** The most that the authority gives for USDC within 24 hours, in lamports. */
+  USDC_FLOAT_LAMPORTS: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(10_000_000_000),
   RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(100),
   EXECUTIONS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
   /** Absent: 60 on a cluster, and 0 on the local chain, whose wallets are new. */
@@ -229,6 +249,8 @@ export interface Config {
   readonly authorityReserveLamports: bigint;
   /** The most that charges of one wallet add up to that are not final yet and whose output has left. */
   readonly unfinalizedCapLamports: bigint;
+  /** Absent: calls are paid for in SOL alone. */
+  readonly usdc: UsdcConfig | undefined;
   readonly requestsPerMinute: number;
   readonly executionsPerMinute: number;
   /** How long a wallet without a rental must have held its SOL for a free first run. */
@@ -273,6 +295,21 @@ export interface Config {
   readonly unused: readonly string[];
   /** Model settings that are handed to the examples, which play a creator. */
   readonly exampleModel: Readonly<Record<string, string>>;
+}
+
+/** Payments in USDC. Prices are USDC for 1 SOL, as text. */
+export interface UsdcConfig {
+  readonly rate:
+    | { readonly fixed: string }
+    | {
+        readonly url: string;
+        readonly path: readonly string[];
+        readonly least: string;
+        readonly most: string;
+        readonly maximalAgeMs: number;
+      };
+  /** The most that the till gives for USDC within 24 hours. */
+  readonly floatLamports: bigint;
 }
 
 /** An external signer of the authority's transactions. */
@@ -494,6 +531,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     maxPriorityFeeLamports: BigInt(value.MAX_PRIORITY_FEE_LAMPORTS),
     authorityReserveLamports: BigInt(value.AUTHORITY_RESERVE_LAMPORTS),
     unfinalizedCapLamports: BigInt(value.UNFINALIZED_CAP_LAMPORTS),
+    usdc: usdcConfig(value, embedded),
     requestsPerMinute: value.RATE_LIMIT_PER_MINUTE,
     executionsPerMinute: value.EXECUTIONS_PER_MINUTE,
     trialHoldSeconds: 60 * (value.TRIAL_HOLD_MINUTES ?? (value.SOLANA_RPC_URLS === undefined ? 0 : 60)),
@@ -527,6 +565,25 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       model.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])),
     ),
   });
+}
+
+/** The price of test money, of which a local chain gives any amount. */
+const LOCAL_USDC_RATE = '150';
+
+/** @throws ConfigError for two prices, or a feed without bounds. */
+function usdcConfig(value: z.output<typeof environment>, embedded: boolean): UsdcConfig | undefined {
+  const { USDC_RATE: given, USDC_RATE_URL: url, USDC_RATE_LEAST: least, USDC_RATE_MOST: most } = value;
+  const floatLamports = BigInt(value.USDC_FLOAT_LAMPORTS);
+  if (url === undefined) {
+    const fixed = given ?? (embedded ? LOCAL_USDC_RATE : undefined);
+    return fixed === undefined ? undefined : { rate: { fixed }, floatLamports };
+  }
+  if (given !== undefined) throw new ConfigError('Set USDC_RATE or USDC_RATE_URL, not both.');
+  if (least === undefined || most === undefined || Number(least) > Number(most))
+    throw new ConfigError('USDC_RATE_URL also needs USDC_RATE_LEAST and a higher USDC_RATE_MOST.');
+  const path = value.USDC_RATE_PATH.split('.');
+  const maximalAgeMs = value.USDC_RATE_MAX_AGE_SECONDS * 1000;
+  return { rate: { url, path, least, most, maximalAgeMs }, floatLamports };
 }
 
 /** Where traces go. @throws ConfigError for headers that cannot be read. */

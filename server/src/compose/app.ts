@@ -89,7 +89,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     stopping: stopping.signal,
     eventNotices,
   };
-  const { payPerCall, settler } = composePayPerCall(parts, routed);
+  const { payPerCall, settler, usdcTill } = composePayPerCall(parts, routed);
   await addRoutes(parts, routed, payPerCall);
   const leadership = await openLeadership(database.pool, logger);
   addOperations(parts, {
@@ -102,6 +102,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     registration,
     httpPart,
     drain,
+    usdcTill,
   });
   const mcpBus = await openNotifications(database.pool, 'agent_rental_mcp', logger);
   const mcp = await mountMcp(http, {
@@ -122,6 +123,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     registration,
     settlement,
     settler,
+    usdcTill,
     runLog,
     records,
     protocol,

@@ -42,7 +42,7 @@ import {
   removeOldSpending,
   removeOldStats,
 } from '../runs/index.js';
-import { removeFailedPayments, type Settler } from '../pay-per-call/index.js';
+import { removeFailedPayments, type Settler, type UsdcTill } from '../pay-per-call/index.js';
 import type { AppParts } from './app-parts.js';
 import type { Email } from './email.js';
 import type { ListingsAndFiles } from './listings-and-files.js';
@@ -85,6 +85,8 @@ interface BackgroundParts {
   settlement: SettlementPart;
   /** Follows payments of calls. */
   settler: Settler;
+  /** Absent where calls are paid for in SOL alone. */
+  usdcTill: UsdcTill | undefined;
   runLog: RunLogPart;
   records: RunRecords;
   protocol: Protocol;
@@ -191,7 +193,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
   }
   await enqueueTask(db, RECONCILIATION_TASK, {}, { key: RECONCILIATION_TASK, maxAttempts: 2 });
   leadership.lead(() => startLeading(parts, { db, logger, pausing: stopping.signal }));
-  const watching = funds.start();
+  const watching = [funds.start(), ...(parts.usdcTill ? [parts.usdcTill.start()] : [])];
   const folding = startFolding(db, logger);
   const counting = parts.records.noted.start();
   const ending = parts.records.unrecordedEnds.start();
@@ -200,7 +202,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
     async stop() {
       await Promise.all([
         leadership.close(),
-        watching.stop(),
+        ...watching.map((rounds) => rounds.stop()),
         folding.stop(),
         counting.stop(),
         ending.stop(),

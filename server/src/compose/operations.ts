@@ -10,6 +10,7 @@ import {
   operationsRoutes,
   type Metrics,
 } from '../operations/index.js';
+import type { UsdcTill } from '../pay-per-call/index.js';
 import type { AppParts } from './app-parts.js';
 import type { ListingsAndFiles } from './listings-and-files.js';
 import type { HttpPart } from './http.js';
@@ -31,6 +32,7 @@ export function addOperations(
     registration: Registration;
     httpPart: HttpPart;
     drain: Drain;
+    usdcTill: UsdcTill | undefined;
   },
 ): void {
   const { metrics, protocol, sandboxes, listingsAndFiles, drain } = parts;
@@ -49,6 +51,8 @@ export function addOperations(
     reconcilerAgeSeconds: () => parts.settlement.reconciler.ageSeconds(),
     rpc: () => chain.endpointStats(),
     funds: () => protocol.funds.state(),
+    openPayments: () => counts.openPayments(),
+    till: () => parts.usdcTill?.state(),
   });
   const readiness = createReadiness(
     {

@@ -474,6 +474,10 @@ export interface Database {
     price_lamports: bigint;
     /** The worth of the payment: for the balance, its rent and the network's fee. */
     lamports: bigint;
+    /** Units of USDC that the payer pays, of which 1,000,000 are one; null for a payment in SOL. */
+    units: bigint | null;
+    /** The payer's own name for the payment, under which it pays for a listing once. */
+    identifier: string | null;
     /**
      * `received`: recorded, its transaction may land. `landed`: the till has the money. `funded`: it is a balance of the
      * payer. `refunded`: it went back. `failed`: it never landed, and nothing was taken. `lost`: a fork took it back after
@@ -493,6 +497,8 @@ export interface Database {
     transfer_last_valid_block_height: bigint | null;
     /** The payer's part of it: in its balance, or returned. */
     transfer_lamports: bigint | null;
+    /** Units of USDC that are returned. */
+    transfer_units: bigint | null;
     transfer_rent_lamports: bigint | null;
     transfer_fee_lamports: bigint | null;
     created_at: Generated<Date>;

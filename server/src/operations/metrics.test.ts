@@ -12,6 +12,8 @@ it('every metric is named in docs/operations.md, and every one that is named the
     runsWaiting: async () => 0,
     runLog: async () => ({ pendingRuns: 0, finalBatch: 0, openSeconds: 0 }),
     deliveriesWaiting: async () => ({ count: 0, oldestSeconds: 0 }),
+    openPayments: async () => new Map(),
+    till: () => undefined,
     sandboxes: {},
     connections: () => ({ total: 0, idle: 0, waiting: 0 }),
     indexAgeSeconds: () => undefined,

@@ -45,6 +45,10 @@ interface MetricSources {
         treasuryMinimumLamports: bigint;
       }
     | undefined;
+  /** Payments of calls whose end may still be taken back, by state. */
+  openPayments(): Promise<ReadonlyMap<string, number>>;
+  /** The till's money for payments in USDC; undefined where none is taken. */
+  till(): { units: bigint | null; floatLamports: bigint } | undefined;
   /** Several RPC endpoints; none where there is only one. */
   rpc(): {
     endpoints: readonly {
@@ -104,6 +108,7 @@ const STEP_BUCKETS_SECONDS = [
 ];
 // At the default of 10 ms the sampling alone keeps an idle process busy.
 const EVENT_LOOP_PRECISION_MS = 50;
+const OPEN_PAYMENT_STATES = ['received', 'landed', 'funded', 'refunded'] as const;
 const SANDBOX_STATES = ['idle', 'starting', 'active', 'ending', 'waiting'] as const;
 
 /** Makes the metrics of one process, including Node.js' own (event loop, heap, CPU). */
@@ -354,6 +359,23 @@ function watch(sources: MetricSources, registers: Registry[]): void {
     'Below it charges are refused on-chain.',
     ({ treasuryMinimumLamports }) => treasuryMinimumLamports,
   );
+  gauge(
+    'payments_open',
+    'Payments of calls that are not final yet, of all replicas: received, landed, funded or refunded.',
+    ['state'],
+    async (metric) => {
+      const counts = await sources.openPayments();
+      for (const state of OPEN_PAYMENT_STATES) metric.set({ state }, counts.get(state) ?? 0);
+    },
+  );
+  gauge('till_float_lamports', 'Lamports that can still be given for USDC now.', [], (metric) => {
+    const till = sources.till();
+    if (till) metric.set(Number(till.floatLamports));
+  });
+  gauge('till_usdc_units', 'USDC of the till; 1,000,000 units are one.', [], (metric) => {
+    const till = sources.till();
+    if (till) metric.set(Number(till.units ?? 0n));
+  });
   const ofEndpoints = (
     name: string,
     help: string,

@@ -25,6 +25,8 @@ export interface OperationsRepository {
   runLog(): Promise<RunLogCounts>;
   /** Deliveries of events that wait for an attempt, and the time since the oldest of them was made; 0 without any. */
   deliveriesWaiting(): Promise<{ count: number; oldestSeconds: number }>;
+  /** Payments of calls whose end may still be taken back, by state. */
+  openPayments(): Promise<ReadonlyMap<string, number>>;
 }
 
 export function createOperationsRepository(db: Db): OperationsRepository {
@@ -49,6 +51,15 @@ export function createOperationsRepository(db: Db): OperationsRepository {
           { count: Number(count), oldestSeconds },
         ]),
       );
+    },
+    async openPayments() {
+      const rows = await db
+        .selectFrom('payments')
+        .where('is_final', '=', false)
+        .groupBy('state')
+        .select((eb) => ['state' as const, eb.fn.countAll<bigint>().as('count')])
+        .execute();
+      return new Map(rows.map(({ state, count }) => [state, Number(count)]));
     },
     async slotsTaken() {
       const { count } = await db

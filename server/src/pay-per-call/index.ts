@@ -5,3 +5,8 @@ export { payPerCallRoutes } from './routes.js';
 export { createPayPerCall, type PayPerCall } from './service.js';
 export { createSettler, type Settler } from './settle.js';
 export { createTransferSigner } from './transfer.js';
+export { createUsdcQuotes } from './usdc/quotes.js';
+export { createFeedRate, createFixedRate, parseRate, type RateFeed } from './usdc/rate.js';
+export { createUsdcTill, type UsdcTill } from './usdc/till.js';
+export { USDC_MINTS } from './usdc/token.js';
+export { createX402 } from './usdc/x402.js';

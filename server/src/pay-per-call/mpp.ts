@@ -11,6 +11,7 @@ const NETWORKS = { localnet: 'localnet', devnet: 'devnet', mainnet: 'mainnet-bet
 const SIGNATURE_BYTES = 64;
 
 interface PresentedByMpp extends PresentedPayment {
+  signature: string;
   credential: MppCredential;
   /** Absent where the payer sent its transaction itself. */
   transaction: ReadTransaction | undefined;
@@ -81,6 +82,8 @@ export function createMpp(deps: {
           listing_id: credential.listingId,
           price_lamports: credential.priceLamports,
           lamports: credential.lamports,
+          units: null,
+          identifier: null,
           signed_bytes: paid.bytes,
         },
       };

@@ -8,8 +8,16 @@ const FAILED_KEPT = sql<Date>`now() - interval '7 days'`;
 /** The record of payments. Each change names the state before it, so that two processes may work on one payment. */
 export interface PaymentRepository {
   find(signature: string): Promise<Payment | undefined>;
-  /** Records a payment before its transaction is sent. One that is recorded already stays as it is. */
-  receive(payment: NewPayment): Promise<void>;
+  /** The payment in USDC that paid a challenge. */
+  findByChallenge(challengeId: string): Promise<Payment | undefined>;
+  /**
+   * Records a payment before its transaction is sent. One that is recorded already stays as it is.
+   *
+   * @returns the signature of the recorded one: of this, or of the one that paid the same challenge or has the same identifier
+   */
+  receive(payment: NewPayment): Promise<string>;
+  /** Lamports of the payments that the till has yet to pass on, and that it gave for USDC within 24 hours. */
+  committed(): Promise<{ openLamports: bigint; givenLamports: bigint }>;
   /** The till has the money. */
   land(signature: string): Promise<void>;
   /** The payment never lands. */
@@ -42,16 +50,47 @@ export function createPaymentRepository(db: Db): PaymentRepository {
       .set({ updated_at: sql<Date>`now()` })
       .where('signature', '=', signature);
 
+  const paidInUsdc = (challengeId: string) =>
+    db
+      .selectFrom('payments')
+      .selectAll()
+      .where('challenge_id', '=', challengeId)
+      .where('units', 'is not', null);
+
   return {
     find: (signature) =>
       db.selectFrom('payments').selectAll().where('signature', '=', signature).executeTakeFirst(),
 
+    findByChallenge: (challengeId) => paidInUsdc(challengeId).executeTakeFirst(),
+
     async receive(payment) {
-      await db
+      const inserted = await db
         .insertInto('payments')
         .values(payment)
         .onConflict((conflict) => conflict.doNothing())
-        .execute();
+        .returning('signature')
+        .executeTakeFirst();
+      if (inserted || payment.units === null) return payment.signature;
+      const { challenge_id: challengeId, wallet, listing_id, identifier } = payment;
+      const known = await paidInUsdc(challengeId).executeTakeFirst();
+      if (known) return known.signature;
+      const named = await db
+        .selectFrom('payments')
+        .select('signature')
+        .where((where) => where.and({ wallet, listing_id, identifier }))
+        .where('state', '<>', 'failed')
+        .executeTakeFirstOrThrow();
+      return named.signature;
+    },
+
+    async committed() {
+      const { rows } = await sql<{ open: bigint; given: bigint }>`select
+        (select coalesce(sum(lamports), 0)::bigint from payments
+          where not is_final and state in ('received', 'landed')) as open,
+        (select coalesce(sum(lamports), 0)::bigint from payments
+          where units is not null and state <> 'failed' and created_at > now() - interval '24 hours') as given
+      `.execute(db);
+      return { openLamports: rows[0]?.open ?? 0n, givenLamports: rows[0]?.given ?? 0n };
     },
 
     async land(signature) {
@@ -75,6 +114,7 @@ export function createPaymentRepository(db: Db): PaymentRepository {
             transfer_bytes: transfer.signedBytes,
             transfer_last_valid_block_height: transfer.lastValidBlockHeight,
             transfer_lamports: transfer.lamports,
+            transfer_units: transfer.units,
             transfer_rent_lamports: transfer.rentLamports,
             transfer_fee_lamports: transfer.feeLamports,
           })

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Selectable } from 'kysely';
 import type { Database } from '../database/schema.js';
 import type { PublishedListing } from '../listings/index.js';
+import type { PaymentRefusal } from './refusal.js';
 
 /** A recorded payment. */
 export type Payment = Selectable<Database['payments']>;
@@ -17,6 +18,8 @@ export type NewPayment = Pick<
   | 'price_lamports'
   | 'lamports'
   | 'last_valid_block_height'
+  | 'units'
+  | 'identifier'
 > & { signed_bytes: Buffer };
 
 /** The till's transaction that makes a payment a balance, or returns it. */
@@ -27,6 +30,8 @@ export interface Transfer {
   lastValidBlockHeight: bigint;
   /** The payer's part: in its balance, or returned. */
   lamports: bigint;
+  /** The same in USDC, where that is returned. */
+  units: bigint | null;
   rentLamports: bigint;
   feeLamports: bigint;
 }
@@ -42,7 +47,8 @@ export interface Quote {
 
 /** A payment in a request, read and not verified yet. */
 export interface PresentedPayment {
-  signature: string;
+  /** Undefined where the till has yet to sign the transaction. */
+  signature: string | undefined;
   challengeId: string;
   listingId: string;
 }
@@ -50,8 +56,12 @@ export interface PresentedPayment {
 /** A protocol by which callers pay: its wire format, and its check of a transaction. */
 export interface PaymentProtocol<P extends PresentedPayment = PresentedPayment> {
   readonly name: Payment['protocol'];
-  /** The headers of a 402 that ask for a payment. Undefined where the protocol is not offered now. */
-  challenge(quote: Quote): Promise<Record<string, string> | undefined>;
+  /**
+   * The headers of a 402 that ask for a payment. Undefined where the protocol is not offered now.
+   *
+   * @param refusal of the payment of this request
+   */
+  challenge(quote: Quote, refusal?: PaymentRefusal): Promise<Record<string, string> | undefined>;
   /**
    * Reads the payment of a request, without any call outside.
    *

@@ -11,9 +11,16 @@ export type Problem =
 export class PaymentRefusal extends Error {
   override readonly name = 'PaymentRefusal';
   readonly problem: Problem;
+  /** The word of x402 for it. */
+  readonly reason: string;
 
-  constructor(problem: Problem, message: string, cause?: unknown) {
+  constructor(
+    problem: Problem,
+    message: string,
+    { cause, reason }: { cause?: unknown; reason?: string } = {},
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     this.problem = problem;
+    this.reason = reason ?? problem.replaceAll('-', '_');
   }
 }

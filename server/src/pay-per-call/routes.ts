@@ -77,7 +77,7 @@ export function payPerCallRoutes(
   async function askForPayment(request: FastifyRequest, reply: FastifyReply, refusal: PaymentRefusal) {
     const named = request.headers[WALLET_HEADER];
     const wallet = typeof named === 'string' ? named : undefined;
-    const headers = await payPerCall.offer(agentOf(request), wallet);
+    const headers = await payPerCall.offer(agentOf(request), wallet, refusal);
     // As any call without credentials.
     if (!headers && refusal === NOT_PAID) return authenticate(request);
     return send(request, reply, { headers: headers ?? {}, refusal });

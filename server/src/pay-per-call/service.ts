@@ -28,9 +28,14 @@ export interface PayPerCall {
    * The headers of a 402 for a call of a listing.
    *
    * @param wallet the caller's, where it is known: with a rental of the listing it pays less
+   * @param refusal of the payment of this request
    * @returns undefined where the listing is not sold by the call
    */
-  offer(listingId: unknown, wallet: string | undefined): Promise<Record<string, string> | undefined>;
+  offer(
+    listingId: unknown,
+    wallet: string | undefined,
+    refusal?: PaymentRefusal,
+  ): Promise<Record<string, string> | undefined>;
   /** The same; also undefined where the wallet has a rental that pays for the call. */
   offerUnrented(listingId: unknown, wallet: string): Promise<Record<string, string> | undefined>;
   /** Whether a request carries a payment of any protocol. @throws PaymentRefusal for one that cannot be read. */
@@ -50,7 +55,7 @@ export function createPayPerCall(deps: {
   /** In the order in which they are offered. */
   protocols: readonly PaymentProtocol[];
   listings: Pick<ListingService, 'find' | 'findFor'>;
-  payments: Pick<PaymentRepository, 'find'>;
+  payments: Pick<PaymentRepository, 'find' | 'findByChallenge'>;
   settler: Pick<Settler, 'receive' | 'settle'>;
   costs: FundingCosts;
   chain: Pick<Chain, 'preflight' | 'latestBlockhash' | 'programId'>;
@@ -69,6 +74,9 @@ export function createPayPerCall(deps: {
     }
     return undefined;
   }
+
+  const findPresented = ({ signature, challengeId }: PresentedPayment) =>
+    signature === undefined ? payments.findByChallenge(challengeId) : payments.find(signature);
 
   async function sold(listingId: unknown): Promise<PublishedListing | undefined> {
     if (typeof listingId !== 'string') return undefined;
@@ -97,13 +105,13 @@ export function createPayPerCall(deps: {
     funds.requireForCharge();
   }
 
-  /** Records a new payment, once all about it is right. */
+  /** Records a new payment, once all about it is right. Returns the signature of the recorded one. */
   async function receive(
     protocol: PaymentProtocol,
     presented: PresentedPayment,
     body: ExecuteBody,
     address: string,
-  ): Promise<void> {
+  ): Promise<string> {
     await deps.countNew(address);
     const { payment, hasLanded } = await protocol.check(presented);
     // Money that has landed is never refused: it becomes a balance, or goes back.
@@ -119,16 +127,20 @@ export function createPayPerCall(deps: {
       }
     }
     const { lastValidBlockHeight } = await chain.latestBlockhash(true);
-    await settler.receive({ ...payment, last_valid_block_height: BigInt(lastValidBlockHeight) });
+    return settler.receive({ ...payment, last_valid_block_height: BigInt(lastValidBlockHeight) });
   }
 
-  async function offer(listingId: unknown, wallet: string | undefined, isForAll: boolean) {
+  async function offer(
+    listingId: unknown,
+    wallet: string | undefined,
+    { isForAll, refusal }: { isForAll: boolean; refusal?: PaymentRefusal | undefined },
+  ) {
     const listing = await sold(listingId);
     if (!listing) return undefined;
     const status = wallet === undefined ? 'not_found' : await statusOf(wallet, listing.id);
     if (status === 'revoked' || (status === 'active' && !isForAll)) return undefined;
     const quote = await quoteOf(listing, status !== 'not_found', costs);
-    const offered = await Promise.all(protocols.map((protocol) => protocol.challenge(quote)));
+    const offered = await Promise.all(protocols.map((protocol) => protocol.challenge(quote, refusal)));
     return Object.assign({}, ...offered) as Record<string, string>;
   }
 
@@ -139,8 +151,8 @@ export function createPayPerCall(deps: {
   });
 
   return {
-    offer: (listingId, wallet) => offer(listingId, wallet, true),
-    offerUnrented: (listingId, wallet) => offer(listingId, wallet, false),
+    offer: (listingId, wallet, refusal) => offer(listingId, wallet, { isForAll: true, refusal }),
+    offerUnrented: (listingId, wallet) => offer(listingId, wallet, { isForAll: false }),
 
     isPaid: (headers) => readPayment(headers) !== undefined,
 
@@ -148,11 +160,11 @@ export function createPayPerCall(deps: {
       const { protocol, presented } = required(readPayment(headers));
       if (presented.listingId !== body.agent_id)
         throw new PaymentRefusal('invalid-challenge', 'The challenge of this payment is of another listing.');
-      const known = await payments.find(presented.signature);
+      const known = await findPresented(presented);
       if (known) requireSame(known, presented);
-      else await receive(protocol, presented, body, address);
-      const payment = await settler.settle(presented.signature);
-      requireSame(payment, presented);
+      const payment = await settler.settle(
+        known?.signature ?? (await receive(protocol, presented, body, address)),
+      );
       if (isBalance(payment)) return callerOf(protocol, payment);
       switch (payment.state) {
         case 'refunded':
@@ -169,7 +181,7 @@ export function createPayPerCall(deps: {
 
     async recall(headers) {
       const { protocol, presented } = required(readPayment(headers));
-      const payment = await payments.find(presented.signature);
+      const payment = await findPresented(presented);
       if (!payment || !isBalance(payment)) throw unknownPayment();
       requireSame(payment, presented);
       return callerOf(protocol, payment);

@@ -21,8 +21,8 @@ type Verdict = 'landed' | 'final' | 'failed' | 'dead' | 'open';
 
 /** Takes payments to their end: each landed one becomes a balance once, or goes back once. */
 export interface Settler {
-  /** Records a payment, and then sends it. */
-  receive(payment: NewPayment): Promise<void>;
+  /** Records a payment, and then sends it. Returns the signature of the recorded one. */
+  receive(payment: NewPayment): Promise<string>;
   /**
    * Waits until a recorded payment is a balance, has gone back, or has failed. Any number of callers may wait for one.
    *
@@ -170,8 +170,10 @@ export function createSettler(deps: {
 
   return {
     async receive(payment) {
-      await payments.receive(payment);
-      await chain.send(payment.signed_bytes);
+      const recorded = await payments.receive(payment);
+      // Bytes that are not on record are never sent.
+      if (recorded === payment.signature) await chain.send(payment.signed_bytes);
+      return recorded;
     },
     settle(signature) {
       const known = waiting.get(signature);

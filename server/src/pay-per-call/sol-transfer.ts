@@ -46,11 +46,9 @@ export function readTransaction(bytes: Buffer): ReadTransaction {
     if (!first || !Buffer.from(transaction.serialize()).equals(bytes)) throw new Error('not canonical');
     return { transaction, signature: bs58.encode(first), bytes };
   } catch (cause) {
-    throw new PaymentRefusal(
-      'malformed-credential',
-      'The payment holds no transaction that can be read.',
+    throw new PaymentRefusal('malformed-credential', 'The payment holds no transaction that can be read.', {
       cause,
-    );
+    });
   }
 }
 

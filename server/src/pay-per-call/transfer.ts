@@ -19,6 +19,7 @@ import bs58 from 'bs58';
 import type { AuthoritySigner, Chain, PriorityFees } from '../chain/index.js';
 import type { Payment, Transfer } from './payment.js';
 import { transferFeeLamports } from './quote.js';
+import { transferTokens } from './usdc/token.js';
 
 const COMPUTE_UNITS = 40_000;
 const MICRO_LAMPORTS = 1_000_000n;
@@ -67,8 +68,10 @@ export function createTransferSigner(deps: {
   till: AuthoritySigner;
   authority: AuthoritySigner;
   fees: Pick<PriorityFees, 'latest'>;
+  /** Of USDC, in which payers get back what they paid in it. */
+  mint: PublicKey;
 }): TransferSigner {
-  const { chain, till, authority, fees } = deps;
+  const { chain, till, authority, fees, mint } = deps;
   const { programId } = chain;
 
   /** A transaction over no blockhash yet, and its fee. */
@@ -106,17 +109,19 @@ export function createTransferSigner(deps: {
       maxPriceLamports: payment.price_lamports,
       programId,
     });
-    return { kind: 'fund' as const, lamports, rentLamports, ...compile(instruction) };
+    return { kind: 'fund' as const, lamports, units: null, rentLamports, ...compile(instruction) };
   }
 
   function refund(payment: Payment) {
-    const lamports = payment.lamports - transferFeeLamports(1);
-    const instruction = SystemProgram.transfer({
-      fromPubkey: till.publicKey,
-      toPubkey: new PublicKey(payment.wallet),
-      lamports,
-    });
-    return { kind: 'refund' as const, lamports, rentLamports: 0n, ...compile(instruction) };
+    const [from, to] = [till.publicKey, new PublicKey(payment.wallet)];
+    const left = payment.lamports - transferFeeLamports(1);
+    const returned = { kind: 'refund' as const, rentLamports: 0n };
+    if (payment.units !== null) {
+      const units = (payment.units * left) / payment.lamports;
+      return { ...returned, lamports: 0n, units, ...compile(transferTokens(mint, { from, to, units })) };
+    }
+    const instruction = SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports: left });
+    return { ...returned, lamports: left, units: null, ...compile(instruction) };
   }
 
   /** Whether the program takes it; an error that may pass is thrown. */

@@ -1,17 +1,27 @@
 import { readPublishedInput } from '../../http/routes/tools.js';
 import {
   createMpp,
+  createFeedRate,
+  createFixedRate,
   createMppChallenges,
   createPaymentRepository,
   createPayPerCall,
   createSettler,
   createTransferSigner,
+  createUsdcQuotes,
+  createUsdcTill,
+  createX402,
+  parseRate,
+  USDC_MINTS,
   type PayPerCall,
   type Settler,
+  type UsdcTill,
 } from '../../pay-per-call/index.js';
 import { refuseIfExceeded } from '../../rate-limits/refuse-if-exceeded.js';
 import { requireRunnable } from '../../runs/index.js';
 import { createRentalCosts } from '../../transactions/index.js';
+import type { UsdcConfig } from '../../config.js';
+import type { OutboundHttp } from '../../platform/outbound-http.js';
 import type { AppParts } from '../app-parts.js';
 import type { RoutedParts } from '../routed-parts.js';
 
@@ -23,16 +33,41 @@ export function composePayPerCall(
     listingsAndFiles: { listings, indexer },
     httpPart: { rateLimits },
     ring,
+    outbound,
     baseUrl,
-  }: Pick<RoutedParts, 'protocol' | 'listingsAndFiles' | 'httpPart' | 'ring' | 'baseUrl'>,
-): { payPerCall: PayPerCall; settler: Settler } {
+  }: Pick<RoutedParts, 'protocol' | 'listingsAndFiles' | 'httpPart' | 'ring' | 'outbound' | 'baseUrl'>,
+): { payPerCall: PayPerCall; settler: Settler; usdcTill: UsdcTill | undefined } {
   const payments = createPaymentRepository(db);
-  const signer = createTransferSigner({ chain, till: authority, authority, fees });
+  const mint = USDC_MINTS[config.network];
+  const signer = createTransferSigner({ chain, till: authority, authority, fees, mint });
   const settler = createSettler({ chain, payments, signer, indexer, logger });
   const costsOf = createRentalCosts(chain);
   const challenges = createMppChallenges(ring, () => new URL(baseUrl()).hostname);
+  const mpp = createMpp({ chain, challenges, network: config.network, till: () => authority.publicKey });
+  const usdcTill =
+    config.usdc &&
+    createUsdcTill({
+      chain,
+      till: authority,
+      payments,
+      mint,
+      floatLamports: config.usdc.floatLamports,
+      reserveLamports: config.authorityReserveLamports,
+      logger,
+    });
+  const x402 =
+    config.usdc &&
+    usdcTill &&
+    createX402({
+      quotes: createUsdcQuotes(ring),
+      rate: rateOf(config.usdc, outbound, logger),
+      usdcTill,
+      till: authority,
+      network: config.network,
+      resourceUrl: () => `${baseUrl()}/v1/execute`,
+    });
   const payPerCall = createPayPerCall({
-    protocols: [createMpp({ chain, challenges, network: config.network, till: () => authority.publicKey })],
+    protocols: x402 ? [mpp, x402] : [mpp],
     listings,
     payments,
     settler,
@@ -50,5 +85,18 @@ export function composePayPerCall(
       );
     },
   });
-  return { payPerCall, settler };
+  return { payPerCall, settler, usdcTill };
+}
+
+/** The source of the price of SOL. @throws Error for a price that the configuration let through */
+function rateOf({ rate }: UsdcConfig, outbound: OutboundHttp, logger: AppParts['logger']) {
+  const unitsOf = (text: string): bigint => {
+    const units = parseRate(text);
+    if (units === undefined) throw new Error(`${text} is no price of SOL in USDC.`);
+    return units;
+  };
+  if ('fixed' in rate) return createFixedRate(unitsOf(rate.fixed));
+  const { url, path, maximalAgeMs } = rate;
+  const feed = { url, path, maximalAgeMs, least: unitsOf(rate.least), most: unitsOf(rate.most) };
+  return createFeedRate(feed, outbound, logger);
 }

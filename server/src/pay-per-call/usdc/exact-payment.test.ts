@@ -17,7 +17,8 @@ import {
   signedBy,
   transferOf,
 } from '../testing/exact-payments.js';
-import { PaymentRefusal, readExactPayment, type ExactTerms } from './exact-payment.js';
+import { PaymentRefusal } from '../refusal.js';
+import { readExactPayment, type ExactTerms } from './exact-payment.js';
 import { TOKEN_PROGRAM } from './token.js';
 
 const payer = Keypair.generate();

@@ -1,11 +1,14 @@
 import { verifySignature } from '@agent-rental/ed25519';
+import { MEMO_PROGRAM_ID } from '@agent-rental/program-client';
 import {
   ComputeBudgetProgram,
   PublicKey,
-  VersionedTransaction,
   type MessageCompiledInstruction,
   type VersionedMessage,
+  type VersionedTransaction,
 } from '@solana/web3.js';
+import { PaymentRefusal } from '../refusal.js';
+import { readTransaction } from '../sol-transfer.js';
 import { TOKEN_PROGRAM, tokenAccountOf, USDC_DECIMALS } from './token.js';
 
 /** What a payment by x402's scheme `exact` has to do, and nothing else. */
@@ -28,18 +31,6 @@ export interface ExactPayment {
   readonly transaction: VersionedTransaction;
 }
 
-/** A payload that is not the payment. The reason is the word of x402 for it, and the message says it to a person. */
-export class PaymentRefusal extends Error {
-  override readonly name = 'PaymentRefusal';
-
-  readonly reason: string;
-
-  constructor(reason: string, message: string) {
-    super(message);
-    this.reason = `invalid_exact_svm_${reason}`;
-  }
-}
-
 const SIGNERS = 2;
 /** Limit, price and transfer, then the memo and up to three that guard the payer's wallet. */
 const MOST_INSTRUCTIONS = 7;
@@ -49,7 +40,6 @@ const SET_LIMIT = { tag: 2, bytes: 5 };
 const SET_PRICE = { tag: 3, bytes: 9 };
 const TRANSFER_CHECKED = { tag: 12, bytes: 10 };
 
-const MEMO_PROGRAM = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 /** Wallets add its assertions to guard their owners. It moves nothing. */
 const LIGHTHOUSE_PROGRAM = new PublicKey('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95');
 
@@ -60,7 +50,7 @@ const LIGHTHOUSE_PROGRAM = new PublicKey('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1q
  * @throws PaymentRefusal for everything else than the one payment
  */
 export function readExactPayment(base64: string, terms: ExactTerms): ExactPayment {
-  const transaction = decode(base64);
+  const { transaction } = readTransaction(Buffer.from(base64, 'base64'));
   const { message } = transaction;
   const payer = requireSigners(transaction, terms.till);
   const instructions = message.compiledInstructions.map((compiled) => callOf(message, compiled));
@@ -81,18 +71,6 @@ interface Call {
   program: PublicKey;
   accounts: PublicKey[];
   data: Buffer;
-}
-
-function decode(base64: string): VersionedTransaction {
-  const bytes = Buffer.from(base64, 'base64');
-  try {
-    const transaction = VersionedTransaction.deserialize(bytes);
-    // Bytes that do not encode back to themselves are malformed, although the decoder accepted them.
-    if (!Buffer.from(transaction.serialize()).equals(bytes)) throw new Error('not canonical');
-    return transaction;
-  } catch {
-    throw refusal('transaction_could_not_be_decoded', 'it is not a transaction in base64');
-  }
 }
 
 /** Two sign: the till, which pays the fee, and the wallet that pays. Returns that wallet. */
@@ -169,9 +147,9 @@ function requireTransfer(transfer: Call, payer: PublicKey, { till, mint, amount 
 }
 
 function requireOthers(others: readonly Call[], { memo }: ExactTerms): void {
-  const memos = others.filter(({ program }) => program.equals(MEMO_PROGRAM));
+  const memos = others.filter(({ program }) => program.equals(MEMO_PROGRAM_ID));
   const unknown = others.find(
-    ({ program }) => !program.equals(MEMO_PROGRAM) && !program.equals(LIGHTHOUSE_PROGRAM),
+    ({ program }) => !program.equals(MEMO_PROGRAM_ID) && !program.equals(LIGHTHOUSE_PROGRAM),
   );
   if (unknown) throw refusal('unknown_optional_instruction', 'it has another instruction');
   const [only, ...more] = memos;
@@ -183,5 +161,8 @@ function requireOthers(others: readonly Call[], { memo }: ExactTerms): void {
 
 function refusal(reason: string, said: string): PaymentRefusal {
   const prefix = reason === 'fee_payer_mismatch' ? '' : 'payload_';
-  return new PaymentRefusal(`${prefix}${reason}`, `The payment is refused: ${said}.`);
+  const problem = reason === 'amount_mismatch' ? 'payment-insufficient' : 'verification-failed';
+  return new PaymentRefusal(problem, `The payment is refused: ${said}.`, {
+    reason: `invalid_exact_svm_${prefix}${reason}`,
+  });
 }

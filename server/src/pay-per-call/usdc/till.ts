@@ -1,0 +1,92 @@
+import { PublicKey } from '@solana/web3.js';
+import type { AuthoritySigner, Chain } from '../../chain/index.js';
+import { ApiError } from '../../errors/api-error.js';
+import type { Logger } from '../../platform/logger.js';
+import { startRounds, type Rounds } from '../../platform/rounds.js';
+import type { PaymentRepository } from '../payment-repository.js';
+import { createTokenAccount, signedBy, tokenAccountOf, unitsIn } from './token.js';
+
+const READ_EVERY_MS = 10_000;
+
+/** The till's money for payments in USDC. */
+export interface TillState {
+  /** In its token account; null where there is none. */
+  units: bigint | null;
+  /** Lamports that it can still give for USDC now. */
+  floatLamports: bigint;
+}
+
+/** Holds the USDC of payers, and gives the lamports of their balances from its own. */
+export interface UsdcTill {
+  readonly mint: PublicKey;
+  /** As last read; undefined before the first time. */
+  state(): TillState | undefined;
+  /** Whether a payment of this worth would be taken, by the last reading. */
+  isOpenFor(lamports: bigint): boolean;
+  /** Reads anew. @throws ApiError `service_unavailable` where it cannot give these lamports. */
+  requireFor(lamports: bigint): Promise<void>;
+  /** Reads every 10 s, and makes its token account where there is none. */
+  start(): Rounds;
+}
+
+/**
+ * Makes the till.
+ *
+ * @param floatLamports the most that it gives for USDC within 24 hours
+ * @param reserveLamports of its key, which it never gives
+ */
+export function createUsdcTill(deps: {
+  chain: Pick<Chain, 'getAccounts' | 'latestBlockhash' | 'send'>;
+  till: AuthoritySigner;
+  payments: Pick<PaymentRepository, 'committed'>;
+  mint: PublicKey;
+  floatLamports: bigint;
+  reserveLamports: bigint;
+  logger: Pick<Logger, 'warn'>;
+}): UsdcTill {
+  const { chain, till, payments, mint, floatLamports, reserveLamports, logger } = deps;
+  let state: TillState | undefined;
+
+  async function read(): Promise<TillState> {
+    const owner = till.publicKey;
+    const [{ accounts }, { openLamports, givenLamports }] = await Promise.all([
+      chain.getAccounts([owner, tokenAccountOf(owner, mint)]),
+      payments.committed(),
+    ]);
+    const [own = null, tokens = null] = accounts;
+    const free = BigInt(own?.lamports ?? 0) - reserveLamports - openLamports;
+    const left = floatLamports - givenLamports;
+    const least = free < left ? free : left;
+    state = { units: unitsIn(tokens, { owner, mint }), floatLamports: least > 0n ? least : 0n };
+    return state;
+  }
+
+  const isEnough = (known: TillState | undefined, lamports: bigint): boolean =>
+    known !== undefined && known.units !== null && known.floatLamports >= lamports;
+
+  async function round(): Promise<void> {
+    try {
+      const { units } = await read();
+      if (units === null) {
+        const { blockhash } = await chain.latestBlockhash();
+        await chain.send(await signedBy(till, [createTokenAccount(till.publicKey, mint)], blockhash));
+      }
+    } catch (err) {
+      logger.warn({ err }, 'the till of payments in USDC could not be read');
+    }
+  }
+
+  return {
+    mint,
+    state: () => state,
+    isOpenFor: (lamports) => isEnough(state, lamports),
+    async requireFor(lamports) {
+      if (isEnough(await read(), lamports)) return;
+      throw new ApiError('service_unavailable', 'The marketplace takes no USDC now. Nothing was taken.', {
+        next: 'Pay in SOL, or try again later.',
+        retryAfterSeconds: 60,
+      });
+    },
+    start: () => startRounds(round, READ_EVERY_MS, { startsAtOnce: true }),
+  };
+}
