@@ -193,6 +193,7 @@ export async function startBackground(appParts: AppParts, parts: BackgroundParts
   }
   await enqueueTask(db, RECONCILIATION_TASK, {}, { key: RECONCILIATION_TASK, maxAttempts: 2 });
   leadership.lead(() => startLeading(parts, { db, logger, pausing: stopping.signal }));
+  await parts.usdcTill?.prepare();
   const watching = [funds.start(), ...(parts.usdcTill ? [parts.usdcTill.start()] : [])];
   const folding = startFolding(db, logger);
   const counting = parts.records.noted.start();

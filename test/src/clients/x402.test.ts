@@ -1,4 +1,12 @@
-import { Keypair } from '@solana/web3.js';
+import { randomUUID } from 'node:crypto';
+import {
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  TransactionMessage,
+  VersionedTransaction,
+  type TransactionInstruction,
+} from '@solana/web3.js';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import {
@@ -8,6 +16,7 @@ import {
   paidBy,
   requiredBy,
   usdcOf,
+  type PaymentPayload,
 } from '../support/pay-per-call/x402-client.js';
 
 const packages = await loadX402().catch((error: Error) => error);
@@ -66,4 +75,142 @@ describe.runIf(!(packages instanceof Error))('@x402/fetch with @x402/svm', () =>
     const [accepted] = required.accepts;
     expect(await unitsOf(payer.wallet)).toBe(20_000_000n - BigInt(accepted?.amount ?? 0));
   });
+
+  it('pays once under one payment identifier, also by a new quote', async () => {
+    const payer = await newPayer();
+    const id = `pay_${randomUUID()}`;
+    const answers: unknown[] = [];
+    for (let time = 0; time < 2; time += 1) {
+      const payload = await payer.client.createPaymentPayload(requiredBy(await fetch(url, call)));
+      const extensions = { 'payment-identifier': { info: { required: false, id } } };
+      const response = await send({ ...payload, extensions });
+      answers.push([response.status, ((await response.json()) as { run_id: string }).run_id]);
+    }
+    expect(answers[0]).toEqual(answers[1]);
+    expect(answers[0]).toMatchObject([200, expect.any(String)]);
+    expect(await unitsOf(payer.wallet)).toBeGreaterThan(20_000_000n - 2n * (await priceUnits()));
+  });
+
+  it('reads its run by the payment, and no other run', async () => {
+    const payer = await newPayer();
+    const payload = await payer.client.createPaymentPayload(requiredBy(await fetch(url, call)));
+    const { run_id: runId } = (await (await send(payload)).json()) as { run_id: string };
+    const runUrl = `${marketplace.dev.base_url}/v1/runs/${runId}`;
+    expect((await fetch(runUrl, { headers: paidBy(payload) })).status).toBe(200);
+    const other = await newPayer();
+    const foreign = await other.client.createPaymentPayload(requiredBy(await fetch(url, call)));
+    expect((await send(foreign)).status).toBe(200);
+    expect((await fetch(runUrl, { headers: paidBy(foreign) })).status).toBe(404);
+  });
+
+  it.each<[string, string, Change]>([
+    ['too little', 'amount_mismatch', ([, , transfer]) => void transfer!.data.writeUInt32LE(1, 1)],
+    [
+      'another mint',
+      'mint_mismatch',
+      ([, , transfer]) => void (transfer!.keys[1]!.pubkey = Keypair.generate().publicKey),
+    ],
+    [
+      'another recipient',
+      'recipient_mismatch',
+      ([, , transfer]) => void (transfer!.keys[2]!.pubkey = Keypair.generate().publicKey),
+    ],
+    [
+      'the memo of another quote',
+      'memo_mismatch',
+      ([, , , memo]) => void memo!.data.writeUInt8(memo!.data.readUInt8() ^ 1),
+    ],
+    [
+      'one more instruction',
+      'unknown_optional_instruction',
+      (instructions, { payer }) =>
+        void instructions.push(SystemProgram.transfer({ fromPubkey: payer, toPubkey: payer, lamports: 1 })),
+    ],
+    [
+      'a fee payer that would pay',
+      'unknown_optional_instruction',
+      (instructions, { payer, till }) =>
+        void instructions.push(SystemProgram.transfer({ fromPubkey: till, toPubkey: payer, lamports: 1 })),
+    ],
+  ])('is refused with %s, and nothing is taken', async (_, reason, change) => {
+    const payer = await newPayer();
+    const till = await tillUnits();
+    const payload = await payer.client.createPaymentPayload(requiredBy(await fetch(url, call)));
+    await expectRefusal(await send(altered(payload, payer.wallet, change)), reason);
+    expect(await unitsOf(payer.wallet)).toBe(20_000_000n);
+    expect(await tillUnits()).toBe(till);
+  });
+
+  it('is refused with a blockhash that has ended, too few tokens, or the quote of another listing', async () => {
+    const payer = await newPayer();
+    const required = requiredBy(await fetch(url, call));
+    const [accepted] = required.accepts;
+    const recentBlockhash = Keypair.generate().publicKey.toBase58();
+    const dead = { ...required, accepts: [{ ...accepted!, extra: { ...accepted!.extra, recentBlockhash } }] };
+    await expectRefusal(await send(await payer.client.createPaymentPayload(dead)), 'verification_failed');
+
+    const poor = await newPayer(1);
+    const unpaid = await poor.client.createPaymentPayload(requiredBy(await fetch(url, call)));
+    await expectRefusal(await send(unpaid), 'verification_failed');
+
+    const payload = await payer.client.createPaymentPayload(required);
+    const body = JSON.stringify({
+      ...JSON.parse(String(call.body)),
+      agent_id: marketplace.listing('one_time').id,
+    });
+    const elsewhere = await fetch(url, { ...call, headers: { ...call.headers, ...paidBy(payload) }, body });
+    expect(elsewhere.status).toBe(402);
+    expect(await unitsOf(payer.wallet)).toBe(20_000_000n);
+  });
+
+  it('is refused with bytes that are no payment', async () => {
+    const payer = await newPayer();
+    const payload = await payer.client.createPaymentPayload(requiredBy(await fetch(url, call)));
+    const [accepted] = [payload.accepted];
+    const forged = `${accepted.extra.quote.slice(0, -2)}AA`;
+    for (const bad of [
+      {},
+      { ...payload, x402Version: 1 },
+      { ...payload, accepted: { ...accepted, extra: { ...accepted.extra, quote: forged } } },
+      { ...payload, accepted: { ...accepted, network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' } },
+      { ...payload, payload: { transaction: 'AAAA' } },
+    ]) {
+      expect((await send(bad)).status).toBe(402);
+    }
+    const broken = await fetch(url, { ...call, headers: { ...call.headers, 'PAYMENT-SIGNATURE': 'x' } });
+    expect(broken.status).toBe(402);
+  });
 });
+
+type Change = (
+  instructions: TransactionInstruction[],
+  wallets: { payer: PublicKey; till: PublicKey },
+) => void;
+
+/** The payload with other instructions, signed anew by its payer. */
+function altered(payload: PaymentPayload, wallet: Keypair, change: Change): PaymentPayload {
+  const bytes = Buffer.from(payload.payload.transaction, 'base64');
+  const message = TransactionMessage.decompile(VersionedTransaction.deserialize(bytes).message);
+  const instructions = message.instructions.map((each) => ({ ...each, data: Buffer.from(each.data) }));
+  change(instructions, { payer: wallet.publicKey, till: message.payerKey });
+  const transaction = new VersionedTransaction(
+    new TransactionMessage({ ...message, instructions }).compileToV0Message(),
+  );
+  transaction.sign([wallet]);
+  return { ...payload, payload: { transaction: Buffer.from(transaction.serialize()).toString('base64') } };
+}
+
+const send = (payload: object) =>
+  fetch(url, { ...call, headers: { ...(call.headers as Record<string, string>), ...paidBy(payload) } });
+
+const priceUnits = async () => BigInt(requiredBy(await fetch(url, call)).accepts[0]?.amount ?? 0);
+
+const tillUnits = async () => {
+  const [accepted] = requiredBy(await fetch(url, call)).accepts;
+  return usdcOf(marketplace.dev.rpc_url, accepted?.payTo ?? '');
+};
+
+async function expectRefusal(response: Response, reason: string) {
+  expect(response.status).toBe(402);
+  expect(requiredBy(response).error).toContain(reason);
+}

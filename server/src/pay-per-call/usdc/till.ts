@@ -1,4 +1,5 @@
-import { PublicKey } from '@solana/web3.js';
+import { createDeadline } from '@agent-rental/contract';
+import type { PublicKey } from '@solana/web3.js';
 import type { AuthoritySigner, Chain } from '../../chain/index.js';
 import { ApiError } from '../../errors/api-error.js';
 import type { Logger } from '../../platform/logger.js';
@@ -7,6 +8,7 @@ import type { PaymentRepository } from '../payment-repository.js';
 import { createTokenAccount, signedBy, tokenAccountOf, unitsIn } from './token.js';
 
 const READ_EVERY_MS = 10_000;
+const OPENED_WITHIN_MS = 10_000;
 
 /** The till's money for payments in USDC. */
 export interface TillState {
@@ -25,7 +27,9 @@ export interface UsdcTill {
   isOpenFor(lamports: bigint): boolean;
   /** Reads anew. @throws ApiError `service_unavailable` where it cannot give these lamports. */
   requireFor(lamports: bigint): Promise<void>;
-  /** Reads every 10 s, and makes its token account where there is none. */
+  /** Reads, and makes the token account where there is none. It never throws. */
+  prepare(): Promise<void>;
+  /** Does so every 10 s. */
   start(): Rounds;
 }
 
@@ -36,7 +40,7 @@ export interface UsdcTill {
  * @param reserveLamports of its key, which it never gives
  */
 export function createUsdcTill(deps: {
-  chain: Pick<Chain, 'getAccounts' | 'latestBlockhash' | 'send'>;
+  chain: Pick<Chain, 'getAccounts' | 'latestBlockhash' | 'send' | 'waitForConfirmation'>;
   till: AuthoritySigner;
   payments: Pick<PaymentRepository, 'committed'>;
   mint: PublicKey;
@@ -64,13 +68,22 @@ export function createUsdcTill(deps: {
   const isEnough = (known: TillState | undefined, lamports: bigint): boolean =>
     known !== undefined && known.units !== null && known.floatLamports >= lamports;
 
-  async function round(): Promise<void> {
+  /** Makes the token account, which stays. */
+  async function openAccount(): Promise<void> {
+    const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash();
+    const { signature, bytes } = await signedBy(till, [createTokenAccount(till.publicKey, mint)], blockhash);
+    await chain.send(bytes);
+    const deadline = createDeadline(OPENED_WITHIN_MS);
+    await chain
+      .waitForConfirmation(signature, lastValidBlockHeight, deadline.signal)
+      .finally(() => deadline.clear());
+    await read();
+  }
+
+  async function prepare(): Promise<void> {
     try {
       const { units } = await read();
-      if (units === null) {
-        const { blockhash } = await chain.latestBlockhash();
-        await chain.send(await signedBy(till, [createTokenAccount(till.publicKey, mint)], blockhash));
-      }
+      if (units === null) await openAccount();
     } catch (err) {
       logger.warn({ err }, 'the till of payments in USDC could not be read');
     }
@@ -87,6 +100,7 @@ export function createUsdcTill(deps: {
         retryAfterSeconds: 60,
       });
     },
-    start: () => startRounds(round, READ_EVERY_MS, { startsAtOnce: true }),
+    prepare,
+    start: () => startRounds(prepare, READ_EVERY_MS, { startsAtOnce: false }),
   };
 }

@@ -6,6 +6,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
+import bs58 from 'bs58';
 import type { AuthoritySigner } from '../../chain/index.js';
 
 /** SPL Token, which owns the mints and the accounts of USDC. */
@@ -94,8 +95,10 @@ export async function signedBy(
   signer: AuthoritySigner,
   instructions: TransactionInstruction[],
   recentBlockhash: Blockhash,
-): Promise<Uint8Array> {
+): Promise<{ signature: string; bytes: Uint8Array }> {
   const message = new TransactionMessage({ payerKey: signer.publicKey, recentBlockhash, instructions });
   const compiled = message.compileToV0Message();
-  return new VersionedTransaction(compiled, [await signer.sign(compiled.serialize())]).serialize();
+  const signature = await signer.sign(compiled.serialize());
+  const bytes = new VersionedTransaction(compiled, [signature]).serialize();
+  return { signature: bs58.encode(signature), bytes };
 }

@@ -98,7 +98,7 @@ export async function usdcOf(rpcUrl: string, wallet: string): Promise<bigint> {
     'getTokenAccountsByOwner',
     wallet,
     { mint },
-    { encoding: 'jsonParsed' },
+    { encoding: 'jsonParsed', commitment: 'processed' },
   )) as {
     value: { account: { data: { parsed: { info: { tokenAmount: { amount: string } } } } } }[];
   };
