@@ -160,6 +160,10 @@ describe('the environment', () => {
     ['MASTER_KEY', Buffer.alloc(31).toString('base64')],
     ['MASTER_KEY', 'not base64!'],
     ['UNFINALIZED_CAP_LAMPORTS', '-1'],
+    ['USDC_RATE', '0'],
+    ['USDC_RATE', '1e3'],
+    ['USDC_RATE_URL', 'http://prices.example'],
+    ['USDC_RATE_PATH', 'data..amount'],
     ['RATE_LIMIT_PER_MINUTE', '0'],
     ['EXECUTIONS_PER_MINUTE', 'many'],
     ['QUEUE_MAX_LENGTH', '-1'],
@@ -217,6 +221,27 @@ describe('the environment', () => {
     expect(changed({ AUTHORITY_SIGNER_URL: '', AUTHORITY_KEYPAIR: 'key.json' })).toThrow(
       /AUTHORITY_SIGNER_URL/,
     );
+  });
+
+  it('takes USDC at one price, which a feed tells within bounds', () => {
+    expect(readConfig({}).usdc?.rate).toEqual({ fixed: '150' });
+    expect(readConfig(PRODUCTION).usdc).toBe(undefined);
+    expect(readConfig({ ...PRODUCTION, USDC_RATE: '142.5' }).usdc).toEqual({
+      rate: { fixed: '142.5' },
+      floatLamports: 10_000_000_000n,
+    });
+    const bounds = { USDC_RATE_LEAST: '50', USDC_RATE_MOST: '500' };
+    const feed = { ...PRODUCTION, USDC_RATE_URL: 'https://prices.example/sol' };
+    expect(readConfig({ ...feed, ...bounds }).usdc?.rate).toEqual({
+      url: 'https://prices.example/sol',
+      path: ['data', 'amount'],
+      least: '50',
+      most: '500',
+      maximalAgeMs: 300_000,
+    });
+    expect(() => readConfig(feed)).toThrow('USDC_RATE_LEAST');
+    expect(() => readConfig({ ...feed, ...bounds, USDC_RATE_MOST: '49' })).toThrow('higher USDC_RATE_MOST');
+    expect(() => readConfig({ ...feed, ...bounds, USDC_RATE: '150' })).toThrow('not both');
   });
 
   it('names each RPC endpoint once', () => {

@@ -12,6 +12,7 @@ import {
   createUsdcTill,
   createX402,
   parseRate,
+  type RateSource,
   USDC_MINTS,
   type PayPerCall,
   type Settler,
@@ -60,7 +61,7 @@ export function composePayPerCall(
     usdcTill &&
     createX402({
       quotes: createUsdcQuotes(ring),
-      rate: rateOf(config.usdc, outbound, logger),
+      rate: composeRate(config.usdc, outbound, logger),
       usdcTill,
       till: authority,
       network: config.network,
@@ -89,7 +90,11 @@ export function composePayPerCall(
 }
 
 /** The source of the price of SOL. @throws Error for a price that the configuration let through */
-function rateOf({ rate }: UsdcConfig, outbound: OutboundHttp, logger: AppParts['logger']) {
+export function composeRate(
+  { rate }: UsdcConfig,
+  outbound: OutboundHttp,
+  logger: Pick<AppParts['logger'], 'warn'>,
+): RateSource {
   const unitsOf = (text: string): bigint => {
     const units = parseRate(text);
     if (units === undefined) throw new Error(`${text} is no price of SOL in USDC.`);

@@ -226,6 +226,11 @@ describe('the doctor', () => {
       /holds 1 SOL; Per-Task runs are refused/,
     ],
     ['authority', () => ({ AUTHORITY_KEYPAIR: join(folder, 'none.json') }), /none\.json cannot be read/],
+    [
+      'till',
+      () => ({ USDC_RATE_URL: 'https://127.0.0.1:1/', USDC_RATE_LEAST: '50', USDC_RATE_MOST: '500' }),
+      /price feed gave no price/,
+    ],
     ['redis', () => ({ REDIS_URL: `redis://127.0.0.1:${closedPort}` }), /does not answer/],
     ['sandbox', () => unreachableSandbox(), /E2B/],
     [
@@ -284,6 +289,24 @@ describe('the doctor', () => {
     const transfer = { fromPubkey: treasury.publicKey, toPubkey: admin.publicKey };
     await send(SystemProgram.transfer({ ...transfer, lamports: lamports - 5_000 }), treasury);
     expect(await line('treasury')).toMatchObject({ status: 'problem' });
+  }, 60_000);
+
+  it('tells what the till holds and may give for USDC [OPS-76]', async () => {
+    const usdc = { USDC_RATE: '150', USDC_FLOAT_LAMPORTS: '900000000' };
+    expect(await line('till', usdc)).toMatchObject({ status: 'warning' });
+    const { publicKey } = keys.authority;
+    const params = [publicKey.toBase58(), 12_500_000];
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'localchain_airdropUsdc', params });
+    await fetch(rpcOf.healthy, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    const told = /holds 12\.500000 USDC, and can give 0\.9 SOL for USDC/;
+    await expect.poll(() => line('till', usdc), { timeout: 30_000 }).toMatchObject({ status: 'ok' });
+    expect((await line('till', usdc)).detail).toMatch(told);
+    const reserve = { ...usdc, AUTHORITY_RESERVE_LAMPORTS: '950000000' };
+    expect(await line('till', reserve)).toMatchObject({ status: 'warning' });
+    expect(await line('till', { ...usdc, USDC_FLOAT_LAMPORTS: '0' })).toMatchObject({
+      status: 'problem',
+      detail: expect.stringContaining('calls in USDC are refused') as string,
+    });
   }, 60_000);
 
   it('knows a key that the program does not accept [OPS-76]', async () => {

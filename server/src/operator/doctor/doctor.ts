@@ -10,6 +10,7 @@ import { checkChain, type ChainPlace } from './chain-checks.js';
 import { problem, type Checked } from './check.js';
 import { checkDatabase } from './database-checks.js';
 import { checkService } from './service-checks.js';
+import { checkTill } from './till-check.js';
 
 export const DOCTOR_HELP = `npm run operator -- doctor [--json]
 
@@ -57,12 +58,16 @@ export async function examine(env: NodeJS.ProcessEnv, now: () => number = Date.n
     reserveLamports: config.authorityReserveLamports,
   };
   const url = config.publicUrl ?? dev?.base_url ?? `http://${config.host}:${config.port}`;
-  const [database, chain, service] = await Promise.all([
+  const { usdc } = config;
+  const [database, chain, till, service] = await Promise.all([
     checkDatabase(databaseUrl, { ...config, stateDir }, now),
     rpcUrls.length === 0 ? [] : checkChain(place, now),
+    usdc && databaseUrl !== undefined && rpcUrls.length > 0
+      ? [await checkTill(place, usdc, databaseUrl)]
+      : [],
     checkService({ ...config, stateDir }, { url, programId }),
   ]);
-  return [...database, ...chain, ...service];
+  return [...database, ...chain, ...till, ...service];
 }
 
 function findEmbedded(stateDir: string): string | undefined {

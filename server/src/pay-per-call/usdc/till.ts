@@ -33,37 +33,44 @@ export interface UsdcTill {
   start(): Rounds;
 }
 
-/**
- * Makes the till.
- *
- * @param floatLamports the most that it gives for USDC within 24 hours
- * @param reserveLamports of its key, which it never gives
- */
-export function createUsdcTill(deps: {
-  chain: Pick<Chain, 'getAccounts' | 'latestBlockhash' | 'send' | 'waitForConfirmation'>;
-  till: AuthoritySigner;
+/** Where the till's money is, and its bounds. */
+export interface TillPlace {
+  chain: Pick<Chain, 'getAccounts'>;
   payments: Pick<PaymentRepository, 'committed'>;
   mint: PublicKey;
+  /** The most that it gives for USDC within 24 hours. */
   floatLamports: bigint;
+  /** Of its key, which it never gives. */
   reserveLamports: bigint;
-  logger: Pick<Logger, 'warn'>;
-}): UsdcTill {
-  const { chain, till, payments, mint, floatLamports, reserveLamports, logger } = deps;
-  let state: TillState | undefined;
+}
 
-  async function read(): Promise<TillState> {
-    const owner = till.publicKey;
-    const [{ accounts }, { openLamports, givenLamports }] = await Promise.all([
-      chain.getAccounts([owner, tokenAccountOf(owner, mint)]),
-      payments.committed(),
-    ]);
-    const [own = null, tokens = null] = accounts;
-    const free = BigInt(own?.lamports ?? 0) - reserveLamports - openLamports;
-    const left = floatLamports - givenLamports;
-    const least = free < left ? free : left;
-    state = { units: unitsIn(tokens, { owner, mint }), floatLamports: least > 0n ? least : 0n };
-    return state;
-  }
+/** Reads the till's money. @throws ApiError `service_unavailable` where the chain is out of reach */
+export async function readTill(
+  { chain, payments, mint, floatLamports, reserveLamports }: TillPlace,
+  owner: PublicKey,
+): Promise<TillState> {
+  const [{ accounts }, { openLamports, givenLamports }] = await Promise.all([
+    chain.getAccounts([owner, tokenAccountOf(owner, mint)]),
+    payments.committed(),
+  ]);
+  const [own = null, tokens = null] = accounts;
+  const free = BigInt(own?.lamports ?? 0) - reserveLamports - openLamports;
+  const left = floatLamports - givenLamports;
+  const least = free < left ? free : left;
+  return { units: unitsIn(tokens, { owner, mint }), floatLamports: least > 0n ? least : 0n };
+}
+
+/** Makes the till over its key. */
+export function createUsdcTill(
+  deps: TillPlace & {
+    chain: Pick<Chain, 'getAccounts' | 'latestBlockhash' | 'send' | 'waitForConfirmation'>;
+    till: AuthoritySigner;
+    logger: Pick<Logger, 'warn'>;
+  },
+): UsdcTill {
+  const { chain, till, mint, logger } = deps;
+  let state: TillState | undefined;
+  const read = async (): Promise<TillState> => (state = await readTill(deps, till.publicKey));
 
   const isEnough = (known: TillState | undefined, lamports: bigint): boolean =>
     known !== undefined && known.units !== null && known.floatLamports >= lamports;

@@ -328,9 +328,9 @@ export function historySteps(
         ),
         insert(
           'payments',
-          'signature, protocol, challenge_id, wallet, listing_id, price_lamports, lamports, state, is_final, last_valid_block_height, created_at, updated_at',
+          'signature, protocol, challenge_id, wallet, listing_id, price_lamports, lamports, units, identifier, state, is_final, last_valid_block_height, created_at, updated_at',
           some,
-          `'payment' || i, 'mpp', 'challenge' || i, ${wallet('i')}, ${listingId(ranListing)}, 250000, 6000000, (case when i % 50 = 1 then 'failed' else 'funded' end), true, 1, ${at}, ${at}`,
+          `'payment' || i, (case when i % 2 = 1 then 'x402' else 'mpp' end), 'challenge' || i, ${wallet('i')}, ${listingId(ranListing)}, 250000, 6000000, (case when i % 2 = 1 then 900000 end), (case when i % 4 = 1 then 'pay_' || i end), (case when i % 50 = 1 then 'failed' else 'funded' end), true, 1, ${at}, ${at}`,
         ),
       ],
     },
