@@ -35,6 +35,10 @@ export const VERBS = {
         summary: 'charged runs with faults, crashes and forks: the debits equal the costs',
         main: 'resilience/dist/faults/money-soak/main.js',
       },
+      payments: {
+        summary: 'calls paid for in USDC with faults and crashes: the books of the till equal the chain',
+        main: 'resilience/dist/faults/payments-soak/main.js',
+      },
       chain: {
         summary: 'transfers on the local chain, its memory, and a restart (Linux)',
         main: 'packages/local-chain/dist/soak.js',

@@ -68,7 +68,7 @@ export function createTransferSigner(deps: {
   till: AuthoritySigner;
   authority: AuthoritySigner;
   fees: Pick<PriorityFees, 'latest'>;
-  /** Of USDC, in which payers get back what they paid in it. */
+  /** Of USDC, in which payers of it are paid back. */
   mint: PublicKey;
 }): TransferSigner {
   const { chain, till, authority, fees, mint } = deps;

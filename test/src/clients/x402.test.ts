@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import {
   Keypair,
-  PublicKey,
+  type PublicKey,
   SystemProgram,
+  TransactionInstruction,
   TransactionMessage,
   VersionedTransaction,
-  type TransactionInstruction,
 } from '@solana/web3.js';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { attach, type Marketplace } from '../support/marketplace.js';
@@ -24,7 +24,7 @@ if (packages instanceof Error) process.stderr.write(`@x402/fetch was NOT RUN: ${
 
 let marketplace: Marketplace;
 let url: string;
-let call: RequestInit;
+let call: { method: string; headers: Record<string, string>; body: string };
 
 beforeAll(async () => {
   marketplace = await attach(inject('stateDir'));
@@ -63,7 +63,7 @@ describe.runIf(!(packages instanceof Error))('@x402/fetch with @x402/svm', () =>
     const payer = await newPayer();
     const required = requiredBy(await fetch(url, call));
     const payload = await payer.client.createPaymentPayload(required);
-    const headers = { ...(call.headers as Record<string, string>), ...paidBy(payload) };
+    const headers = { ...call.headers, ...paidBy(payload) };
     const answers = await Promise.all(
       Array.from({ length: 10 }, async () => {
         const response = await fetch(url, { ...call, headers });
@@ -155,7 +155,7 @@ describe.runIf(!(packages instanceof Error))('@x402/fetch with @x402/svm', () =>
 
     const payload = await payer.client.createPaymentPayload(required);
     const body = JSON.stringify({
-      ...JSON.parse(String(call.body)),
+      ...JSON.parse(call.body),
       agent_id: marketplace.listing('one_time').id,
     });
     const elsewhere = await fetch(url, { ...call, headers: { ...call.headers, ...paidBy(payload) }, body });
@@ -191,17 +191,22 @@ type Change = (
 function altered(payload: PaymentPayload, wallet: Keypair, change: Change): PaymentPayload {
   const bytes = Buffer.from(payload.payload.transaction, 'base64');
   const message = TransactionMessage.decompile(VersionedTransaction.deserialize(bytes).message);
-  const instructions = message.instructions.map((each) => ({ ...each, data: Buffer.from(each.data) }));
+  const instructions = message.instructions.map(
+    ({ programId, keys, data }) => new TransactionInstruction({ programId, keys, data: Buffer.from(data) }),
+  );
   change(instructions, { payer: wallet.publicKey, till: message.payerKey });
   const transaction = new VersionedTransaction(
-    new TransactionMessage({ ...message, instructions }).compileToV0Message(),
+    new TransactionMessage({
+      payerKey: message.payerKey,
+      recentBlockhash: message.recentBlockhash,
+      instructions,
+    }).compileToV0Message(),
   );
   transaction.sign([wallet]);
   return { ...payload, payload: { transaction: Buffer.from(transaction.serialize()).toString('base64') } };
 }
 
-const send = (payload: object) =>
-  fetch(url, { ...call, headers: { ...(call.headers as Record<string, string>), ...paidBy(payload) } });
+const send = (payload: object) => fetch(url, { ...call, headers: { ...call.headers, ...paidBy(payload) } });
 
 const priceUnits = async () => BigInt(requiredBy(await fetch(url, call)).accepts[0]?.amount ?? 0);
 

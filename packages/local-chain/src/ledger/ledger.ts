@@ -51,7 +51,7 @@ type Submission =
   | { landed: true; err: TransactionErrorJson | null }
   | { landed: false; err: TransactionErrorJson };
 
-/** What the faucet sent, by the signature of its transaction. */
+/** A payment of the faucet, by the signature of its transaction. */
 export interface FaucetPayment {
   signature: Uint8Array;
   submission: Submission;

@@ -2,7 +2,7 @@ import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.j
 import type { AddressedAccount } from './account-state.js';
 
 /** The mint of USDC on devnet: clients that pay in USDC know it, and no other of a test network. */
-export const TEST_USDC_MINT = new PublicKey('4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU');
+const TEST_USDC_MINT = new PublicKey('4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU');
 
 /** The limit of one grant: a million USDC, in its smallest unit. */
 export const MAX_USDC_GRANT = 1_000_000_000_000;

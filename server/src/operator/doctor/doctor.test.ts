@@ -291,7 +291,7 @@ describe('the doctor', () => {
     expect(await line('treasury')).toMatchObject({ status: 'problem' });
   }, 60_000);
 
-  it('tells what the till holds and may give for USDC [OPS-76]', async () => {
+  it('tells the USDC of the till, and the lamports that it may give for more [OPS-76]', async () => {
     const usdc = { USDC_RATE: '150', USDC_FLOAT_LAMPORTS: '900000000' };
     expect(await line('till', usdc)).toMatchObject({ status: 'warning' });
     const { publicKey } = keys.authority;

@@ -62,12 +62,10 @@ export async function examine(env: NodeJS.ProcessEnv, now: () => number = Date.n
   const [database, chain, till, service] = await Promise.all([
     checkDatabase(databaseUrl, { ...config, stateDir }, now),
     rpcUrls.length === 0 ? [] : checkChain(place, now),
-    usdc && databaseUrl !== undefined && rpcUrls.length > 0
-      ? [await checkTill(place, usdc, databaseUrl)]
-      : [],
+    usdc && databaseUrl !== undefined && rpcUrls.length > 0 ? checkTill(place, usdc, databaseUrl) : undefined,
     checkService({ ...config, stateDir }, { url, programId }),
   ]);
-  return [...database, ...chain, ...till, ...service];
+  return [...database, ...chain, ...(till ? [till] : []), ...service];
 }
 
 function findEmbedded(stateDir: string): string | undefined {

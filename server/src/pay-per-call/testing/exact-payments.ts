@@ -1,42 +1,27 @@
+import { MEMO_PROGRAM_ID } from '@agent-rental/program-client';
 import {
   ComputeBudgetProgram,
-  Keypair,
+  type Keypair,
   PublicKey,
   TransactionInstruction,
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
 import type { ExactTerms } from '../usdc/exact-payment.js';
-import { TOKEN_PROGRAM, tokenAccountOf } from '../usdc/token.js';
+import { transferTokens } from '../usdc/token.js';
 
-export const MEMO_PROGRAM = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 export const LIGHTHOUSE_PROGRAM = new PublicKey('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95');
 
 /** A transfer of tokens between wallets, in the form of stock clients. */
-export function transferOf(
-  terms: { mint: PublicKey; amount: bigint },
+export const transferOf = (
+  { mint, amount }: { mint: PublicKey; amount: bigint },
   from: PublicKey,
   to: PublicKey,
-): TransactionInstruction {
-  const data = Buffer.alloc(10);
-  data[0] = 12;
-  data.writeBigUInt64LE(terms.amount, 1);
-  data[9] = 6;
-  return new TransactionInstruction({
-    programId: TOKEN_PROGRAM,
-    data,
-    keys: [
-      { pubkey: tokenAccountOf(from, terms.mint), isSigner: false, isWritable: true },
-      { pubkey: terms.mint, isSigner: false, isWritable: false },
-      { pubkey: tokenAccountOf(to, terms.mint), isSigner: false, isWritable: true },
-      { pubkey: from, isSigner: true, isWritable: false },
-    ],
-  });
-}
+): TransactionInstruction => transferTokens(mint, { from, to, units: amount });
 
 /** A memo, as stock clients write it. */
 export function memoOf(text: string): TransactionInstruction {
-  return new TransactionInstruction({ programId: MEMO_PROGRAM, keys: [], data: Buffer.from(text) });
+  return new TransactionInstruction({ programId: MEMO_PROGRAM_ID, keys: [], data: Buffer.from(text) });
 }
 
 /** The instructions of the one payment by these terms. */

@@ -260,7 +260,7 @@ it('refuses a payment with any byte changed, although its payer signed it, but f
   expect(accepted.length).toBeGreaterThan(0);
 });
 
-it('refuses bytes and texts of any kind with an error of its own', () => {
+it('refuses bytes and texts of any kind by name', () => {
   const original = Buffer.from(
     changed((instructions) => instructions),
     'base64',
@@ -289,7 +289,7 @@ function resigned(message: Buffer): string {
   return Buffer.concat([empty.subarray(0, 65), signature, message]).toString('base64');
 }
 
-/** Where the payer decides: its blockhash, cheaper units, and what may be written. The chain judges these. */
+/** Where the payer decides: its blockhash, cheaper units, and the writable accounts. The chain judges these. */
 function freeBytes(message: Uint8Array): Set<number> {
   const bytes = Buffer.from(message);
   const all = new Set<number>();

@@ -11,7 +11,7 @@ import { PaymentRefusal } from '../refusal.js';
 import { readTransaction } from '../sol-transfer.js';
 import { TOKEN_PROGRAM, tokenAccountOf, USDC_DECIMALS } from './token.js';
 
-/** What a payment by x402's scheme `exact` has to do, and nothing else. */
+/** The one effect that a payment by x402's scheme `exact` has to have. */
 export interface ExactTerms {
   /** Signs as the payer of fees, and receives the tokens. */
   readonly till: PublicKey;

@@ -23,13 +23,13 @@ const quoted = z.object({
 });
 
 /** A price in USDC that is held for a while. */
-export interface UsdcQuote {
+interface UsdcQuote {
   listingId: string;
   /** The price of a run. */
   priceLamports: bigint;
   /** The worth of the payment in SOL. */
   lamports: bigint;
-  /** What the payer pays: 1,000,000 units are one USDC. */
+  /** The payment in USDC: 1,000,000 units are one. */
   units: bigint;
   /** The wallet that is paid. */
   till: string;

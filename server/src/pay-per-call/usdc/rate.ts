@@ -12,7 +12,7 @@ const MOST_ANSWER_BYTES = 64 * 1024;
 export type UnitsPerSol = bigint;
 
 /** The price of SOL in USDC, and why there is none. */
-export type Rate = { readonly unitsPerSol: UnitsPerSol } | { readonly missing: string };
+type Rate = { readonly unitsPerSol: UnitsPerSol } | { readonly missing: string };
 
 /** Tells the price of SOL in USDC. It never throws. */
 export type RateSource = () => Promise<Rate>;
@@ -93,16 +93,16 @@ async function readFeed({ url, path, least, most }: RateFeed, outbound: Pick<Out
       signal: deadline.signal,
       headers: { accept: 'application/json' },
     });
-    const text = await readText(response, MOST_ANSWER_BYTES);
+    const body = await readText(response, MOST_ANSWER_BYTES);
     if (!response.ok) throw new Error(`The price feed answered with ${response.status}.`);
-    const price = path.reduce(
+    const found = path.reduce(
       (value: unknown, name) => (Object(value) as Record<string, unknown>)[name],
-      JSON.parse(text),
+      JSON.parse(body),
     );
-    const rate =
-      typeof price === 'string' || typeof price === 'number' ? parseRate(String(price)) : undefined;
+    const price = typeof found === 'number' ? String(found) : found;
+    const rate = typeof price === 'string' ? parseRate(price) : undefined;
     if (rate === undefined) throw new Error('The answer of the price feed has no price at its path.');
-    if (rate < least || rate > most) throw new Error(`The price ${price} is outside of its bounds.`);
+    if (rate < least || rate > most) throw new Error('The price of the feed is outside of its bounds.');
     return rate;
   } finally {
     deadline.clear();

@@ -59,9 +59,9 @@ function tillWith({ lamports, units, open = 0n, given = 0n, owner = TOKEN_PROGRA
 
 it.each<[string, Money, bigint]>([
   ['its float within 24 hours', { lamports: 9_000n, units: 0n }, 1_000n],
-  ['what is left of that', { lamports: 9_000n, units: 0n, given: 400n }, 600n],
+  ['the rest of its float', { lamports: 9_000n, units: 0n, given: 400n }, 600n],
   ['nothing beyond its float', { lamports: 9_000n, units: 0n, given: 1_500n }, 0n],
-  ['what its key holds beyond the reserve', { lamports: 500n, units: 0n }, 400n],
+  ['the lamports of its key beyond the reserve', { lamports: 500n, units: 0n }, 400n],
   ['nothing of the payments that are open', { lamports: 500n, units: 0n, open: 300n }, 100n],
   ['nothing of its reserve', { lamports: 100n, units: 0n }, 0n],
 ])('gives %s', async (_, money, floatLamports) => {

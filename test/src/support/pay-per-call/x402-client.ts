@@ -49,12 +49,12 @@ export async function loadX402(): Promise<Packages> {
     '@x402/svm@2.27.0',
     '@solana/kit@6.10.0',
   ]);
-  const require = createRequire(entry);
-  const load = async (path: string) => (await import(pathToFileURL(path).href)) as Partial<Packages>;
+  const load = async (path: string) => (await import(path)) as Partial<Packages>;
+  const beside = pathToFileURL(entry);
   const all = await Promise.all([
-    load(entry),
-    load(require.resolve('@x402/svm/exact/client').replace('/cjs/', '/esm/').replace(/\.js$/, '.mjs')),
-    load(require.resolve('@solana/kit')),
+    load(beside.href),
+    load(new URL('../../../svm/dist/esm/exact/client/index.mjs', beside).href),
+    load(pathToFileURL(createRequire(entry).resolve('@solana/kit')).href),
   ]);
   return Object.assign({}, ...all) as Packages;
 }
@@ -67,9 +67,9 @@ export async function newX402Client(packages: Packages, wallet: Keypair, rpcUrl:
   return { client, fetch: packages.wrapFetchWithPayment(fetch, client) };
 }
 
-/** What a 402 asks for. */
-export function requiredBy(response: Response): PaymentRequired {
-  const header = response.headers.get('payment-required') ?? '';
+/** The payment that a 402 asks for. */
+export function requiredBy({ headers }: Pick<Response, 'headers'>): PaymentRequired {
+  const header = headers.get('payment-required') ?? '';
   return JSON.parse(Buffer.from(header, 'base64').toString()) as PaymentRequired;
 }
 
