@@ -368,7 +368,7 @@ describe('an answer', () => {
     expect(response.headers['access-control-allow-origin']).toBe('*');
     expect(response.headers['access-control-allow-credentials']).toBeUndefined();
     const exposed = String(response.headers['access-control-expose-headers']).toLowerCase();
-    for (const name of ['x-request-id', 'x-run-id', 'x-ratelimit-limit', 'retry-after']) {
+    for (const name of ['x-request-id', 'x-run-id', 'x-ratelimit-limit', 'retry-after', 'payment-required']) {
       expect(exposed).toContain(name);
     }
   });

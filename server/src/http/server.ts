@@ -162,6 +162,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       // A client in a browser reads in it where to log in.
       'WWW-Authenticate',
       'Payment-Receipt',
+      'PAYMENT-REQUIRED',
+      'PAYMENT-RESPONSE',
     ],
   });
 

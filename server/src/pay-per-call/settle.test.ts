@@ -30,6 +30,7 @@ async function received({ wallet = newWallet() } = {}) {
         signedBytes: Buffer.from(signature),
         lastValidBlockHeight: chain.height + 150n,
         lamports: 3n,
+        units: null,
         rentLamports: 4n,
         feeLamports: 5n,
       };
@@ -59,6 +60,8 @@ async function received({ wallet = newWallet() } = {}) {
     listing_id: 'listing',
     price_lamports: 3n,
     lamports: 12n,
+    units: null,
+    identifier: null,
     signed_bytes: Buffer.from(signature),
     last_valid_block_height: 250n,
   });
@@ -202,7 +205,7 @@ it('keeps the first of two transfers that are signed at once', async () => {
     signedBytes: Buffer.alloc(0),
     lastValidBlockHeight: 1n,
   } as const;
-  const late = { ...other, lamports: 1n, rentLamports: 0n, feeLamports: 0n };
+  const late = { ...other, lamports: 1n, units: null, rentLamports: 0n, feeLamports: 0n };
   expect(await payments.beginTransfer(signature, late, null)).toBe(false);
   expect(await transfer()).toBe(kept);
 });

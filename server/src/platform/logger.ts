@@ -15,7 +15,15 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   const options = {
     level,
     redact: {
-      paths: ['req.headers.authorization', 'headers.authorization', '*.api_key', '*.apiKey', '*.model_key'],
+      paths: [
+        'req.headers.authorization',
+        'headers.authorization',
+        '*["payment-signature"]',
+        'req.headers["payment-signature"]',
+        '*.api_key',
+        '*.apiKey',
+        '*.model_key',
+      ],
       censor: '[redacted]',
     },
   };

@@ -1,4 +1,8 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import {
   Keypair,
   type PublicKey,
@@ -8,7 +12,10 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { blocksOf } from '../docs/commands.js';
+import { publishProgram } from '../support/agents/agents.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
+import { newParticipant } from '../support/participant.js';
 import {
   callChain,
   loadX402,
@@ -16,9 +23,12 @@ import {
   paidBy,
   requiredBy,
   usdcOf,
+  X402_PACKAGES,
+  x402Folder,
   type PaymentPayload,
 } from '../support/pay-per-call/x402-client.js';
 
+const run = promisify(execFile);
 const packages = await loadX402().catch((error: Error) => error);
 if (packages instanceof Error) process.stderr.write(`@x402/fetch was NOT RUN: ${packages.message}\n`);
 
@@ -57,6 +67,27 @@ describe.runIf(!(packages instanceof Error))('@x402/fetch with @x402/svm', () =>
     ) as Record<string, string>;
     expect(receipt).toMatchObject({ success: true, payer: payer.wallet.publicKey.toBase58() });
     expect(await unitsOf(payer.wallet)).toBe(20_000_000n - BigInt(receipt['amount'] ?? 0));
+  });
+
+  it('is paid by the program of the documents, from a wallet with test USDC as they give it', async () => {
+    const blocks = blocksOf('docs/pay-per-call.md');
+    const blockIn = (name: string) => blocks.find(({ language }) => language === name)?.code ?? '';
+    for (const named of X402_PACKAGES) expect(blockIn('sh usdc')).toContain(named);
+    const folder = await x402Folder();
+    const wallet = Keypair.generate();
+    const address = wallet.publicKey.toBase58();
+    const give = blockIn('sh usdc-test')
+      .replace('RPC_URL', marketplace.dev.rpc_url)
+      .replace('WALLET', address);
+    await run('sh', ['-c', give]);
+    const [program, keypair] = [join(folder, 'pay-usdc.mjs'), join(folder, `${address}.json`)];
+    await writeFile(program, blockIn('js usdc'));
+    await writeFile(keypair, JSON.stringify([...wallet.secretKey]));
+    const agentId = await publishProgram(marketplace, await newParticipant(marketplace), 'return { task };');
+    const given = [keypair, marketplace.dev.base_url, agentId, 'by USDC', marketplace.dev.rpc_url];
+    const { stdout } = await run(process.execPath, [program, ...given]);
+    expect(stdout).toMatch(/^200 .*"output":{"task":"by USDC"}/);
+    await rm(keypair);
   });
 
   it('pays once for one payload that is sent many times, and gets equal answers', async () => {

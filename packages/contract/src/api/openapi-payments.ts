@@ -24,8 +24,13 @@ export function paymentRequired({ payment }: Operation, headers: Schema, errorSc
   return {
     402: {
       description:
-        'The call is not paid for, or its payment is refused. `WWW-Authenticate` has a challenge of the Machine Payments Protocol.',
-      headers: { ...headers, 'WWW-Authenticate': { schema: text } },
+        'The call is not paid for, or its payment is refused. `WWW-Authenticate` has a challenge of the Machine Payments Protocol. ' +
+        '`PAYMENT-REQUIRED` asks for USDC by x402, where that is taken.',
+      headers: {
+        ...headers,
+        'WWW-Authenticate': { schema: text },
+        'PAYMENT-REQUIRED': { schema: text },
+      },
       content: { 'application/problem+json': { schema: { allOf: [problem, errorSchema] } } },
     },
   };

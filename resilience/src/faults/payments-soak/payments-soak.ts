@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Random } from '@agent-rental/test/support/random';
 import { requiredBy } from '@agent-rental/test/support/pay-per-call/x402-client';
 import { askChain } from '@agent-rental/test/support/replicas/market-chain';
@@ -15,6 +16,7 @@ const KILLS = { least: 2, everyPayments: 200 };
 const MOST_ATTEMPTS = 60;
 const TICK_MS = 2_000;
 const TICK_SLOTS = 10;
+const REST_MS = 200;
 const SETTLE_MS = 600_000;
 const FATES = ['cut', 'cut_answer', 'refuse'] as const satisfies readonly Fate[];
 
@@ -79,9 +81,15 @@ async function paymentsSoak(
       const answer = answers.find((each) => each?.status === 200) ?? answers[0];
       if (answer?.status === 200) return undefined;
       if (answer?.status === 402) headers = await nextPayment(payer, answer);
-      else if (answer && answer.status < 500 && answer.status !== 429)
+      else if (
+        answer &&
+        answer.status < 500 &&
+        answer.status !== 429 &&
+        !answer.headers.has('payment-response')
+      )
         return `a paid call was answered ${answer.status}: ${JSON.stringify(answer.body)}`;
-      if (answer?.status !== 402) await new Promise((resolve) => setTimeout(resolve, 200));
+      // With a receipt the payment is a balance, and an earlier attempt may still hold it.
+      if (answer?.status !== 402) await pause(answer?.status === 403 ? TICK_MS : REST_MS);
     }
     return 'a paid call had no answer';
   }
@@ -120,6 +128,9 @@ async function paymentsSoak(
   await market.passLeases();
   await settlePayments(market);
   await settle(market, { timeoutMs: SETTLE_MS });
+  // Nothing moves while the books are read.
+  await market.kill();
+  await market.finalize();
   const books = await compareBooks(market, till, runs);
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   return { ...books, faults, kills, refused, broken: [...broken, ...books.broken], seconds };

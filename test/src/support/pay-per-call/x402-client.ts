@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { npmTool } from '@agent-rental/stand-in/npm-tool';
 import type { Keypair } from '@solana/web3.js';
@@ -43,12 +44,18 @@ interface Packages {
   createKeyPairSignerFromBytes(bytes: Uint8Array): Promise<unknown>;
 }
 
+/** The packages that npm installs beside `@x402/fetch`. */
+const BESIDE = ['@x402/svm@2.27.0', '@solana/kit@6.10.0'];
+export const X402_PACKAGES = ['@x402/fetch@2.27.0', ...BESIDE];
+
+const entryOfX402 = () => npmTool('@x402/fetch', '2.27.0', 'dist/esm/index.mjs', BESIDE);
+
+/** The folder in which they are installed. */
+export const x402Folder = async () => join(dirname(await entryOfX402()), '../../../../..');
+
 /** Loads `@x402/fetch` with `@x402/svm`. @throws Error when npm cannot install them. */
 export async function loadX402(): Promise<Packages> {
-  const entry = await npmTool('@x402/fetch', '2.27.0', 'dist/esm/index.mjs', [
-    '@x402/svm@2.27.0',
-    '@solana/kit@6.10.0',
-  ]);
+  const entry = await entryOfX402();
   const load = async (path: string) => (await import(path)) as Partial<Packages>;
   const beside = pathToFileURL(entry);
   const all = await Promise.all([
