@@ -113,7 +113,7 @@ async function wrongOfTill(
     const { meta, transaction } = found ?? {};
     const keys = transaction?.message.staticAccountKeys ?? [];
     const index = keys.findIndex((key) => key.equals(address));
-    if (!meta) return void wrong.push(`${signature} is not on the chain`);
+    if (!meta) throw new Error(`${signature} is not on the chain.`);
     const fee = index === 0 ? BigInt(meta.fee) : 0n;
     const delta = BigInt(meta.postBalances[index] ?? 0) - BigInt(meta.preBalances[index] ?? 0);
     moved += delta;
