@@ -35,8 +35,8 @@ export interface Till {
 }
 
 /**
- * Compares the till's books with the chain, to the lamport and the unit: each payer's USDC, the till's USDC, each balance, and every
- * transaction that the till paid for.
+ * Compares the till's books with the chain, to the lamport and the unit. It reads the USDC of payers and till, each balance, and every
+ * transaction of the till.
  *
  * @param paid the wallets of payers, and how many runs each got
  */
