@@ -243,7 +243,14 @@ it('every key of the service, and a creator’s webhook secret, rotates on two r
 
   const printed = await operate(['rotate-key', 'all', '--lead', '15'], keys);
   const made = await keysByPurpose();
-  expect(Object.keys(made).toSorted()).toEqual(['challenges', 'clients', 'mcp', 'receipts', 'tokens']);
+  expect(Object.keys(made).toSorted()).toEqual([
+    'challenges',
+    'clients',
+    'mcp',
+    'payments',
+    'receipts',
+    'tokens',
+  ]);
   for (const [purpose, [next, before]] of Object.entries(made)) {
     expect([purpose, next?.state, before?.state]).toEqual([purpose, 'next', 'signs']);
     expect(printed).toContain(`${purpose}: ${next?.kid.slice(0, 16)} signs from `);
