@@ -7,13 +7,18 @@ import type { Principal } from '../../access/principal.js';
 import { readStrangersJson } from '../../platform/json/json-gate.js';
 import { rateHeaders } from '../server.js';
 import { listeningUrl } from '../listening-url.js';
-import { createMcpErrorForm } from './mcp-refusal.js';
+import { createRpcErrorForm } from '../rpc-refusal.js';
 
 /** Never resolved: requests to it stay in this process. */
 const INTERNAL_URL = 'http://marketplace.invalid';
 
 /** As large as a call of the HTTP API that runs an agent may be. */
 const MOST_BODY_BYTES = 1_500_000;
+
+/** Where the user of an MCP client mends it. */
+const HOW_TO_SET_UP =
+  'Set an API key of this marketplace in the settings of the MCP client, as the header "Authorization: Bearer <API key>". ' +
+  'Or set no header, and log in where the client offers it (OAuth).';
 
 /** The server's settings of MCP. */
 export type McpOptions = Pick<
@@ -55,7 +60,11 @@ export async function mountMcp(
     scope.route({
       method: ['GET', 'POST', 'DELETE'],
       url: '/mcp',
-      config: { auth: 'bearer', takesAppTokens: true, errorForm: createMcpErrorForm(resourceMetadataOf) },
+      config: {
+        auth: 'bearer',
+        takesAppTokens: true,
+        errorForm: createRpcErrorForm(resourceMetadataOf, HOW_TO_SET_UP),
+      },
       handler: async (request, reply) => {
         const { principal } = request;
         if (!principal) throw new ApiError('unauthorized', 'The API key is missing.');
