@@ -104,13 +104,14 @@ const SERVER = {
     'credentials',
   ],
   'run-log': ['platform', 'database', 'chain', 'runs'],
+  a2a: ['errors', 'platform', 'access', 'database', 'http', 'service-keys', 'listings'],
   dashboard: ['errors', 'platform', 'chain', 'http', 'events', 'listings', 'identity', 'transactions'],
   operations: ['errors', 'platform', 'database', 'storage', 'model-gateway', 'runs'],
 };
 /** These put the folders together, and may import all of them. */
 const COMPOSING = ['compose', 'embedded', 'operator', 'reconciliation', 'main'];
 /** Files that call the service as a client does, inside the process. */
-const CLIENTS = ['server/src/http/routes/mcp.ts', 'server/src/http/routes/tools.ts'];
+const CLIENTS = ['server/src/http/routes/mcp.ts', 'server/src/http/routes/tools.ts', 'server/src/a2a/'];
 
 /** Files that the script of the pages shares with the pages. */
 const PAGE_SHARED = ['dashboard/words.js', 'dashboard/element-ids.js', 'dashboard/output-shape.js'];
@@ -173,7 +174,7 @@ function whyNotPackage(file, name, specifier) {
       ? undefined
       : `${own} may import ${PACKAGES[own]?.join(', ') || 'no package'}`;
   }
-  if (CLIENTS.includes(file) || SERVER_PACKAGES.includes(name)) return undefined;
+  if (CLIENTS.some((client) => file.startsWith(client)) || SERVER_PACKAGES.includes(name)) return undefined;
   if (isPageScript(file) || file.startsWith('server/src/dashboard/'))
     return name === 'sdk' ? undefined : 'pages build on the contract and the sdk, as any client';
   if (file.startsWith('server/src/embedded/') && name === 'local-chain') return undefined;

@@ -1,3 +1,5 @@
+import { serviceEndpoints } from '@agent-rental/contract';
+import { a2aRoutes, createContexts } from '../a2a/index.js';
 import { createWalletHistory } from '../chain/index.js';
 import { credentialRoutes } from '../credentials/index.js';
 import { dashboardRoutes } from '../dashboard/index.js';
@@ -52,7 +54,7 @@ import { boundsInForce } from './sandboxes/open-driver.js';
 /** Adds the routes of every slice to the server, except operations and MCP. */
 export async function addRoutes(parts: AppParts, routed: RoutedParts, payPerCall: PayPerCall): Promise<void> {
   const { config, database, driver, chain, logger } = parts;
-  const { listingsAndFiles, registration, httpPart, settlement } = routed;
+  const { listingsAndFiles, registration, httpPart } = routed;
   const { http, identity, internalRequests } = httpPart;
   const { db } = database;
   const { email, baseUrl } = routed;
@@ -132,9 +134,19 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts, payPerCall
     unservedTools: routed.sandboxes.unservedTools,
   });
   discoveryRoutes(http, { baseUrl });
+  a2aRoutes(http, {
+    internalRequests,
+    listings: listingsAndFiles.listings,
+    contexts: createContexts(db),
+    ring: routed.ring,
+    baseUrl,
+    programId: chain.programId.toBase58(),
+    resourceMetadataOf: (request) =>
+      httpPart.urlsOf(request)[0].issuer + serviceEndpoints.getProtectedResourceOfMcp.path,
+  });
   packageRoutes(http, packages);
   openApiRoute(http);
-  jwksRoute(http, settlement.receiptSigner);
+  jwksRoute(http, routed.ring);
   healthRoutes(http, {
     driver,
     bounds: boundsInForce(driver),

@@ -693,6 +693,8 @@ export interface Database {
     network: string | null;
     sent_at: Generated<Date>;
   };
+  /** The contexts that callers of A2A gave to their runs. */
+  a2a_contexts: { run_id: string; context_id: string };
   /** Where the events of one run go. */
   run_callbacks: { run_id: string; url: string; events: EventName[] | null };
   /** Events for webhooks, with their attempts. */

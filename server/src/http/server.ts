@@ -10,7 +10,14 @@ import {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
-import { MCP_PATH, OAUTH_PATHS, operations, type Operation } from '@agent-rental/contract';
+import {
+  A2A_AGENT_PATH,
+  A2A_PATH,
+  MCP_PATH,
+  OAUTH_PATHS,
+  operations,
+  type Operation,
+} from '@agent-rental/contract';
 import { ApiError, internalError } from '../errors/api-error.js';
 import { bodyTooLarge, refuseBrokenRequest, refuseEncodedBody } from './broken-requests.js';
 import { addJsonBodies, discardBody } from './json-body.js';
@@ -239,6 +246,8 @@ const PAYMENT = /^Payment\b/i;
 /** Requests that are served while the disk is nearly full although they are POST: calls inside of MCP are checked, and a cancelled run frees. */
 const SERVED_WITHOUT_ROOM: readonly (string | undefined)[] = [
   MCP_PATH,
+  A2A_PATH,
+  A2A_AGENT_PATH,
   operations.cancelRun.path,
   operations.cancelRunByKey.path,
 ];

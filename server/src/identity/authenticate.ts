@@ -53,7 +53,7 @@ export function createAuthenticate(
     }
     if (appTokens.isAccessToken(bearer)) {
       if (!takesAppTokens) {
-        throw new ApiError('unauthorized', 'The access token of an app is for MCP alone.', {
+        throw new ApiError('unauthorized', 'The access token of an app is for MCP and A2A alone.', {
           next: 'Use an API key here.',
         });
       }

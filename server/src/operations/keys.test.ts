@@ -244,6 +244,7 @@ it('every key of the service, and a creator’s webhook secret, rotates on two r
   const printed = await operate(['rotate-key', 'all', '--lead', '15'], keys);
   const made = await keysByPurpose();
   expect(Object.keys(made).toSorted()).toEqual([
+    'cards',
     'challenges',
     'clients',
     'mcp',

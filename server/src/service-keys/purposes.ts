@@ -34,6 +34,14 @@ export const KEY_PURPOSES = {
     acceptedSeconds: SLACK,
     signs: 'receipts; its public part stays published for ever',
   },
+  cards: {
+    kind: 'ed25519',
+    derivedBy: 'card',
+    // As of receipts.
+    leadSeconds: HOUR + SLACK,
+    acceptedSeconds: SLACK,
+    signs: 'the cards of agents for A2A; its public part stays published for ever',
+  },
   challenges: {
     kind: 'secret',
     derivedBy: 'challenge',

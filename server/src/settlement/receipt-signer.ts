@@ -55,7 +55,8 @@ export function createReceiptSigner(ring: KeyRing): ReceiptSigner {
   };
 }
 
-function jwkOf({ kid, publicKey, signsFrom, signsUntil, revokedAt }: PublishedKey): PublishedJwk {
+/** The public part of a key as it is published. */
+export function jwkOf({ kid, publicKey, signsFrom, signsUntil, revokedAt }: PublishedKey): PublishedJwk {
   return {
     kty: 'OKP',
     crv: 'Ed25519',

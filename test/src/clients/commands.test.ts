@@ -25,6 +25,7 @@ const NEEDS = {
 
 /** By document and language: the test that takes the blocks from there and runs them, or why none does. */
 const ACCOUNTS: readonly [blocks: RegExp, by: string][] = [
+  [/^docs\/a2a\.md js$/, 'test/src/a2a/a2a.test.ts'],
   [/^docs\/clients\/.* (?:js|python)$/, 'test/src/docs/client-pages.test.ts'],
   [/^docs\/clients\/claude-code\.md sh$/, NEEDS.client],
   [/^docs\/containers\.md sh$/, 'resilience/src/containers/main.ts'],

@@ -50,7 +50,7 @@ const expectRefused = ({ status, headers, body }: OAuthAnswer, error: string, co
 };
 
 describe('an access token', () => {
-  test('works at MCP alone, and is returned with its scopes [ID-41]', async () => {
+  test('works at MCP and A2A alone, and is returned with its scopes [ID-41]', async () => {
     const answer = await app.redeem(await app.connect(person));
     expect(answer.status).toBe(200);
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -63,10 +63,14 @@ describe('an access token', () => {
     });
     const token = String(answer.body['access_token']);
     expect(await statusAtMcp(token)).toBe(200);
+    const listed = { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} };
+    const headers = { 'a2a-version': '1.0' };
+    const tasks = await call(marketplace, 'POST', '/a2a', { token, headers, body: listed });
+    expect(tasks.body).toMatchObject({ result: { totalSize: 0 } });
     for (const path of ['/v1/credentials', '/v1/api-keys', '/v1/listings', '/v1/tools']) {
       const refused = await call(marketplace, 'GET', path, { token });
       expect([path, refused.status]).toEqual([path, 401]);
-      expect(JSON.stringify(refused.body)).toContain('for MCP alone');
+      expect(JSON.stringify(refused.body)).toContain('for MCP and A2A alone');
     }
     expect(await statusAtMcp(String(answer.body['refresh_token']))).toBe(401);
     // As before: the other two kinds of bearers.

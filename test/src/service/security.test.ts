@@ -36,6 +36,8 @@ const PUBLIC = new Set([
   'GET /mcp/server-card',
   'GET /.well-known/mcp/server-card.json',
   'GET /.well-known/ai-catalog.json',
+  'GET /.well-known/agent-card.json',
+  'GET /a2a/:listing_id/.well-known/agent-card.json',
   'GET /llms.txt',
   'GET /robots.txt',
   'GET /AGENTS.md',
@@ -76,11 +78,12 @@ const FOR_EVERYBODY = new Set([
   'GET /v1/listings/:id/reviews',
   'POST /v1/listings/:id/reports',
   'GET /v1/credentials/:listing_id',
+  'POST /a2a/:listing_id',
 ]);
 /** Open to a caller that meets a condition that this stranger does not; everywhere else the resource is not found. */
 const CONDITIONAL = new Set(['POST /v1/listings/:id/reviews']);
 /** Speaks JSON-RPC, so that its refusals of a body are the protocol's. Its authentication is ours. */
-const JSON_RPC = new Set(['GET /mcp', 'POST /mcp', 'DELETE /mcp']);
+const JSON_RPC = new Set(['GET /mcp', 'POST /mcp', 'DELETE /mcp', 'POST /a2a', 'POST /a2a/:listing_id']);
 /** Answer and refuse in the form of OAuth; `test/src/oauth` attacks them. */
 const OAUTH = new Set(['POST /oauth/register', 'POST /oauth/token', 'POST /oauth/revoke']);
 /** Takes bytes of any form: only their number is checked. */

@@ -37,3 +37,19 @@ export const aiCatalog = z
     entries: z.array(z.object({ identifier: z.string(), type: z.string(), url: z.url() })),
   })
   .meta({ id: 'AiCatalog' });
+
+/** An A2A agent card, as far as this service uses it. Clients that send no version get the form of version 0.3. */
+export const agentCard = z
+  .object({
+    name: z.string(),
+    description: z.string(),
+    version: z.string(),
+    supportedInterfaces: z.array(
+      z.object({ url: z.url(), protocolBinding: z.string(), protocolVersion: z.string() }),
+    ),
+    skills: z.array(
+      z.object({ id: z.string(), name: z.string(), description: z.string(), tags: z.array(z.string()) }),
+    ),
+  })
+  .loose()
+  .meta({ id: 'AgentCard' });

@@ -5,6 +5,7 @@ import { givenListingId } from '../primitives.js';
 import type { Operation } from './operation.js';
 import { operations, type OperationId } from './operations.js';
 import { describeRequiredScope } from './scopes.js';
+import { describeA2a } from './openapi-a2a.js';
 import { describeOAuth } from './openapi-oauth.js';
 import { runSummary } from '../runs/execution.js';
 import { paymentInfo, paymentRequired } from './openapi-payments.js';
@@ -90,6 +91,10 @@ export function openApiDocument(version: string): Schema {
     [CONTENT_PATH.replace(/:([a-z_]+)/, '{$1}')]: { get: describeContent(errorSchema) },
     [PACKAGE_PATH.replace(':name', '{name}')]: { get: describePackage(errorSchema) },
     [MCP_PATH]: MCP,
+    ...describeA2a(LISTING_OF_PAGE, {
+      ...describeErrors([400, 404, 429, ...SERVICE_ERRORS], errorSchema),
+      304: { description: NOT_MODIFIED, headers: HEADERS },
+    }),
   });
   addTags(paths);
   return rewriteReferences({
@@ -301,6 +306,7 @@ const WALLET_OF_PAGE = {
 
 /** The pages for people, by path. Their errors are pages, too, for a client that accepts HTML. */
 function describePages(errorSchema: Schema): Record<string, Schema> {
+  const pathOf = (path: string) => path.replace(/:(\w+)/, '{$1}');
   const page = (
     operationId: string,
     summary: string,
@@ -348,7 +354,6 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
       },
     };
   };
-  const pathOf = (path: string) => path.replace(/:(\w+)/, '{$1}');
   return {
     [BROWSE_PAGE_PATH]: page('getBrowsePage', 'the agents that can be rented', [
       query('q', 'Words to search for.', 'invoices'),

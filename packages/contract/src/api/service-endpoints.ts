@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { authorizationServer, protectedResource } from '../identity/oauth-metadata.js';
 import { lamports, walletAddress } from '../primitives.js';
-import { aiCatalog, serverCard } from './discovery.js';
+import { agentCard, aiCatalog, serverCard } from './discovery.js';
 
 /** Answer of `GET /health`: the server is alive. It also describes the isolation of runs. */
 export const health = z
@@ -107,6 +107,15 @@ const CARD_EXAMPLE = {
       headers: [{ name: 'Authorization', isRequired: false, isSecret: true }],
     },
   ],
+} as const;
+const AGENT_CARD_EXAMPLE = {
+  name: 'Agent rental marketplace',
+  description: 'Finds, rents and runs AI agents of a marketplace. Each rented agent also has a card.',
+  version: '0.1.0',
+  supportedInterfaces: [
+    { url: 'https://market.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+  ],
+  skills: [{ id: 'find', name: 'Find an agent', description: 'Text is a search.', tags: ['search'] }],
 } as const;
 const CARD_TYPE = 'application/mcp-server-card+json';
 
@@ -247,6 +256,14 @@ export const serviceEndpoints = {
     cached: true,
     answers: { 200: { schema: serverCard, example: CARD_EXAMPLE } },
   },
+  getAgentCard: {
+    path: '/.well-known/agent-card.json',
+    summary: 'The A2A card of the marketplace: it finds, rents and runs agents',
+    auth: 'none',
+    mediaType: 'application/json',
+    cached: true,
+    answers: { 200: { schema: agentCard, example: AGENT_CARD_EXAMPLE } },
+  },
   getAiCatalog: {
     path: '/.well-known/ai-catalog.json',
     summary: 'The catalog that names the MCP server card',
@@ -297,6 +314,15 @@ export const serviceEndpoints = {
 
 /** The path of MCP, whose requests and answers are described by that protocol. */
 export const MCP_PATH = '/mcp';
+
+/** The address of the marketplace as an A2A agent. Its requests and answers are described by that protocol. */
+export const A2A_PATH = '/a2a';
+
+/** The address of a listing as an A2A agent. */
+export const A2A_AGENT_PATH = '/a2a/:listing_id';
+
+/** The A2A card of a listing, where clients look for it below its address. */
+export const A2A_AGENT_CARD_PATH = '/a2a/:listing_id/.well-known/agent-card.json';
 
 /** The first page for people: the agents that can be rented. */
 export const BROWSE_PAGE_PATH = '/';

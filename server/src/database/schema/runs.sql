@@ -77,6 +77,12 @@ create table trials (
 create index trials_of_listing on trials (listing_id, taken_at);
 create index trials_with_address on trials (taken_at) where address is not null;
 
+-- The contexts that callers of A2A gave to their runs.
+create table a2a_contexts (
+  run_id uuid primary key references runs (id) on delete cascade,
+  context_id text not null
+);
+
 create table cancelled_keys (
   wallet text not null,
   idempotency_key text not null,

@@ -373,6 +373,13 @@ export function historySteps(
         `insert into webhook_deliveries (webhook_id, event_id, status, created_at)
           select md5('webhook' || row_number() over () % ${some})::uuid, id, 'delivered', created_at from events`,
         insert(
+          'a2a_contexts',
+          'run_id, context_id',
+          runs,
+          `${uuid('run', 'i')}, 'context'`,
+          `where i % 10 = 2`,
+        ),
+        insert(
           'run_callbacks',
           'run_id, url',
           runs,

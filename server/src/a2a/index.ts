@@ -1,0 +1,2 @@
+export { createContexts } from './contexts.js';
+export { a2aRoutes } from './routes.js';

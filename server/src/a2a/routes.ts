@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { A2A_AGENT_CARD_PATH, A2A_AGENT_PATH, A2A_PATH, serviceEndpoints } from '@agent-rental/contract';
+import { createClient } from '@agent-rental/sdk';
+import { A2A_VERSION_HEADER, AgentCard } from '@a2a-js/sdk';
+import { A2A_LEGACY_PROTOCOL_VERSION } from '@a2a-js/sdk/compat/v0_3';
+import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
+import { VersionNotSupportedError } from '@a2a-js/sdk/errors';
+import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../access/principal.js';
+import { ApiError } from '../errors/api-error.js';
+import type { InternalRequests } from '../http/internal-requests.js';
+import { createRpcErrorForm } from '../http/rpc-refusal.js';
+import { headersOfStream, STREAM_HEADERS } from '../http/stream-headers.js';
+import type { ListingService } from '../listings/index.js';
+import type { KeyRing } from '../service-keys/index.js';
+import { cardOfListing, cardOfMarketplace } from './agent-cards.js';
+import { signCard } from './card-signer.js';
+import type { Contexts } from './contexts.js';
+import { readMarketplaceMessage } from './marketplace-agent.js';
+import { readMessage } from './read-message.js';
+import { createTaskHandler } from './task-handler.js';
+
+/** Never resolved: requests to it stay in this process. */
+const INTERNAL_URL = 'http://marketplace.invalid';
+/** As large as a call of the HTTP API that runs an agent may be. */
+const MOST_BODY_BYTES = 1_500_000;
+/** A comment keeps proxies from closing a quiet stream. */
+const HEARTBEAT_MS = 15_000;
+/** Where the user of an A2A client mends it. */
+const HOW_TO_SET_UP =
+  'Have the A2A client send an API key of this marketplace, as the header "Authorization: Bearer <API key>".';
+const VERSIONS = ['1.0', A2A_LEGACY_PROTOCOL_VERSION];
+
+/** The parts of A2A. */
+export interface A2aDeps {
+  internalRequests: InternalRequests;
+  listings: Pick<ListingService, 'detail'>;
+  contexts: Contexts;
+  ring: KeyRing;
+  baseUrl: () => string;
+  programId: string;
+  /** Where a client that has no token reads how to log in (RFC 9728). */
+  resourceMetadataOf: (request: FastifyRequest) => string;
+}
+
+/**
+ * Adds A2A: the card of the marketplace, a card of each active listing, and the JSON-RPC endpoints that they name. The caller
+ * is verified once, here. Its calls then go through the app's API as that caller.
+ */
+export function a2aRoutes(app: FastifyInstance, deps: A2aDeps): void {
+  const baseUrl = () => deps.baseUrl().replace(/\/+$/, '');
+  app.get(serviceEndpoints.getAgentCard.path, (request, reply) =>
+    sendCard(deps, request, reply, cardOfMarketplace(baseUrl())),
+  );
+  app.get<{ Params: { listing_id: string } }>(A2A_AGENT_CARD_PATH, async (request, reply) => {
+    const listing = await deps.listings.detail(request.params.listing_id);
+    if (listing.status !== 'active')
+      throw new ApiError('listing_not_found', 'The agent is not on sale now.', {
+        next: 'Its listing says why: GET /v1/listings/:id.',
+      });
+    return sendCard(deps, request, reply, cardOfListing(listing, baseUrl()));
+  });
+  for (const url of [A2A_PATH, A2A_AGENT_PATH]) {
+    app.route<{ Params: { listing_id?: string } }>({
+      method: 'POST',
+      url,
+      bodyLimit: MOST_BODY_BYTES,
+      config: {
+        auth: 'bearer',
+        takesAppTokens: true,
+        errorForm: createRpcErrorForm(deps.resourceMetadataOf, HOW_TO_SET_UP),
+      },
+      handler: async (request, reply) => {
+        const { principal } = request;
+        if (!principal) throw new ApiError('unauthorized', 'The API key is missing.');
+        return answer(app, deps, principal, request, reply);
+      },
+    });
+  }
+}
+
+/** The card in the form of the version that is asked for. Clients of 0.3 send none. */
+async function sendCard(
+  { ring, baseUrl }: A2aDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  unsigned: AgentCard,
+): Promise<FastifyReply> {
+  const card = await signCard(
+    ring,
+    unsigned,
+    baseUrl().replace(/\/+$/, '') + serviceEndpoints.getReceiptKeys.path,
+  );
+  const body = JSON.stringify(isLegacy(request) ? await legacyCardOf(card) : AgentCard.toJSON(card));
+  const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  const exposed = [reply.getHeader('access-control-expose-headers'), 'ETag'].filter(Boolean).join(', ');
+  reply.headers({
+    'cache-control': 'public, max-age=300',
+    vary: A2A_VERSION_HEADER,
+    etag: tag,
+    'access-control-expose-headers': exposed,
+  });
+  if (request.headers['if-none-match'] === tag) return reply.code(304).send();
+  return reply.type('application/json; charset=utf-8').send(body);
+}
+
+/** A card in the form of 0.3, as the SDK writes it for its callers. It also names the interfaces of 1.0. */
+async function legacyCardOf(card: AgentCard): Promise<object> {
+  const writer = new LegacyJsonRpcTransportHandler({
+    getAuthenticatedExtendedAgentCard: async () => card,
+  } as unknown as ConstructorParameters<typeof LegacyJsonRpcTransportHandler>[0]);
+  const request = { jsonrpc: '2.0', id: 1, method: 'agent/getAuthenticatedExtendedCard' };
+  const written = (await writer.handle(request, new ServerCallContext())) as { result?: object };
+  if (!written.result) throw new Error('The card has no form in 0.3.');
+  return { ...written.result, supportedInterfaces: card.supportedInterfaces };
+}
+
+const versionOf = (request: FastifyRequest): string => {
+  const header = request.headers[A2A_VERSION_HEADER.toLowerCase()];
+  return (Array.isArray(header) ? header[0] : header) || A2A_LEGACY_PROTOCOL_VERSION;
+};
+const isLegacy = (request: FastifyRequest): boolean => versionOf(request) === A2A_LEGACY_PROTOCOL_VERSION;
+
+async function answer(
+  app: FastifyInstance,
+  deps: A2aDeps,
+  principal: Principal,
+  request: FastifyRequest<{ Params: { listing_id?: string } }>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const gone = new AbortController();
+  const leave = () => gone.abort();
+  reply.raw.once('close', leave);
+  if (reply.raw.destroyed) leave();
+  const publicUrl = deps.baseUrl().replace(/\/+$/, '');
+  const client = createClient({
+    baseUrl: INTERNAL_URL,
+    apiKey: 'carried-by-the-channel',
+    fetch: deps.internalRequests.fetchAs(app, principal, request),
+    // The A2A client decides about another try.
+    retries: 0,
+  });
+  const { listing_id: agentId } = request.params;
+  const where = { publicUrl, programId: deps.programId, signal: gone.signal };
+  const handler = createTaskHandler({
+    client,
+    agentId,
+    read: async (message) =>
+      agentId === undefined
+        ? readMarketplaceMessage(client, message, where)
+        : { agentId, run: await readMessage(client, message) },
+    contexts: deps.contexts,
+    publicUrl,
+    leave: gone.signal,
+  });
+  const Transport = isLegacy(request) ? LegacyJsonRpcTransportHandler : JsonRpcTransportHandler;
+  const toError = isLegacy(request)
+    ? LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError
+    : JsonRpcTransportHandler.mapToJSONRPCError;
+  const body = Object(request.body) as Record<string, unknown>;
+  const failed = (error: unknown) => ({
+    jsonrpc: '2.0',
+    id: (body['id'] as string | undefined) ?? null,
+    error: toError(error),
+  });
+  if (!VERSIONS.includes(versionOf(request))) {
+    const message = `This version of A2A is not spoken here. Versions: ${VERSIONS.join(', ')}.`;
+    return reply.send(failed(new VersionNotSupportedError({ message })));
+  }
+  const context = new ServerCallContext({ requestedVersion: versionOf(request) });
+  const answered = await new Transport(handler).handle(body, context);
+  if (!(Symbol.asyncIterator in answered)) return reply.send(answered);
+  const events = answered[Symbol.asyncIterator]();
+  let first;
+  try {
+    first = await events.next();
+  } catch (error) {
+    return reply.send(failed(error));
+  }
+  reply.hijack();
+  reply.raw.writeHead(200, { ...headersOfStream(reply, request), ...STREAM_HEADERS });
+  await writeEvents(reply.raw, first, events, failed);
+  return reply;
+}
+
+/** Writes events as the reader takes them. A run that nobody reads is cut off by its own stream. */
+async function writeEvents(
+  response: ServerResponse,
+  first: IteratorResult<unknown>,
+  events: AsyncIterator<unknown>,
+  failed: (error: unknown) => object,
+): Promise<void> {
+  const heartbeat = setInterval(() => {
+    if (!response.writableNeedDrain && !response.destroyed) response.write(': still running\n\n');
+  }, HEARTBEAT_MS);
+  try {
+    for (let next = first; !next.done && !response.destroyed; next = await events.next()) {
+      const isTaken = response.write(`data: ${JSON.stringify(next.value)}\n\n`);
+      if (!isTaken && !response.destroyed) await isRead(response);
+    }
+  } catch (error) {
+    if (!response.destroyed) response.write(`event: error\ndata: ${JSON.stringify(failed(error))}\n\n`);
+  } finally {
+    clearInterval(heartbeat);
+    await events.return?.().catch(() => undefined);
+    response.end();
+  }
+}
+
+/** The reader has taken what was written, or is gone. */
+function isRead(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.once('drain', done).once('close', done);
+  });
+}

@@ -1,0 +1,250 @@
+import type { Run, RunState } from '@agent-rental/contract';
+import { isApiError, type RentalClient } from '@agent-rental/sdk';
+import {
+  TaskState,
+  type Message,
+  type SendMessageRequest,
+  type StreamResponse,
+  type Task,
+} from '@a2a-js/sdk';
+import {
+  A2AError,
+  ExtendedAgentCardNotConfiguredError,
+  PushNotificationNotSupportedError,
+  TaskNotCancelableError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from '@a2a-js/sdk/errors';
+import type { A2ARequestHandler } from '@a2a-js/sdk/server';
+import type { Contexts } from './contexts.js';
+import { keyOfMessage, malformed, type AskedRun } from './read-message.js';
+import { endOf, pieceOf, taskOfRun, taskOfSummary } from './task-of-run.js';
+import { readUnpaid, taskOfRefusal, unpaidTask, waitingForPayment } from './unpaid-task.js';
+
+/** As long as a call of the HTTP API waits. */
+const WAIT_SECONDS = 60;
+const PAGE = { default: 50, max: 100 };
+const CONTEXT_ID = /^[\x20-\x7e]{0,200}$/;
+
+/** What a message asks: a run of an agent, or an answer that needs no run. */
+export type Asked = { agentId: string; run: AskedRun } | { answer: Message };
+
+/** The parts of one caller's requests. */
+export interface TaskHandlerDeps {
+  client: RentalClient;
+  /** The agent that is called; absent: the marketplace, whose messages name one. */
+  agentId: string | undefined;
+  read: (message: Message) => Promise<Asked>;
+  contexts: Contexts;
+  publicUrl: string;
+  /** The caller goes away. Its runs go on. */
+  leave: AbortSignal;
+}
+
+/** Answers A2A's requests of one caller by the marketplace's API. A task is a run; a task that waits for a payment is none yet. */
+export function createTaskHandler(deps: TaskHandlerDeps): A2ARequestHandler {
+  const { client, agentId, contexts, leave } = deps;
+
+  /** The run of a task. @throws TaskNotFoundError also for a run of another agent. */
+  const findRun = async (id: string, waitSeconds?: number): Promise<RunState> => {
+    const run = await client.getRun(id, { waitSeconds, signal: leave }).catch((error: unknown) => {
+      if (isApiError(error) && error.code === 'not_found') return undefined;
+      throw error;
+    });
+    if (run === undefined || (agentId !== undefined && run.agent_id !== agentId)) throw noSuchTask(id);
+    return run;
+  };
+  const toTask = async (run: RunState): Promise<Task> =>
+    taskOfRun(run, (await contexts.find([run.run_id])).get(run.run_id));
+  /** The state of an ended run: its answer does not say whether it was stopped. */
+  const ended = async (run: RunState | Run): Promise<RunState | Run> =>
+    run.status === 'failed' ? client.getRun(run.run_id) : run;
+
+  const open = async ({ message }: SendMessageRequest) => {
+    if (!message) throw malformed('The request has no message.');
+    if (message.messageId === '')
+      throw malformed('The message has no id. Set messageId, and keep it when you send again.');
+    if (!CONTEXT_ID.test(message.contextId))
+      throw malformed('The context id is not taken. It has at most 200 characters of ASCII.');
+    if (message.taskId !== '' && !readUnpaid(message.taskId)) {
+      const { status } = await findRun(message.taskId);
+      throw new UnsupportedOperationError({
+        message: `The task ${status === 'running' ? 'works, and takes' : 'has ended, and takes'} no further message. Send one without a task id.`,
+      });
+    }
+    const contextId = message.contextId || (readUnpaid(message.taskId)?.contextId ?? '');
+    return { message, contextId, asked: await deps.read(message) };
+  };
+  const body = ({ agentId: agent_id, run }: Extract<Asked, { run: unknown }>) => ({ agent_id, ...run });
+
+  async function* stream(params: SendMessageRequest): AsyncGenerator<StreamResponse, void, undefined> {
+    const { message, contextId, asked } = await open(params);
+    if ('answer' in asked) {
+      yield { payload: { $case: 'message', value: asked.answer } };
+      return;
+    }
+    let runId = '';
+    let text = '';
+    const events = client.executeStream(body(asked), {
+      idempotencyKey: keyOfMessage(asked.agentId, message),
+      leave,
+      onRunId: (id) => (runId = id),
+    });
+    try {
+      let isTold = false;
+      for await (const event of events) {
+        if (!isTold) {
+          await contexts.keep(runId, contextId);
+          yield taskEvent(
+            taskOfRun({ run_id: runId, agent_id: asked.agentId, status: 'running' }, contextId || runId),
+          );
+          isTold = true;
+        }
+        if (event.event === 'output') {
+          yield pieceOf(runId, contextId || runId, event.data.delta, text === '');
+          text += event.data.delta;
+          continue;
+        }
+        const run = await ended({ ...event.data, agent_id: asked.agentId });
+        const wasStreamed = run.status === 'completed' && text !== '' && text === run.output;
+        yield* endOf(taskOfRun(run, contextId || runId), { wasStreamed });
+      }
+    } catch (error) {
+      // The run goes on without its caller, as it does after any other message.
+      if (leave.aborted && runId !== '') void client.getRun(runId).catch(() => undefined);
+      const refused = taskOfRefusal(error, { agentId: asked.agentId, contextId }, deps.publicUrl);
+      if (!refused || runId !== '') throw toProtocolError(error);
+      yield taskEvent(refused);
+    }
+  }
+
+  return {
+    getAgentCard: async () => CAPABLE,
+    getAuthenticatedExtendedAgentCard: async () => {
+      throw new ExtendedAgentCardNotConfiguredError();
+    },
+
+    async sendMessage(params) {
+      const { message, contextId, asked } = await open(params);
+      if ('answer' in asked) return asked.answer;
+      const waitSeconds = params.configuration?.returnImmediately ? 0 : WAIT_SECONDS;
+      try {
+        const idempotencyKey = keyOfMessage(asked.agentId, message);
+        const started = await client.executeAsync(body(asked), { idempotencyKey, waitSeconds, leave });
+        await contexts.keep(started.run_id, contextId);
+        const run =
+          started.status === 'running' && waitSeconds > 0
+            ? await client.waitForRun(started.run_id, { signal: leave })
+            : await ended(started);
+        return await toTask(run);
+      } catch (error) {
+        const refused = taskOfRefusal(error, { agentId: asked.agentId, contextId }, deps.publicUrl);
+        if (refused) return refused;
+        // It began and its charge is under way: it can be asked for.
+        if (isApiError(error) && error.runId !== undefined && error.status >= 500)
+          return toTask(await findRun(error.runId));
+        throw toProtocolError(error);
+      }
+    },
+
+    sendMessageStream: stream,
+
+    async getTask({ id }) {
+      const unpaid = readUnpaid(id);
+      if (!unpaid) return toTask(await findRun(id).catch(rethrow));
+      const { valid } = await client.verifyCredential(unpaid.agentId, { signal: leave }).catch(rethrow);
+      return valid
+        ? unpaidTask(
+            unpaid,
+            TaskState.TASK_STATE_REJECTED,
+            'The agent is rented now. Send the same message again.',
+          )
+        : waitingForPayment(unpaid, deps.publicUrl, 'The agent is not rented, or its balance is too low.');
+    },
+
+    async listTasks({
+      pageSize = PAGE.default,
+      pageToken,
+      contextId,
+      status,
+      statusTimestampAfter,
+      includeArtifacts,
+    }) {
+      if (
+        contextId !== '' ||
+        status !== TaskState.TASK_STATE_UNSPECIFIED ||
+        statusTimestampAfter !== undefined
+      )
+        throw new UnsupportedOperationError({
+          message: 'Lists of tasks have no filters here. Leave them out.',
+        });
+      if (includeArtifacts)
+        throw new UnsupportedOperationError({ message: 'Lists have no artifacts. Ask for each task.' });
+      const limit = Math.min(Math.max(1, Math.trunc(pageSize)), PAGE.max);
+      const cursor = pageToken === '' ? undefined : pageToken;
+      const page = await client
+        .listRuns({ agent_id: agentId, limit, cursor }, { signal: leave })
+        .catch(rethrow);
+      const kept = await contexts.find(page.runs.map(({ run_id }) => run_id));
+      return {
+        tasks: page.runs.map((run) => taskOfSummary(run, kept.get(run.run_id))),
+        nextPageToken: page.next_cursor ?? '',
+        pageSize: limit,
+        totalSize: page.total,
+      };
+    },
+
+    async cancelTask({ id }) {
+      const unpaid = readUnpaid(id);
+      if (unpaid)
+        return unpaidTask(unpaid, TaskState.TASK_STATE_CANCELED, 'Nothing ran, and nothing was charged.');
+      if ((await findRun(id).catch(rethrow)).status !== 'running') throw new TaskNotCancelableError();
+      const { cancelled, run } = await client.cancelRun(id, { signal: leave }).catch(rethrow);
+      if (!cancelled) throw new TaskNotCancelableError();
+      return toTask(run ?? (await findRun(id)));
+    },
+
+    async *resubscribe({ id }) {
+      let run = await findRun(id).catch(rethrow);
+      if (run.status !== 'running')
+        throw new UnsupportedOperationError({
+          message: 'The task has ended. Ask for it in place of its events.',
+        });
+      const { contextId, ...task } = await toTask(run);
+      yield taskEvent({ ...task, contextId });
+      while (run.status === 'running') run = await findRun(id, WAIT_SECONDS).catch(rethrow);
+      yield* endOf(taskOfRun(run, contextId));
+    },
+
+    createTaskPushNotificationConfig: noPushes,
+    getTaskPushNotificationConfig: noPushes,
+    listTaskPushNotificationConfigs: noPushes,
+    deleteTaskPushNotificationConfig: noPushes,
+  };
+}
+
+/** The part of a card that the SDK's handlers ask for. */
+const CAPABLE = { capabilities: { streaming: true, extensions: [] } } as unknown as Awaited<
+  ReturnType<A2ARequestHandler['getAgentCard']>
+>;
+
+const noPushes = async (): Promise<never> => {
+  throw new PushNotificationNotSupportedError();
+};
+
+const noSuchTask = (id: string) =>
+  new TaskNotFoundError({ message: `There is no task ${id.slice(0, 100)} of this caller.` });
+
+const taskEvent = (value: Task): StreamResponse => ({ payload: { $case: 'task', value } });
+
+/** An error of the API in the protocol's words. */
+function toProtocolError(error: unknown): unknown {
+  if (error instanceof A2AError) return error;
+  // A caller that left, or a fault of ours.
+  if (!isApiError(error)) return new Error('The service could not answer. Send the same message again.');
+  return error.status === 400 || error.status === 404 ? malformed(error.reason) : new Error(error.reason);
+}
+
+function rethrow(error: unknown): never {
+  throw toProtocolError(error);
+}
