@@ -45,7 +45,8 @@ export function cardOfListing(listing: Listing, baseUrl: string): AgentCard {
       extensions: [
         {
           uri: RENTAL_EXTENSION,
-          description: 'What a rental costs, where one rents, and the schemas of input and output.',
+          description:
+            'The price of a rental, the page where one rents, and the schemas of input and output.',
           required: false,
           params: {
             listing_id: id,

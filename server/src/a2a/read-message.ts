@@ -9,7 +9,7 @@ const TASK_WITHOUT_TEXT = 'Use the input.';
 /** Addresses that a run reads by itself. */
 const READ_BY_RUNS = /^(ipfs|ar|agent-rental):\/\//;
 
-/** What a message asks of an agent. */
+/** The order in a message to an agent. */
 export type AskedRun = Pick<ExecuteBody, 'task' | 'input' | 'input_uri'>;
 
 /** A refusal of a message, which says what to send. */

@@ -93,7 +93,7 @@ async function sendCard(
     unsigned,
     baseUrl().replace(/\/+$/, '') + serviceEndpoints.getReceiptKeys.path,
   );
-  const body = JSON.stringify(isLegacy(request) ? await legacyCardOf(card) : AgentCard.toJSON(card));
+  const body = JSON.stringify(isLegacy(request) ? await cardOfAnyVersion(card) : AgentCard.toJSON(card));
   const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
   const exposed = [reply.getHeader('access-control-expose-headers'), 'ETag'].filter(Boolean).join(', ');
   reply.headers({
@@ -106,16 +106,25 @@ async function sendCard(
   return reply.type('application/json; charset=utf-8').send(body);
 }
 
-/** A card in the form of 0.3, as the SDK writes it for its callers. It also names the interfaces of 1.0. */
-async function legacyCardOf(card: AgentCard): Promise<object> {
+/**
+ * A card for clients that name no version: in the form of 0.3, as the SDK writes it, with all fields of 1.0 beside. Their names
+ * differ, except for the schemes, which have the form of 0.3. Clients of 1.0 read that, too, and check the signature.
+ */
+async function cardOfAnyVersion(card: AgentCard): Promise<object> {
   const writer = new LegacyJsonRpcTransportHandler({
     getAuthenticatedExtendedAgentCard: async () => card,
   } as unknown as ConstructorParameters<typeof LegacyJsonRpcTransportHandler>[0]);
   const request = { jsonrpc: '2.0', id: 1, method: 'agent/getAuthenticatedExtendedCard' };
-  const written = (await writer.handle(request, new ServerCallContext())) as { result?: object };
-  if (!written.result) throw new Error('The card has no form in 0.3.');
-  return { ...written.result, supportedInterfaces: card.supportedInterfaces };
+  const { result } = (await writer.handle(request, new ServerCallContext())) as { result?: CardSchemes };
+  if (!result) throw new Error('The card has no form in 0.3.');
+  const written = AgentCard.toJSON(card) as CardSchemes;
+  const schemes = Object.entries(result.securitySchemes).map(([name, { type }]) => [
+    name,
+    { type, ...Object.values(written.securitySchemes[name] ?? {})[0] },
+  ]);
+  return { ...result, ...written, securitySchemes: Object.fromEntries(schemes) as object };
 }
+type CardSchemes = { securitySchemes: Record<string, Record<string, object>> };
 
 const versionOf = (request: FastifyRequest): string => {
   const header = request.headers[A2A_VERSION_HEADER.toLowerCase()];
@@ -185,7 +194,7 @@ async function answer(
   return reply;
 }
 
-/** Writes events as the reader takes them. A run that nobody reads is cut off by its own stream. */
+/** Writes events as the reader takes them. The run's own stream cuts off a reader that takes nothing. */
 async function writeEvents(
   response: ServerResponse,
   first: IteratorResult<unknown>,
@@ -209,7 +218,7 @@ async function writeEvents(
   }
 }
 
-/** The reader has taken what was written, or is gone. */
+/** The reader has taken all, or is gone. */
 function isRead(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -26,7 +26,7 @@ const WAIT_SECONDS = 60;
 const PAGE = { default: 50, max: 100 };
 const CONTEXT_ID = /^[\x20-\x7e]{0,200}$/;
 
-/** What a message asks: a run of an agent, or an answer that needs no run. */
+/** A message that was read: the order of a run, or an answer that needs no run. */
 export type Asked = { agentId: string; run: AskedRun } | { answer: Message };
 
 /** The parts of one caller's requests. */
@@ -84,7 +84,7 @@ export function createTaskHandler(deps: TaskHandlerDeps): A2ARequestHandler {
       return;
     }
     let runId = '';
-    let text = '';
+    let isFirst = true;
     const events = client.executeStream(body(asked), {
       idempotencyKey: keyOfMessage(asked.agentId, message),
       leave,
@@ -101,13 +101,12 @@ export function createTaskHandler(deps: TaskHandlerDeps): A2ARequestHandler {
           isTold = true;
         }
         if (event.event === 'output') {
-          yield pieceOf(runId, contextId || runId, event.data.delta, text === '');
-          text += event.data.delta;
+          yield pieceOf(runId, contextId || runId, event.data.delta, isFirst);
+          isFirst = false;
           continue;
         }
         const run = await ended({ ...event.data, agent_id: asked.agentId });
-        const wasStreamed = run.status === 'completed' && text !== '' && text === run.output;
-        yield* endOf(taskOfRun(run, contextId || runId), { wasStreamed });
+        yield* endOf(taskOfRun(run, contextId || runId));
       }
     } catch (error) {
       // The run goes on without its caller, as it does after any other message.

@@ -10,7 +10,7 @@ import {
   type TaskStatus,
 } from '@a2a-js/sdk';
 
-/** The extension of cards and tasks with what a marketplace adds: price, cost, the page where one rents. */
+/** The extension that adds to cards and tasks: price, cost, the page where one rents. */
 export const RENTAL_EXTENSION = 'urn:agent-rental:listing';
 /** A run has one output. */
 const ARTIFACT_ID = 'output';
@@ -111,10 +111,13 @@ function asText(output: unknown): string {
   return typeof output === 'string' ? output : JSON.stringify(output);
 }
 
-/** The events that end a stream of a task. The output is left out where it was streamed. */
-export function* endOf(task: Task, { wasStreamed = false } = {}): Generator<StreamResponse> {
+/**
+ * The events that end a stream of a task. The whole output takes the place of its pieces. It may be data, whose pieces are
+ * text. Some readers, such as ADK, keep whole artifacts alone.
+ */
+export function* endOf(task: Task): Generator<StreamResponse> {
   const { id: taskId, contextId, status, metadata } = task;
-  for (const artifact of wasStreamed ? [] : task.artifacts) {
+  for (const artifact of task.artifacts) {
     const value = { taskId, contextId, artifact, append: false, lastChunk: true, metadata: undefined };
     yield { payload: { $case: 'artifactUpdate', value } };
   }

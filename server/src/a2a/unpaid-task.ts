@@ -63,8 +63,8 @@ const UNPAID_CODES: ReadonlySet<string> = new Set([
 const REFUSED_CODES: ReadonlySet<string> = new Set(['listing_paused', 'listing_suspended', ...UNPAID_CODES]);
 
 /**
- * The task of a call that was refused before it ran: one that waits for a payment or a person's yes, or one that is
- * rejected. Undefined for other errors, which are the protocol's.
+ * The task of a call that was refused before it ran: it waits for a payment or a person's yes, or is rejected.
+ * Undefined for other errors, which are the protocol's.
  */
 export function taskOfRefusal(error: unknown, unpaid: UnpaidTask, publicUrl: string): Task | undefined {
   if (!isApiError(error) || !REFUSED_CODES.has(error.code)) return undefined;

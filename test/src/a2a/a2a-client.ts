@@ -32,7 +32,7 @@ const withBearer =
     return fetch(input, { ...init, headers });
   };
 
-/** Asks for the card as clients of that version do. Those of 0.3 send no version, and do not know the interfaces of 1.0. */
+/** Asks for the card as clients of that version do. Clients of 0.3 send no version, and do not know the interfaces of 1.0. */
 const asked =
   (version: string): typeof fetch =>
   async (input, init) => {

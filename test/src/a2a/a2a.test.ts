@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { TaskState, verifyAgentCardSignature } from '@a2a-js/sdk';
+import { TaskState, type AgentCard, verifyAgentCardSignature } from '@a2a-js/sdk';
 import { importJWK, type JWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PRICE, publishAgent, rentAgent, textAgent } from '../support/agents/agents.js';
@@ -88,6 +88,10 @@ describe('cards', () => {
       input_schema: { type: 'object' },
       rent_url: `${marketplace.dev.base_url}/dashboard/rent/${agentId}`,
     });
+    // As the protocol says: over the JSON as it was sent.
+    const sent = await fetch(`${url}/.well-known/agent-card.json`, { headers: { 'a2a-version': '1.0' } });
+    const exact = (await sent.json()) as AgentCard;
+    await verifyAgentCardSignature(keyOf)({ ...exact, signatures: exact.signatures.slice(0, 1) });
     const changed = { ...card, name: 'another' };
     await expect(verifyAgentCardSignature(keyOf)(changed)).rejects.toThrow();
   });
@@ -130,8 +134,13 @@ describe.each(['1.0', '0.3'] as const)('a client of version %s', (version) => {
     const [first, ...rest] = events.map(({ payload }) => payload);
     expect(first?.$case).toBe('task');
     const pieces = rest.flatMap((payload) => (payload?.$case === 'artifactUpdate' ? [payload.value] : []));
-    expect(pieces.length).toBeGreaterThan(1);
-    expect(textOf(pieces.flatMap(({ artifact }) => artifact?.parts ?? []))).toBe(slowAnswer('stream'));
+    expect(pieces.length).toBeGreaterThan(2);
+    expect(textOf(pieces.slice(0, -1).flatMap(({ artifact }) => artifact?.parts ?? []))).toBe(
+      slowAnswer('stream'),
+    );
+    // The whole takes the place of the pieces.
+    expect(pieces.at(-1)).toMatchObject({ append: false, lastChunk: true });
+    expect(textOf(pieces.at(-1)?.artifact?.parts ?? [])).toBe(slowAnswer('stream'));
     const last = rest.at(-1);
     expect(last?.$case === 'statusUpdate' && stateOf(last.value)).toBe('COMPLETED');
     expect(await costsOf(renter)).toEqual([PRICE]);
@@ -140,12 +149,14 @@ describe.each(['1.0', '0.3'] as const)('a client of version %s', (version) => {
   test('cancels a run that goes on [ADP-30]', async () => {
     const renter = await newRenter();
     const client = await connect(url, renter.token, version);
-    const begun = asTask(await client.sendMessage(message(heldTask('cancel'), { returnImmediately: true })));
-    expect(['SUBMITTED', 'WORKING']).toContain(stateOf(begun));
+    const started = asTask(
+      await client.sendMessage(message(heldTask('cancel'), { returnImmediately: true })),
+    );
+    expect(['SUBMITTED', 'WORKING']).toContain(stateOf(started));
     await agents.reached('cancel');
-    const canceled = await client.cancelTask({ tenant: '', id: begun.id, metadata: undefined });
+    const canceled = await client.cancelTask({ tenant: '', id: started.id, metadata: undefined });
     expect(stateOf(canceled)).toBe('CANCELED');
-    await expect(client.cancelTask({ tenant: '', id: begun.id, metadata: undefined })).rejects.toThrow();
+    await expect(client.cancelTask({ tenant: '', id: started.id, metadata: undefined })).rejects.toThrow();
     expect(await costsOf(renter)).toHaveLength(1);
   });
 
@@ -153,9 +164,9 @@ describe.each(['1.0', '0.3'] as const)('a client of version %s', (version) => {
     const renter = await newRenter();
     const client = await connect(url, renter.token, version);
     const name = `follow ${version}`;
-    const begun = asTask(await client.sendMessage(message(heldTask(name), { returnImmediately: true })));
+    const started = asTask(await client.sendMessage(message(heldTask(name), { returnImmediately: true })));
     await agents.reached(name);
-    const stream = client.resubscribeTask({ tenant: '', id: begun.id });
+    const stream = client.resubscribeTask({ tenant: '', id: started.id });
     const first = await stream.next();
     expect(first.value?.payload?.$case).toBe('task');
     agents.release(name);
