@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ExecuteBody, JsonObject } from '@agent-rental/contract';
 import type { RentalClient } from '@agent-rental/sdk';
-import type { Message, Part } from '@a2a-js/sdk';
+import { Message, type Part } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 
 /** The task of a message that has data or a file alone. */
@@ -17,12 +17,16 @@ export function malformed(message: string): RequestMalformedError {
   return new RequestMalformedError({ message });
 }
 
-/** Sends of the same message to the same agent are one run. */
-export function keyOfMessage(agentId: string, { messageId }: Message): string {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([agentId, messageId]))
-    .digest('base64url');
-  return `a2a-${digest}`;
+/** The same message to the same agent is one run. Some clients give one id to several messages: the parts count, too. */
+export function keyOfMessage(agentId: string, message: Message): string {
+  const { messageId, parts } = Message.toJSON(message) as { messageId: string; parts: unknown };
+  const text = JSON.stringify([agentId, messageId, parts]);
+  return `a2a-${createHash('sha256').update(text).digest('base64url')}`;
+}
+
+/** Whether a part of a message is a file. */
+export function hasFile({ parts }: Message): boolean {
+  return parts.some(({ content }) => content?.$case === 'raw' || content?.$case === 'url');
 }
 
 /** The text of a message. */

@@ -5,7 +5,7 @@ import { createClient } from '@agent-rental/sdk';
 import { A2A_VERSION_HEADER, AgentCard } from '@a2a-js/sdk';
 import { A2A_LEGACY_PROTOCOL_VERSION } from '@a2a-js/sdk/compat/v0_3';
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
-import { VersionNotSupportedError } from '@a2a-js/sdk/errors';
+import { A2A_ERROR_CODE, VersionNotSupportedError } from '@a2a-js/sdk/errors';
 import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../access/principal.js';
@@ -31,6 +31,8 @@ const HEARTBEAT_MS = 15_000;
 /** Where the user of an A2A client mends it. */
 const HOW_TO_SET_UP =
   'Have the A2A client send an API key of this marketplace, as the header "Authorization: Bearer <API key>".';
+/** A body that is no JSON, and a content type that is not taken. */
+const REFUSAL_CODES = { 400: A2A_ERROR_CODE.PARSE_ERROR, 415: A2A_ERROR_CODE.CONTENT_TYPE_NOT_SUPPORTED };
 const VERSIONS = ['1.0', A2A_LEGACY_PROTOCOL_VERSION];
 
 /** The parts of A2A. */
@@ -70,7 +72,7 @@ export function a2aRoutes(app: FastifyInstance, deps: A2aDeps): void {
       config: {
         auth: 'bearer',
         takesAppTokens: true,
-        errorForm: createRpcErrorForm(deps.resourceMetadataOf, HOW_TO_SET_UP),
+        errorForm: createRpcErrorForm(deps.resourceMetadataOf, HOW_TO_SET_UP, REFUSAL_CODES),
       },
       handler: async (request, reply) => {
         const { principal } = request;

@@ -1,5 +1,5 @@
 import type { Run, RunState } from '@agent-rental/contract';
-import { isApiError, type RentalClient } from '@agent-rental/sdk';
+import { isApiError } from '@agent-rental/sdk';
 import {
   TaskState,
   type Message,
@@ -8,37 +8,29 @@ import {
   type Task,
 } from '@a2a-js/sdk';
 import {
-  A2AError,
   ExtendedAgentCardNotConfiguredError,
   PushNotificationNotSupportedError,
   TaskNotCancelableError,
-  TaskNotFoundError,
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
 import type { A2ARequestHandler } from '@a2a-js/sdk/server';
-import type { Contexts } from './contexts.js';
-import { keyOfMessage, malformed, type AskedRun } from './read-message.js';
-import { endOf, pieceOf, taskOfRun, taskOfSummary } from './task-of-run.js';
+import { listTasks, type TaskReader } from './list-tasks.js';
+import { noSuchTask, rethrow, toProtocolError } from './protocol-errors.js';
+import { hasFile, keyOfMessage, malformed, type AskedRun } from './read-message.js';
+import { endOf, pieceOf, taskOfRun } from './task-of-run.js';
 import { readUnpaid, taskOfRefusal, unpaidTask, waitingForPayment } from './unpaid-task.js';
 
 /** As long as a call of the HTTP API waits. */
 const WAIT_SECONDS = 60;
-const PAGE = { default: 50, max: 100 };
 const CONTEXT_ID = /^[\x20-\x7e]{0,200}$/;
 
 /** A message that was read: the order of a run, or an answer that needs no run. */
 export type Asked = { agentId: string; run: AskedRun } | { answer: Message };
 
 /** The parts of one caller's requests. */
-export interface TaskHandlerDeps {
-  client: RentalClient;
-  /** The agent that is called; absent: the marketplace, whose messages name one. */
-  agentId: string | undefined;
+export interface TaskHandlerDeps extends TaskReader {
   read: (message: Message) => Promise<Asked>;
-  contexts: Contexts;
   publicUrl: string;
-  /** The caller goes away. Its runs go on. */
-  leave: AbortSignal;
 }
 
 /** Answers A2A's requests of one caller by the marketplace's API. A task is a run; a task that waits for a payment is none yet. */
@@ -112,7 +104,7 @@ export function createTaskHandler(deps: TaskHandlerDeps): A2ARequestHandler {
       // The run goes on without its caller, as it does after any other message.
       if (leave.aborted && runId !== '') void client.getRun(runId).catch(() => undefined);
       const refused = taskOfRefusal(error, { agentId: asked.agentId, contextId }, deps.publicUrl);
-      if (!refused || runId !== '') throw toProtocolError(error);
+      if (!refused || runId !== '') throw toProtocolError(error, hasFile(message));
       yield taskEvent(refused);
     }
   }
@@ -142,7 +134,7 @@ export function createTaskHandler(deps: TaskHandlerDeps): A2ARequestHandler {
         // It began and its charge is under way: it can be asked for.
         if (isApiError(error) && error.runId !== undefined && error.status >= 500)
           return toTask(await findRun(error.runId));
-        throw toProtocolError(error);
+        throw toProtocolError(error, hasFile(message));
       }
     },
 
@@ -161,37 +153,7 @@ export function createTaskHandler(deps: TaskHandlerDeps): A2ARequestHandler {
         : waitingForPayment(unpaid, deps.publicUrl, 'The agent is not rented, or its balance is too low.');
     },
 
-    async listTasks({
-      pageSize = PAGE.default,
-      pageToken,
-      contextId,
-      status,
-      statusTimestampAfter,
-      includeArtifacts,
-    }) {
-      if (
-        contextId !== '' ||
-        status !== TaskState.TASK_STATE_UNSPECIFIED ||
-        statusTimestampAfter !== undefined
-      )
-        throw new UnsupportedOperationError({
-          message: 'Lists of tasks have no filters here. Leave them out.',
-        });
-      if (includeArtifacts)
-        throw new UnsupportedOperationError({ message: 'Lists have no artifacts. Ask for each task.' });
-      const limit = Math.min(Math.max(1, Math.trunc(pageSize)), PAGE.max);
-      const cursor = pageToken === '' ? undefined : pageToken;
-      const page = await client
-        .listRuns({ agent_id: agentId, limit, cursor }, { signal: leave })
-        .catch(rethrow);
-      const kept = await contexts.find(page.runs.map(({ run_id }) => run_id));
-      return {
-        tasks: page.runs.map((run) => taskOfSummary(run, kept.get(run.run_id))),
-        nextPageToken: page.next_cursor ?? '',
-        pageSize: limit,
-        totalSize: page.total,
-      };
-    },
+    listTasks: async (params) => listTasks(deps, params).catch(rethrow),
 
     async cancelTask({ id }) {
       const unpaid = readUnpaid(id);
@@ -231,19 +193,4 @@ const noPushes = async (): Promise<never> => {
   throw new PushNotificationNotSupportedError();
 };
 
-const noSuchTask = (id: string) =>
-  new TaskNotFoundError({ message: `There is no task ${id.slice(0, 100)} of this caller.` });
-
 const taskEvent = (value: Task): StreamResponse => ({ payload: { $case: 'task', value } });
-
-/** An error of the API in the protocol's words. */
-function toProtocolError(error: unknown): unknown {
-  if (error instanceof A2AError) return error;
-  // A caller that left, or a fault of ours.
-  if (!isApiError(error)) return new Error('The service could not answer. Send the same message again.');
-  return error.status === 400 || error.status === 404 ? malformed(error.reason) : new Error(error.reason);
-}
-
-function rethrow(error: unknown): never {
-  throw toProtocolError(error);
-}

@@ -104,7 +104,11 @@ function costOf({
   duration_ms,
   run_id,
 }: Pick<Run, 'cost_lamports' | 'run_id'> & { duration_ms: number | null }) {
-  return { cost_lamports, duration_ms, receipt_path: `/v1/runs/${run_id}/receipt` };
+  return {
+    costLamports: cost_lamports,
+    durationMs: duration_ms,
+    receiptPath: `/v1/runs/${run_id}/receipt`,
+  };
 }
 
 function asText(output: unknown): string {

@@ -74,7 +74,7 @@ export function taskOfRefusal(error: unknown, unpaid: UnpaidTask, publicUrl: str
       unpaid,
       TaskState.TASK_STATE_AUTH_REQUIRED,
       `${reason} The owner of the wallet answers at ${error.approval.url}. Then send the same message again.`,
-      { code, approval_url: error.approval.url },
+      { code, approvalUrl: error.approval.url },
     );
   if (!isForPayment(error)) return unpaidTask(unpaid, TaskState.TASK_STATE_REJECTED, reason, { code });
   return waitingForPayment(unpaid, publicUrl, reason, { code });
@@ -87,12 +87,12 @@ export function waitingForPayment(
   reason: string,
   facts: Record<string, unknown> = {},
 ): Task {
-  const rent_url = rentUrlOf(publicUrl, unpaid.agentId);
+  const rentUrl = rentUrlOf(publicUrl, unpaid.agentId);
   return unpaidTask(
     unpaid,
     TaskState.TASK_STATE_AUTH_REQUIRED,
-    `${reason} The owner of the wallet pays at ${rent_url}. Then send the same message again. Nothing was charged.`,
-    { ...facts, rent_url },
+    `${reason} The owner of the wallet pays at ${rentUrl}. Then send the same message again. Nothing was charged.`,
+    { ...facts, rentUrl },
   );
 }
 

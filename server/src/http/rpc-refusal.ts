@@ -4,6 +4,8 @@ import type { ApiError } from '../errors/api-error.js';
 
 /** JSON-RPC's range for servers; the SDKs of MCP and A2A use other codes. */
 const REFUSED = -32_050;
+/** Codes of a protocol for refusals before it, by their HTTP status. */
+type RpcCodes = Readonly<Record<number, number>>;
 
 /** How protocols on JSON-RPC write refusals. */
 export interface RpcErrorForm {
@@ -21,6 +23,7 @@ export interface RpcErrorForm {
 export function createRpcErrorForm(
   resourceMetadataOf: (request: FastifyRequest) => string,
   howToSetUp: string,
+  codes: RpcCodes = {},
 ): RpcErrorForm {
   /** The text that a client shows its user when the client is refused. */
   const messageOf = ({ code, reason, message, status }: ApiError): string =>
@@ -29,7 +32,7 @@ export function createRpcErrorForm(
     body: (error, requestId) => ({
       jsonrpc: '2.0',
       id: null,
-      error: { code: REFUSED, message: messageOf(error), data: error.body(requestId) },
+      error: { code: codes[error.status] ?? REFUSED, message: messageOf(error), data: error.body(requestId) },
     }),
     challenge(error, request) {
       const login = `resource_metadata="${resourceMetadataOf(request)}", scope="${APP_SCOPES.join(' ')}"`;

@@ -83,10 +83,10 @@ describe('cards', () => {
     expect(card).toMatchObject({ name: 'Text agent', description: 'Answers in text.' });
     expect(card.supportedInterfaces.map(({ protocolVersion }) => protocolVersion)).toEqual(['1.0', '0.3']);
     expect(card.capabilities?.extensions[0]?.params).toMatchObject({
-      listing_id: agentId,
-      price_lamports: PRICE,
-      input_schema: { type: 'object' },
-      rent_url: `${marketplace.dev.base_url}/dashboard/rent/${agentId}`,
+      listingId: agentId,
+      priceLamports: PRICE,
+      inputSchema: { type: 'object' },
+      rentUrl: `${marketplace.dev.base_url}/dashboard/rent/${agentId}`,
     });
     // As the protocol says: over the JSON as it was sent.
     const sent = await fetch(`${url}/.well-known/agent-card.json`, { headers: { 'a2a-version': '1.0' } });
@@ -221,7 +221,8 @@ test('data and text files are the input; several are refused with a reason', asy
   await expect(client.sendMessage(message([]))).rejects.toThrow(/Say the task/);
   // The agent takes objects alone.
   const file = part({ $case: 'raw', value: Buffer.from('a text') }, 'text/plain');
-  await expect(client.sendMessage(message([text, file]))).rejects.toThrow(/input/);
+  const refused = client.sendMessage(message([text, file]));
+  await expect(refused).rejects.toMatchObject({ name: 'ContentTypeNotSupportedError' });
   expect(await costsOf(renter)).toEqual([PRICE]);
 });
 
@@ -240,14 +241,13 @@ test('the marketplace runs an agent by its skill, and lists the tasks of the cal
   const value = { skill: 'run', agent_id: agentId, task: slowTask(0, 'skill') };
   const task = asTask(await client.sendMessage(message([part({ $case: 'data', value })])));
   expect(outputOf(task)).toBe(slowAnswer('skill'));
-  const list = {
-    tenant: '',
-    contextId: '',
-    status: TaskState.TASK_STATE_UNSPECIFIED,
-    pageToken: '',
-    statusTimestampAfter: undefined,
-  };
-  expect((await client.listTasks(list)).tasks.map(({ id }) => id)).toEqual([task.id]);
+  const status = TaskState.TASK_STATE_UNSPECIFIED;
+  const all = { tenant: '', contextId: '', status, pageToken: '', statusTimestampAfter: undefined };
+  const listed = async (asked: object) => (await client.listTasks({ ...all, ...asked })).tasks;
+  expect((await listed({})).map(({ id, artifacts }) => [id, artifacts])).toEqual([[task.id, []]]);
+  expect((await listed({ includeArtifacts: true })).map(outputOf)).toEqual([slowAnswer('skill')]);
+  expect(await listed({ contextId: 'another' })).toEqual([]);
+  expect(await listed({ status: TaskState.TASK_STATE_FAILED })).toEqual([]);
 });
 
 test('the program of docs/a2a.md runs an agent', async () => {
