@@ -81,6 +81,7 @@ function addCreatorCommands(program: Command, environment: CliEnvironment): void
   withMarketplace(program.command('publish'))
     .description('register the agent of this folder, and publish it on-chain')
     .addHelpText('after', '\nIn agent.json readme_file names a Markdown file, and icon_file a square PNG.')
+    .option('--a2a <card>', 'write agent.json for an A2A agent, from the address of its card')
     .option('--unverified', 'publish also if it could not be reached; renters see this')
     .option('--model-key <name>', "file or variable with the model's key")
     .action((options: object) => publishCommand(options, environment));

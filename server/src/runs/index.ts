@@ -7,7 +7,7 @@ export { createAgentContacts } from './agents/contacts.js';
 export { createCallerCounts } from './history/caller-counts.js';
 export { createWaitingCallers } from './calls/waiting-callers.js';
 export { createStartGate } from './start-gate.js';
-export { createConnectedAgents } from './agents/connected-agent.js';
+export { createConnectedAgents } from './agents/connected/connected-agent.js';
 export { createDeclarativeAgents } from './agents/declarative-agent.js';
 export { EXPIRY_CRONTAB, EXPIRY_TASK, removeExpired } from './history/expiry.js';
 export { createLiveRuns } from './live/live-runs.js';

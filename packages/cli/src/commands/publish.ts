@@ -5,7 +5,8 @@ import type { CliEnvironment } from '../cli-environment.js';
 import { CommandError } from '../errors.js';
 import { connect, type Connected } from '../marketplace.js';
 import type { MarketplaceOptions, SharedOptions } from '../options.js';
-import { readAgentProject } from '../project/agent-file.js';
+import { writeAgentOfCard } from '../project/a2a-card.js';
+import { AGENT_FILE, readAgentProject } from '../project/agent-file.js';
 import { waitForOwnAgent } from '../project/agent-endpoint.js';
 import { checkedProject, projectToSend } from '../project/check-project.js';
 import { findModelKey, missingKey, requireModelKey, testModelKey } from '../project/model-key.js';
@@ -37,9 +38,17 @@ export async function checkCommand(options: SharedOptions, environment: CliEnvir
 
 /** `agent-rental publish`: from the folder to an active listing. It skips steps that are done. */
 export async function publishCommand(
-  options: MarketplaceOptions & { unverified?: true; modelKey?: string },
+  options: MarketplaceOptions & { unverified?: true; modelKey?: string; a2a?: string },
   environment: CliEnvironment,
 ): Promise<void> {
+  if (options.a2a !== undefined) {
+    const name = await writeAgentOfCard(options.a2a, environment);
+    report(options, environment, { name, files: [AGENT_FILE] }, [
+      `Wrote ${AGENT_FILE} for ${name}. Look at its category, its schemas and its price.`,
+      'Next: agent-rental publish',
+    ]);
+    return;
+  }
   // Read the folder first: its mistakes can be reported without a wallet.
   readAgentProject(environment.folder);
   const connected = connect(options, environment);

@@ -10,6 +10,8 @@ import {
   type DeclarativeAgent,
   type ProbeOutcome,
 } from '../../registration/index.js';
+import { isAgentCard, readAgentCard } from './connected/agent-card.js';
+import { AgentUnreachableError } from './outcome.js';
 import { failureOf, modelRefusal } from './probe-failure.js';
 
 /** Some models take seconds to their first word; a vendor that is busy is asked again after two and four. */
@@ -33,9 +35,10 @@ export function createAgentProbe(
     const deadline = createDeadline(timeoutMs, stopping);
     const { signal } = deadline;
     try {
-      return agent.mode === 'connected'
-        ? await handshake(outbound.fetch, agent, listingId, signal)
-        : await askModel(gateway, agent, signal);
+      if (agent.mode === 'declarative') return await askModel(gateway, agent, signal);
+      return isAgentCard(agent.entrypointUrl)
+        ? await lookAtCard(outbound, agent, signal)
+        : await handshake(outbound.fetch, agent, listingId, signal);
     } catch (error) {
       stopping.throwIfAborted();
       if (!signal.aborted) throw error;
@@ -44,6 +47,21 @@ export function createAgentProbe(
       deadline.clear();
     }
   };
+}
+
+/** Reads the card of an A2A agent: a message would be a task. */
+async function lookAtCard(
+  outbound: Pick<OutboundHttp, 'fetch'>,
+  { entrypointUrl }: ConnectedAgent,
+  signal: AbortSignal,
+): Promise<ProbeOutcome> {
+  try {
+    await readAgentCard(outbound, entrypointUrl, signal);
+    return 'reached';
+  } catch (error) {
+    if (!(error instanceof AgentUnreachableError)) throw error;
+    return failureOf(error.failure) ?? { reason: 'endpoint_unreachable', detail: error.message };
+  }
 }
 
 /** Sends a signed handshake. An endpoint that takes requests is reachable, because only some servers know handshakes. */

@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/logger.js';
 import type { ReviewRun } from '../../registration/index.js';
 import { AgentUnreachableError, isOfSandbox } from './outcome.js';
 import { failureOf } from './probe-failure.js';
-import type { ConnectedAgents } from './connected-agent.js';
+import type { ConnectedAgents } from './connected/connected-agent.js';
 import { AgentContact } from './contact.js';
 import type { DeclarativeAgents } from './declarative-agent.js';
 

@@ -6,7 +6,7 @@ import type { AgentContact } from '../agents/contact.js';
 import type { AgentContacts } from '../agents/contacts.js';
 import { AgentUnreachableError, isOfSandbox, type AgentOutcome } from '../agents/outcome.js';
 import type { Checked } from './check.js';
-import type { ConnectedAgents } from '../agents/connected-agent.js';
+import type { ConnectedAgents } from '../agents/connected/connected-agent.js';
 import type { DeclarativeAgents } from '../agents/declarative-agent.js';
 import type { OutputGate } from '../delivery/output-gate.js';
 import type { Task } from '../task.js';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createOutboundHttp, type OutboundHttp } from '../../platform/outbound-http.js';
-import type { ConnectedAgent } from '../../registration/index.js';
+import { createOutboundHttp, type OutboundHttp } from '../../../platform/outbound-http.js';
+import type { ConnectedAgent } from '../../../registration/index.js';
 import {
   type HttpStandIn,
   type StandInListener,
@@ -11,13 +11,13 @@ import {
   publishedListing,
   readBody,
   startHttpStandIn,
-} from '../../testing/index.js';
-import { AgentContact } from './contact.js';
-import { AgentUnreachableError } from './outcome.js';
+} from '../../../testing/index.js';
+import { AgentContact } from '../contact.js';
+import { AgentUnreachableError } from '../outcome.js';
 import { createConnectedAgents, type ConnectedAgents } from './connected-agent.js';
-import { parseOrder } from '../pipeline/order.js';
-import { taskOf } from '../pipeline/parse.js';
-import type { Task } from '../task.js';
+import { parseOrder } from '../../pipeline/order.js';
+import { taskOf } from '../../pipeline/parse.js';
+import type { Task } from '../../task.js';
 
 const SECRET = `whsec_${Buffer.alloc(24, 5).toString('base64')}`;
 const OUTPUT_SCHEMA = { type: 'object', required: ['total'], properties: { total: { type: 'number' } } };

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { JSON_BOUNDS, outputEvent, readJson, type Json, type JsonFault } from '@agent-rental/contract';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import * as z from 'zod';
-import { JSON_ENTRIES, JsonTextError, readStrangersJson } from '../../platform/json/json-gate.js';
-import { decoderOf, readText, ResponseTooLargeError } from '../../platform/outbound-http.js';
+import { JSON_ENTRIES, JsonTextError, readStrangersJson } from '../../../platform/json/json-gate.js';
+import { decoderOf, readText, ResponseTooLargeError } from '../../../platform/outbound-http.js';
 
 /** Most bytes of a stream. Each delta has some bytes around its text. */
 const MAX_STREAM_BYTES = 8 * 1024 * 1024;
@@ -48,8 +48,8 @@ export async function readAnswer(
   { type: wanted }: Record<string, unknown>,
   onText: (delta: string) => void,
 ): Promise<ConnectedAnswer> {
+  if (isEventStream(response)) return readStream(response, onText);
   const type = response.headers.get('content-type') ?? '';
-  if (/^text\/event-stream\s*(;|$)/i.test(type)) return readStream(response, onText);
   const text = await readText(response, JSON_BOUNDS.bytes);
   const answer = await readDocument(text);
   const isPlainText = /^text\/plain\s*(;|$)/i.test(type) && [wanted].flat().includes('string');
@@ -58,11 +58,17 @@ export async function readAnswer(
   return isPlainText && !isJson ? textOutput(text) : answer;
 }
 
-async function readDocument(text: string): Promise<ConnectedAnswer> {
+function readDocument(text: string): Promise<ConnectedAnswer> {
+  return withRules(async () => ({ output: await readStrangersJson('endpoint_answer', text) }));
+}
+
+/** The answer that `read` gives, or the rule that the JSON breaks which it reads. */
+export async function withRules<T>(read: () => Promise<T>): Promise<T | BrokenRule> {
   try {
-    return { output: await readStrangersJson('endpoint_answer', text) };
+    return await read();
   } catch (error) {
     if (error instanceof JsonTextError) return RULES[error.fault];
+    if (error instanceof z.ZodError) return 'stream_event';
     throw error;
   }
 }
@@ -72,23 +78,39 @@ function textOutput(text: string): ConnectedAnswer {
   return Buffer.byteLength(JSON.stringify(text)) > JSON_BOUNDS.bytes ? 'answer_too_large' : { output: text };
 }
 
-async function readStream(response: Response, onText: (delta: string) => void): Promise<ConnectedAnswer> {
-  const read: { text: string; answer?: ConnectedAnswer } = { text: '' };
-  const take = ({ event, data }: EventSourceMessage): void => {
-    if (event === 'output') {
-      const { delta } = outputEvent.parse(readEvent(data));
-      read.text += delta;
-      if (read.text.length > JSON_BOUNDS.bytes) throw new ResponseTooLargeError('the output is too large');
-      onText(delta);
-    } else if (event === 'done') {
-      read.answer = conclude(data, read.text);
-    }
-  };
+/** Whether a response is a stream of server-sent events. */
+export function isEventStream(response: Response): boolean {
+  return /^text\/event-stream\s*(;|$)/i.test(response.headers.get('content-type') ?? '');
+}
+
+function readStream(response: Response, onText: (delta: string) => void): Promise<ConnectedAnswer> {
+  let text = '';
+  return readEvents(response, ({ event, data }) => {
+    if (event === 'done') return conclude(data, text);
+    if (event !== 'output') return undefined;
+    const { delta } = outputEvent.parse(readEvent(data));
+    text += delta;
+    if (text.length > JSON_BOUNDS.bytes) throw new ResponseTooLargeError('the output is too large');
+    onText(delta);
+    return undefined;
+  });
+}
+
+/**
+ * Reads the events of a stream, up to the one for which `take` gives the answer. One that breaks a rule is the end, too.
+ *
+ * @throws the error that broke the connection, and where the stream ends without an answer; ResponseTooLargeError.
+ */
+export async function readEvents(
+  response: Response,
+  take: (event: EventSourceMessage, readData: (data: string) => unknown) => ConnectedAnswer | undefined,
+): Promise<ConnectedAnswer> {
+  const read: { answer?: ConnectedAnswer | undefined } = {};
   const parser = createParser({
     onEvent(event) {
       if (read.answer !== undefined) return;
       try {
-        take(event);
+        read.answer = take(event, readEvent);
       } catch (error) {
         if (error instanceof JsonTextError && error.fault !== 'syntax') read.answer = RULES[error.fault];
         else if (error instanceof JsonTextError || error instanceof z.ZodError) read.answer = 'stream_event';

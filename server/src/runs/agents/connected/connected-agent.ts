@@ -1,11 +1,18 @@
 import { takesAnyText, type JsonObject } from '@agent-rental/agent-runner';
 import { RUN_FAILURES } from '@agent-rental/contract';
-import { schemaViolations } from '../../platform/json-schema/checks.js';
-import { ForbiddenUrlError, ResponseTooLargeError, type OutboundHttp } from '../../platform/outbound-http.js';
-import { signedHeaders } from '../../platform/standard-webhooks.js';
-import { traced, traceHeaders } from '../../platform/tracing/spans.js';
-import { signingSecrets, type ConnectedAgent } from '../../registration/index.js';
-import type { AgentContact } from './contact.js';
+import { schemaViolations } from '../../../platform/json-schema/checks.js';
+import {
+  ForbiddenUrlError,
+  ResponseTooLargeError,
+  type OutboundHttp,
+} from '../../../platform/outbound-http.js';
+import { signedHeaders } from '../../../platform/standard-webhooks.js';
+import { traced, traceHeaders } from '../../../platform/tracing/spans.js';
+import { signingSecrets, type ConnectedAgent } from '../../../registration/index.js';
+import { a2aCall } from './a2a-call.js';
+import { isAgentCard, readAgentCard } from './agent-card.js';
+import type { AgentCall, ConnectedWork } from './agent-call.js';
+import type { AgentContact } from '../contact.js';
 import {
   AgentUnreachableError,
   FAILED_FORM,
@@ -13,19 +20,13 @@ import {
   FAILED_TASK,
   type AgentOutcome,
   type FailureCause,
-} from './outcome.js';
+} from '../outcome.js';
 import { readAnswer, type ConnectedAnswer } from './connected-answer.js';
-import type { Task } from '../task.js';
 
 /** HTTP statuses with which a proxy or host answers for an agent that is down, before the agent accepts the task. */
 const NOT_THERE = new Set([404, 410, 502, 503, 504]);
 /** An endpoint that has not refused a task within this time counts as having accepted it. */
 const ACCEPTED_AFTER_MS = 2_000;
-
-/** A connected agent's work on one task, for a renter or as a sample. */
-type ConnectedWork = Pick<Task, 'runId' | 'task' | 'input' | 'inputUri' | 'timeoutSeconds'> & {
-  listing: { id: string; version: Pick<Task['listing']['version'], 'outputSchema'> };
-};
 
 /** `detail` is for the creator. */
 const failed = (output: string, detail: string, cause: FailureCause): AgentOutcome => ({
@@ -59,27 +60,22 @@ export function createConnectedAgents(
     async run(task, agent, options) {
       const { signal, contact } = options;
       let accepting: NodeJS.Timeout | undefined;
-      const body = JSON.stringify({
-        run_id: task.runId,
-        agent_id: task.listing.id,
-        task: task.task,
-        ...(task.input === undefined ? {} : { input: task.input }),
-        // Names the file; the content is sent as the input, because only the renter can read the file.
-        ...(task.inputUri === undefined ? {} : { input_uri: task.inputUri }),
-        timeout_seconds: task.timeoutSeconds,
-      });
       let response: Response;
       options.onBegan?.();
+      const call = isAgentCard(agent.entrypointUrl)
+        ? a2aCall(outbound, await readAgentCard(outbound, agent.entrypointUrl, signal), task)
+        : webhookCall(agent.entrypointUrl, task);
       try {
         const request = () =>
-          outbound.fetch(agent.entrypointUrl, {
+          outbound.fetch(call.url, {
             method: 'POST',
             headers: {
               ...traceHeaders(),
-              ...signedHeaders(task.runId, body, signingSecrets(agent, Date.now())),
+              ...signedHeaders(task.runId, call.body, signingSecrets(agent, Date.now())),
+              ...call.headers,
               accept: 'application/json, text/event-stream',
             },
-            body,
+            body: call.body,
             signal,
             onSent: () => {
               contact.begin();
@@ -119,9 +115,23 @@ export function createConnectedAgents(
           httpStatus: response.status,
         });
       }
-      return outcomeOf(response, task, options);
+      return outcomeOf(response, call, task, options);
     },
   };
+}
+
+/** The call of a task at a creator's webhook. */
+function webhookCall(url: string, task: ConnectedWork): AgentCall {
+  const body = JSON.stringify({
+    run_id: task.runId,
+    agent_id: task.listing.id,
+    task: task.task,
+    ...(task.input === undefined ? {} : { input: task.input }),
+    // Names the file; the content is sent as the input, because only the renter can read the file.
+    ...(task.inputUri === undefined ? {} : { input_uri: task.inputUri }),
+    timeout_seconds: task.timeoutSeconds,
+  });
+  return { url, body, headers: {}, read: readAnswer };
 }
 
 /** Texts for the renter, by the rule that an answer breaks. */
@@ -133,6 +143,7 @@ const TOLD: Partial<Record<ConnectedAnswer & string, string>> = {
 /** Converts the answer to the form that the agent declares. */
 async function outcomeOf(
   response: Response,
+  call: AgentCall,
   task: ConnectedWork,
   options: CallOptions,
 ): Promise<AgentOutcome> {
@@ -141,7 +152,7 @@ async function outcomeOf(
   const onText = takesAnyText(outputSchema as JsonObject) ? options.onText : () => undefined;
   let answer: ConnectedAnswer;
   try {
-    answer = await readAnswer(response, outputSchema, onText);
+    answer = await call.read(response, outputSchema, onText, options.signal);
   } catch (error) {
     options.signal.throwIfAborted();
     if (!(error instanceof ResponseTooLargeError)) {
