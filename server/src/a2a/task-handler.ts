@@ -76,36 +76,52 @@ export function createTaskHandler(deps: TaskHandlerDeps): A2ARequestHandler {
       return;
     }
     let runId = '';
-    let isFirst = true;
+    let onRunId = (): void => undefined;
+    const isKnown = new Promise<void>((resolve) => (onRunId = resolve));
     const events = client.executeStream(body(asked), {
       idempotencyKey: keyOfMessage(asked.agentId, message),
       leave,
-      onRunId: (id) => (runId = id),
+      onRunId(id) {
+        runId = id;
+        onRunId();
+      },
     });
+    let isEnded = false;
     try {
-      let isTold = false;
-      for await (const event of events) {
-        if (!isTold) {
-          await contexts.keep(runId, contextId);
-          yield taskEvent(
-            taskOfRun({ run_id: runId, agent_id: asked.agentId, status: 'running' }, contextId || runId),
-          );
-          isTold = true;
+      let next = events.next();
+      // It may fail while the reader takes the task.
+      next.catch(() => undefined);
+      await Promise.race([isKnown, next]);
+      await contexts.keep(runId, contextId);
+      const context = contextId || runId;
+      yield taskEvent(taskOfRun({ run_id: runId, agent_id: asked.agentId, status: 'running' }, context));
+      let isFirst = true;
+      for (let event = await next; !event.done; event = await next) {
+        if (event.value.event === 'done') {
+          isEnded = true;
+          yield* endOf(taskOfRun(await ended({ ...event.value.data, agent_id: asked.agentId }), context));
+          return;
         }
-        if (event.event === 'output') {
-          yield pieceOf(runId, contextId || runId, event.data.delta, isFirst);
-          isFirst = false;
-          continue;
-        }
-        const run = await ended({ ...event.data, agent_id: asked.agentId });
-        yield* endOf(taskOfRun(run, contextId || runId));
+        yield pieceOf(runId, context, event.value.data.delta, isFirst);
+        isFirst = false;
+        next = events.next();
       }
     } catch (error) {
-      // The run goes on without its caller, as it does after any other message.
-      if (leave.aborted && runId !== '') void client.getRun(runId).catch(() => undefined);
       const refused = taskOfRefusal(error, { agentId: asked.agentId, contextId }, deps.publicUrl);
       if (!refused || runId !== '') throw toProtocolError(error, hasFile(message));
       yield taskEvent(refused);
+    } finally {
+      if (!isEnded && runId !== '') void goOn(events, runId);
+    }
+  }
+
+  /** Lets the run of a stream go on whose reader has left, as it does after any other message. */
+  async function goOn(events: AsyncIterable<unknown>, runId: string): Promise<void> {
+    try {
+      // Its end would cancel the run; `leave` breaks it off.
+      for await (const _ of events);
+    } catch {
+      await client.getRun(runId).catch(() => undefined);
     }
   }
 

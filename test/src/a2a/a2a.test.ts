@@ -265,9 +265,10 @@ test('a stream that its reader leaves goes on, and is charged once', async () =>
   const stream = client.sendMessageStream(message(heldTask('left')));
   const first = stream.next();
   await agents.reached('left');
-  agents.release('left');
-  await first;
+  // It has been paid, and has no output yet.
+  expect((await first).value?.payload?.$case).toBe('task');
   await stream.return();
+  agents.release('left');
   await expect
     .poll(async () => (await renter.client.listRuns()).runs.map(({ status }) => status))
     .toEqual(['completed']);

@@ -46,7 +46,7 @@ const part = (content: Part['content']): Part => ({
 });
 const text = (value: string) => part({ $case: 'text', value });
 
-/** An agent of the SDK: the text of a message says what it does. */
+/** An agent of the SDK, which does as the text of a message says. */
 const executor: AgentExecutor = {
   async execute({ taskId, contextId, userMessage }, bus) {
     const asked = userMessage.parts.map(({ content }) => content?.value as unknown);
@@ -129,7 +129,11 @@ beforeEach(async () => {
       new DefaultRequestHandler(AgentCard.fromJSON(card), store, executor),
     );
     const context = new ServerCallContext({ requestedVersion: String(request.headers['a2a-version']) });
-    const answer = await handler.handle(body, context);
+    // As a client asks that does not wait.
+    const sent = body.includes('"later"')
+      ? body.replace('"returnImmediately":false', '"returnImmediately":true')
+      : body;
+    const answer = await handler.handle(sent, context);
     if (!(Symbol.asyncIterator in answer)) {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
       return;
@@ -200,6 +204,13 @@ describe.each([true, false])('an A2A agent that streams: %s', (isStreaming) => {
     const { outcome } = await run(task);
     expect(outcome).toMatchObject({ status: 'failed', cause: { class: 'task_failed' } });
   });
+});
+
+it('an agent that answers before its task has ended is asked for the end', async () => {
+  streams = false;
+  const { outcome } = await run('later');
+  expect(outcome).toEqual({ status: 'completed', output: 'Hello world' });
+  expect(asked).toEqual(['SendMessage', 'GetTask']);
 });
 
 it('an aborted run cancels the task of its agent', async () => {

@@ -17,15 +17,15 @@ const result = z.object({
   artifactUpdate: z.object({ taskId: z.string(), artifact, append: z.boolean().default(false) }).optional(),
 });
 const answer = z.union([
-  z.object({ result }),
-  // Of GetTask.
+  // Of GetTask. The other form takes any object.
   z.object({ result: task.transform((found) => ({ task: found })) }),
+  z.object({ result }),
   z.object({ error: z.object({ code: z.number() }) }),
 ]);
 
 const GOES_ON: ReadonlySet<string> = new Set(['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']);
 
-/** Collects what an A2A agent tells of a task, in any of the protocol's forms. */
+/** Collects all that an A2A agent tells of a task, in any form of the protocol. */
 export class TaskOutput {
   /** Set once the agent has named its task. */
   taskId: string | undefined;
