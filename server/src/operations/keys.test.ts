@@ -256,9 +256,9 @@ it('every key of the service, and a creator’s webhook secret, rotates on two r
     expect([purpose, next?.state, before?.state]).toEqual([purpose, 'next', 'signs']);
     expect(printed).toContain(`${purpose}: ${next?.kid.slice(0, 16)} signs from `);
   }
-  // All know the next key before it signs.
-  await expect.poll(async () => (await jwksOf(one)).keys.length, { timeout: 15_000 }).toBe(2);
-  await expect.poll(async () => (await jwksOf(two)).keys.length, { timeout: 15_000 }).toBe(2);
+  // All know the next keys of receipts and cards before they sign.
+  await expect.poll(async () => (await jwksOf(one)).keys.length, { timeout: 15_000 }).toBe(4);
+  await expect.poll(async () => (await jwksOf(two)).keys.length, { timeout: 15_000 }).toBe(4);
   expect(kidOf(await logIn(one, two))).toBe(made['tokens']?.[1]?.kid);
 
   const { webhook_secret: nextSecret } = await rotateWebhookSecret(one.creator, world.creator, agentId);
