@@ -1,22 +1,32 @@
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call, login } from '../support/http.js';
-import { attach, type Marketplace } from '../support/marketplace.js';
+import {
+  newStateDir,
+  removeStateDir,
+  startMarketplace,
+  type OwnMarketplace,
+} from '../support/marketplace.js';
 import { newRenter, rentOverHttp, type Renter } from '../support/renter.js';
 
 type Fields = Record<string, unknown>;
 
 const CATEGORIES = ['finance', 'legal', 'coding', 'research', 'sales', 'content'];
 
-let marketplace: Marketplace;
+/** Apart from other tests, which publish and close listings meanwhile. */
+let marketplace: OwnMarketplace;
 let renter: Renter;
 /** The details of everything on sale, the newest first. */
 let onSale: Fields[];
 
 beforeAll(async () => {
-  marketplace = await attach(inject('stateDir'));
+  marketplace = await startMarketplace(await newStateDir());
   renter = await newRenter(marketplace);
   const { listings } = await search('');
   onSale = await Promise.all(listings.map(({ id }) => detail(String(id))));
+});
+afterAll(async () => {
+  await marketplace.stop();
+  await removeStateDir(marketplace.stateDir);
 });
 
 const get = (path: string) => call(marketplace, 'GET', path, { token: renter.token });
