@@ -7,11 +7,16 @@ import { npmTool } from '@agent-rental/stand-in/npm-tool';
 import { pause, revoke } from '@agent-rental/sdk/solana';
 import { ComputeBudgetProgram, Connection, Keypair, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { blocksOf } from '../docs/commands.js';
 import { publishIdleListing, publishProgram, PRICE, rentAgent } from '../support/agents/agents.js';
 import { call, errorOf, login, type Answer } from '../support/http.js';
-import { attach, type Marketplace } from '../support/marketplace.js';
+import {
+  newStateDir,
+  removeStateDir,
+  startMarketplace,
+  type OwnMarketplace,
+} from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 import {
   paymentChallenge,
@@ -31,16 +36,21 @@ const clientModules = () => join(dirname(String(CLIENT)), '../..');
 const run = promisify(execFile);
 if (CLIENT instanceof Error) process.stderr.write(`@solana/mpp was NOT RUN: ${CLIENT.message}\n`);
 
-let marketplace: Marketplace;
+/** Apart from other tests, which expect few listings. */
+let marketplace: OwnMarketplace;
 let connection: Connection;
 let creator: Participant;
 let agentId: string;
 
 beforeAll(async () => {
-  marketplace = await attach(inject('stateDir'));
+  marketplace = await startMarketplace(await newStateDir());
   connection = new Connection(marketplace.dev.rpc_url, 'confirmed');
   creator = await newParticipant(marketplace);
   agentId = await publishProgram(marketplace, creator, 'return { task, n: input?.n };');
+});
+afterAll(async () => {
+  await marketplace.stop();
+  await removeStateDir(marketplace.stateDir);
 });
 
 const body = (fields: Record<string, unknown> = {}) => ({ agent_id: agentId, task: 'paid', ...fields });
