@@ -86,13 +86,13 @@ describe('outside /v1', () => {
   test('and under it, every route of the server is described [SVC-5]', async () => {
     const { body } = await call(marketplace, 'GET', '/openapi.json');
     const paths = body['paths'] as Record<string, Record<string, unknown>>;
-    // HEAD is GET without a body, OPTIONS the preflight's; MCP describes its messages itself.
+    // HEAD is GET without a body, OPTIONS the preflight's; MCP and A2A describe their messages themselves.
     const routes = inject('routes').filter(({ method }) => !['HEAD', 'OPTIONS'].includes(method));
     expect(routes.length).toBeGreaterThan(30);
     const missing = routes.filter(({ method, path }) => {
       // OpenAPI has no parameter with slashes: the content's address is described, not the paths inside it.
       const item = paths[path.replace(/\/\*$/, '').replaceAll(/:(\w+)/g, '{$1}')];
-      return !item || (path !== '/mcp' && !(method.toLowerCase() in item));
+      return !item || (!/^\/(mcp|a2a)\b/.test(path) && !(method.toLowerCase() in item));
     });
     expect(missing).toEqual([]);
   });
