@@ -45,10 +45,10 @@ export const agentCard = z
     description: z.string(),
     version: z.string(),
     supportedInterfaces: z.array(
-      z.object({ url: z.url(), protocolBinding: z.string(), protocolVersion: z.string() }),
+      z.looseObject({ url: z.url(), protocolBinding: z.string(), protocolVersion: z.string() }),
     ),
     skills: z.array(
-      z.object({ id: z.string(), name: z.string(), description: z.string(), tags: z.array(z.string()) }),
+      z.looseObject({ id: z.string(), name: z.string(), description: z.string(), tags: z.array(z.string()) }),
     ),
   })
   .loose()
