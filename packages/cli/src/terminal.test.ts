@@ -176,6 +176,7 @@ describe.skipIf(!hasTerminal)('the command line in a terminal of 80 columns', ()
       genesis_hash: '11111111111111111111111111111111',
       rpc_url: null,
       protocol_account: '11111111111111111111111111111111',
+      payment_recipient: '11111111111111111111111111111111',
       fee_bps: 250,
       min_query_price_lamports: 200_000,
       unserved_tools: [],

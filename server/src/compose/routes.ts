@@ -131,6 +131,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts, payPerCall
     protocol: routed.protocol.protocol,
     network: config.network,
     rpcUrl: parts.publicRpcUrl,
+    paymentRecipient: parts.authority.publicKey.toBase58(),
     unservedTools: routed.sandboxes.unservedTools,
   });
   discoveryRoutes(http, { baseUrl });

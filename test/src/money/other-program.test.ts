@@ -66,6 +66,7 @@ test('the service says to everybody which chain and program it uses [TXN-22]', a
     genesis_hash: await connection.getGenesisHash(),
     rpc_url: marketplace.dev.rpc_url,
     protocol_account: findProtocolAddress(new PublicKey(OTHER)).address.toBase58(),
+    payment_recipient: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{43,44}$/) as string,
     fee_bps: 250,
     min_query_price_lamports: 200_000,
     unserved_tools: [],

@@ -156,6 +156,7 @@ export const operationExamples: Readonly<Record<OperationId, OperationExample>> 
       genesis_hash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
       rpc_url: 'https://api.devnet.solana.com',
       protocol_account: wallet,
+      payment_recipient: wallet,
       fee_bps: 250,
       min_query_price_lamports: 200_000,
       unserved_tools: [],

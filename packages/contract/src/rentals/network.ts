@@ -16,6 +16,8 @@ export const network = z
     rpc_url: z.url().nullable(),
     /** The address of the program's `Protocol` account. */
     protocol_account: walletAddress,
+    /** The wallet that payments of single calls go to. */
+    payment_recipient: walletAddress,
     /** The protocol's fee in hundredths of a percent. It goes off the creator's earnings. */
     fee_bps: z.int().min(0).max(10_000),
     /** The least price of a Per-Task listing. */

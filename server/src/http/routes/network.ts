@@ -13,6 +13,7 @@ export function networkRoute(
     protocol,
     network,
     rpcUrl,
+    paymentRecipient,
     unservedTools,
   }: {
     chain: Pick<Chain, 'programId' | 'requireOneCluster'>;
@@ -20,6 +21,8 @@ export function networkRoute(
     network: Network['network'];
     /** An RPC endpoint that anybody may use. */
     rpcUrl: string | undefined;
+    /** Base58. */
+    paymentRecipient: string;
     /** Reasons by the names of tools. */
     unservedTools: Readonly<Record<string, string>>;
   },
@@ -46,6 +49,7 @@ export function networkRoute(
       genesis_hash: hash,
       rpc_url: rpcUrl ?? null,
       protocol_account: findProtocolAddress(chain.programId).address.toBase58(),
+      payment_recipient: paymentRecipient,
       fee_bps: feeBps,
       min_query_price_lamports: Number(minQueryPriceLamports),
       unserved_tools: Object.entries(unservedTools).map(([name, reason]) => ({ name, reason })),

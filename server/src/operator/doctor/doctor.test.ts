@@ -99,6 +99,7 @@ beforeAll(async () => {
       genesis_hash: 'x',
       rpc_url: null,
       protocol_account: findProtocolAddress().address.toBase58(),
+      payment_recipient: keys.authority.publicKey.toBase58(),
       fee_bps: 250,
       min_query_price_lamports: 200_000,
       unserved_tools: [],
