@@ -94,13 +94,16 @@ function metaOf(result: ToolResult): Record<string, unknown> {
     };
   }
   if (result.error !== undefined) {
-    const { code, status, requestId, retryAfterSeconds, ownerApproval } = result.error;
+    const { code, status, requestId, retryAfterSeconds, ownerApproval, payPerCall } = result.error;
     meta[ERROR_META_KEY] = {
       code,
       status,
       request_id: requestId,
       retry_after_seconds: retryAfterSeconds,
       ...(ownerApproval === undefined ? {} : { approval_url: ownerApproval.url }),
+      ...(payPerCall === undefined
+        ? {}
+        : { pay_per_call: { url: payPerCall.url, price_lamports: payPerCall.priceLamports } }),
     };
   }
   return meta;

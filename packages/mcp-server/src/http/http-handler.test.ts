@@ -78,7 +78,12 @@ describe.each(Object.keys(MCP_CLIENTS))('MCP over HTTP with %s', (name) => {
     const refused = await client.callTool('run_agent', { agent_id: 'free-aaaaaa', task: 't' });
     expect(refused).toMatchObject({
       isError: true,
-      _meta: { 'agent-rental/error': { code: 'credential_not_found' } },
+      _meta: {
+        'agent-rental/error': {
+          code: 'credential_not_found',
+          pay_per_call: { url: expect.stringMatching(/\/v1\/execute$/) as string, price_lamports: 2_000_000 },
+        },
+      },
     });
     const failed = await client.callTool('fails_aaaaaa', { task: 't' });
     expect(failed.isError).toBe(true);

@@ -83,6 +83,8 @@ export interface ToolError {
   readonly approval?: SpendingRequest;
   /** The page where the wallet's owner approves, if the API key's policy requires it. Then call again. */
   readonly ownerApproval?: OwnerApproval;
+  /** The agent is not rented, but a call of it can be paid for alone: by HTTP 402 at `url`. */
+  readonly payPerCall?: { readonly url: string; readonly priceLamports: number };
   /** HTTP status, if the API answered. */
   readonly status?: number;
   readonly requestId?: string;

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { defineTool } from '../definitions/rented-tool.js';
 import { RESULT_MAX_BYTES } from './run-result.js';
-import { answeringAgent, createStandIn, hangingAgent, type StandIn } from '@agent-rental/stand-in';
+import {
+  answeringAgent,
+  createStandIn,
+  hangingAgent,
+  type StandIn,
+  type StandInListing,
+} from '@agent-rental/stand-in';
 import { clientOf, toolOf as toolOfClient } from '../testing/tools-of.js';
 
 const ID = 'echo-aaaaaa';
@@ -167,6 +173,35 @@ describe('run_agent', () => {
     const tool = await toolOf(createStandIn([{ id: ID, rental: 'none' }]), 'run_agent');
     const result = await tool.invoke({ agent_id: ID, task: 't' });
     expect(result).toMatchObject({ status: 'error', error: { code: 'credential_not_found', status: 403 } });
+  });
+
+  it('says where a Per-Task agent that is not rented is paid for by the call, and no other agent', async () => {
+    const invoke = async (fields: Partial<StandInListing>) => {
+      const standIn = createStandIn([{ id: ID, rental: 'none', ...fields }]);
+      return (await toolOf(standIn, 'run_agent')).invoke({ agent_id: ID, task: 't' });
+    };
+    const offered = await invoke({ price_lamports: 300_000 });
+    expect(offered.error?.payPerCall).toEqual({
+      url: expect.stringMatching(/^http.*\/v1\/execute$/) as string,
+      priceLamports: 300_000,
+    });
+    expect(offered.text).toContain('Rent it first with rent_listing');
+    expect(offered.text).toContain(
+      `POST ${offered.error?.payPerCall?.url} without an API key answers HTTP 402`,
+    );
+    expect(offered.text).toContain('300000 lamports (0.0003 SOL)');
+    const whole = clientOf(createStandIn([{ id: ID, rental: 'none' }]));
+    const invokeWith = async (getListing: typeof whole.getListing) =>
+      (await toolOfClient({ ...whole, getListing }, 'run_agent')).invoke({ agent_id: ID, task: 't' });
+    for (const refused of [
+      await invoke({ rental_model: 'one_time' }),
+      await invokeWith(async (id) => ({ ...(await whole.getListing(id)), status: 'paused' })),
+      await invokeWith(async () => Promise.reject(new Error('lost'))),
+    ]) {
+      expect(refused.error).toMatchObject({ code: 'credential_not_found' });
+      expect(refused.error).not.toHaveProperty('payPerCall');
+      expect(refused.text).not.toContain('402');
+    }
   });
 });
 

@@ -7,6 +7,7 @@ import {
   type RentalClient,
 } from '@agent-rental/sdk';
 import { cleanText } from '../text/creator-text.js';
+import { withCallOffer } from '../renting/call-offer.js';
 import { resultOfError } from '../definitions/error-result.js';
 import { ofThisCall, resultOfLongRun } from './long-run.js';
 import type { ToolCallOptions, ToolResult } from '../definitions/rented-tool.js';
@@ -58,7 +59,7 @@ export async function* runTask(
   // After an abort, or for a running run, the price stays counted: the run may be charged.
   const result = yield* runPatiently(context.client, body, key, options);
   await spent?.settle(chargeOf(result, spent.lamports));
-  return result;
+  return withCallOffer(context, agentId, result, options);
 }
 
 /** @throws the signals' reasons when the caller cancels or leaves. */
