@@ -42,6 +42,7 @@ import {
   type WebhookDelivery,
 } from '@agent-rental/contract';
 import type { z } from 'zod';
+import { createCallPayments, type CallPayer } from './call-payments.js';
 import { ConnectionError } from './errors.js';
 import { sendRequest, type HttpOptions, type RequestInput } from './http.js';
 import { apiKeyAuthentication, walletAuthentication, type LoginStore, type MessageSigner } from './login.js';
@@ -56,6 +57,11 @@ export interface ClientOptions {
   apiKey?: string;
   /** Wallet that logs in by a signature; used without an API key. */
   signer?: MessageSigner;
+  /**
+   * Pays for single runs of Per-Task listings that the caller has not rented: `callPayer` of `@agent-rental/sdk/solana`. Then
+   * neither a key nor a signer is needed. The payment reads its run, which belongs to the payer's wallet.
+   */
+  payPerCall?: CallPayer | undefined;
   /** Keeps the signer's login for other clients. Default: only this client uses the login. */
   loginStore?: LoginStore | undefined;
   /**
@@ -337,7 +343,9 @@ export function createClient(options: ClientOptions): RentalClient {
     : options.signer
       ? walletAuthentication(options.signer, { baseUrl, fetch: doFetch, domain }, options.loginStore)
       : undefined;
-  if (authentication === undefined) throw new TypeError('A client needs an apiKey or a signer.');
+  if (authentication === undefined && options.payPerCall === undefined) {
+    throw new TypeError('A client needs an apiKey, a signer or payPerCall.');
+  }
   if (options.apiKey && 'document' in globalThis) {
     // oxlint-disable-next-line no-console
     console.warn('@agent-rental/sdk: an API key in a browser can be read by everyone. Use a signer.');
@@ -379,6 +387,8 @@ export function createClient(options: ClientOptions): RentalClient {
    */
   const abandon = (input: RequestInput): void => {
     const idempotency_key = input.headers?.['idempotency-key'];
+    // A payment alone cannot stop its run.
+    if (authentication === undefined) return;
     if (idempotency_key === undefined || idempotency_key.includes(';window=')) return;
     void call(operations.cancelRunByKey, { body: { idempotency_key }, repeatable: true }).catch(
       () => undefined,
@@ -389,14 +399,40 @@ export function createClient(options: ClientOptions): RentalClient {
     if (listingOf(answer) === asked) return answer;
     throw new ConnectionError(`The marketplace at ${baseUrl} answered about another listing than ${asked}.`);
   };
+  const payments =
+    options.payPerCall && createCallPayments(http, options.payPerCall, () => call(operations.getNetwork, {}));
+  /** Sends a run, and pays for it where the service asks for that. */
+  const sendRun = <T>(
+    operation: Operation,
+    input: RequestInput,
+    { idempotencyKey }: ExecuteOptions,
+    read: (response: Response) => T | Promise<T>,
+  ): Promise<T> => {
+    if (!payments) return sendRequest(http, operation, input, read);
+    const { agent_id: listingId } = input.body as ExecuteBody;
+    const key = input.headers?.['idempotency-key'] ?? '';
+    const run = { listingId, key, isNamed: idempotencyKey !== undefined };
+    return payments.send(run, operation, input, read);
+  };
+  /** Begins the window after a run's end, in which its key still names it. */
+  const noteEnd = (input: RequestInput, { keyWindowSeconds }: ExecuteOptions): void => {
+    if (keyWindowSeconds === undefined) return;
+    payments?.freeLater(input.headers?.['idempotency-key'] ?? '', keyWindowSeconds);
+  };
   /** The ended run, or the running one if the request prefers an asynchronous answer. */
-  const execution = (input: RequestInput): Promise<Run | RunningRun> =>
-    sendRequest(http, operations.execute, input, async (response) => {
+  const execution = (input: RequestInput, given: ExecuteOptions): Promise<Run | RunningRun> =>
+    sendRun(operations.execute, input, given, async (response) => {
       const schema = response.status === 202 ? operations.execute.accepted : operations.execute.response;
-      return schema.parse(await response.json());
+      const answer = schema.parse(await response.json());
+      if (response.status !== 202) noteEnd(input, given);
+      return answer;
     });
   const getRun = (run_id: string, { waitSeconds, signal }: WaitOptions = {}): Promise<RunState> =>
-    call(operations.getRun, { params: { run_id }, ...waiting(waitSeconds), signal });
+    call(operations.getRun, {
+      params: { run_id },
+      headers: { ...waiting(waitSeconds), ...payments?.headersOf(run_id) },
+      signal,
+    });
 
   return {
     baseUrl,
@@ -469,7 +505,7 @@ export function createClient(options: ClientOptions): RentalClient {
       call(operations.revokeApiKey, { params: { key_id }, repeatable: true, ...given }),
     listApprovals: (given = {}) => call(operations.listApprovals, given),
     getApproval: (approval_id, { waitSeconds, signal } = {}) =>
-      call(operations.getApproval, { params: { approval_id }, ...waiting(waitSeconds), signal }),
+      call(operations.getApproval, { params: { approval_id }, headers: waiting(waitSeconds), signal }),
     // A confirmation is valid once: no retry.
     answerApproval: (approval_id, body, given = {}) =>
       call(operations.answerApproval, { params: { approval_id }, body, ...given }),
@@ -483,7 +519,7 @@ export function createClient(options: ClientOptions): RentalClient {
       const wait = createDeadline(undefined, given.signal, given.leave);
       const input = runInput(body, given, wait.signal);
       try {
-        return (await execution(input)) as Run;
+        return (await execution(input, given)) as Run;
       } finally {
         wait.clear();
         if (given.signal?.aborted) abandon(input);
@@ -493,7 +529,7 @@ export function createClient(options: ClientOptions): RentalClient {
       const wait = createDeadline(undefined, given.signal, given.leave);
       const input = runInput(body, given, wait.signal, `respond-async, wait=${waitSeconds}`);
       try {
-        return await execution(input);
+        return await execution(input, given);
       } finally {
         wait.clear();
       }
@@ -503,11 +539,12 @@ export function createClient(options: ClientOptions): RentalClient {
       const input = runInput(body, given, wait.signal);
       let isDone = false;
       try {
-        const response = await sendRequest(http, operations.executeStream, input, (started) => started);
+        const response = await sendRun(operations.executeStream, input, given, (started) => started);
         const runId = response.headers.get('x-run-id');
         if (runId !== null) given.onRunId?.(runId);
         for await (const event of readRunEvents(response, input.signal)) {
           isDone = event.event === 'done';
+          if (isDone) noteEnd(input, given);
           yield event;
         }
       } catch (error) {
@@ -559,7 +596,12 @@ export function createClient(options: ClientOptions): RentalClient {
     listRuns: (query = {}, given = {}) => call(operations.listRuns, { query: plain(query), ...given }),
     getSpending: (query = {}, given = {}) => call(operations.getSpending, { query: plain(query), ...given }),
     getReceipt: (run_id, { include, signal } = {}) =>
-      call(operations.getReceipt, { params: { run_id }, query: { include }, signal }),
+      call(operations.getReceipt, {
+        params: { run_id },
+        query: { include },
+        headers: { ...payments?.headersOf(run_id) },
+        signal,
+      }),
     cancelRun: (run_id, given = {}) =>
       call(operations.cancelRun, { params: { run_id }, repeatable: true, ...given }),
     cancelRunByKey: (idempotency_key, given = {}) =>
@@ -568,8 +610,8 @@ export function createClient(options: ClientOptions): RentalClient {
 }
 
 /** The header that asks the service to wait before it answers. */
-function waiting(seconds: number | undefined): Pick<RequestInput, 'headers'> {
-  return seconds === undefined ? {} : { headers: { prefer: `wait=${seconds}` } };
+function waiting(seconds: number | undefined): Record<string, string> {
+  return seconds === undefined ? {} : { prefer: `wait=${seconds}` };
 }
 
 /** Query values as strings and numbers; the contract's coercing schemas leave them `unknown`. */

@@ -37,6 +37,8 @@ export class ApiError extends Error {
   readonly approval: ApprovalOffer | undefined;
   /** The submitted transaction was too old and never lands. This one does the same. */
   readonly proposal: TransactionProposal | undefined;
+  /** The service asks for a payment of this call (HTTP 402): its challenge, from `WWW-Authenticate`. */
+  readonly paymentChallenge: string | undefined;
   /** Seconds to wait before a retry, from `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
 
@@ -52,6 +54,7 @@ export class ApiError extends Error {
     requiredScopes?: readonly ApiKeyScope[] | undefined;
     approval?: ApprovalOffer | undefined;
     proposal?: TransactionProposal | undefined;
+    paymentChallenge?: string | undefined;
     retryAfterSeconds?: number | undefined;
   }) {
     super(fields.message);
@@ -65,6 +68,7 @@ export class ApiError extends Error {
     this.requiredScopes = fields.requiredScopes;
     this.approval = fields.approval;
     this.proposal = fields.proposal;
+    this.paymentChallenge = fields.paymentChallenge;
     this.retryAfterSeconds = fields.retryAfterSeconds;
   }
 }
@@ -139,6 +143,8 @@ export async function apiErrorFromResponse(response: Response): Promise<ApiError
     requiredScopes: error.required_scopes,
     approval: error.approval,
     proposal: error.proposal,
+    paymentChallenge:
+      response.status === 402 ? (response.headers.get('www-authenticate') ?? undefined) : undefined,
     retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
   });
 }

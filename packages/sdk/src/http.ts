@@ -25,7 +25,8 @@ export interface RequestInput {
 export interface HttpOptions {
   baseUrl: string;
   fetch: typeof fetch;
-  authentication: Authentication;
+  /** Absent: the client has no login, and pays for its calls. */
+  authentication: Authentication | undefined;
   /** Retries of a repeatable request after a 429, 500, 503 or a lost connection. */
   retries: number;
 }
@@ -59,7 +60,7 @@ export async function sendRequest<T>(
     const outcome = answer.error;
     if (outcome instanceof ApiError && outcome.code === 'jwt_expired' && !renewed) {
       renewed = true;
-      if (http.authentication.renew()) continue;
+      if (http.authentication?.renew()) continue;
     }
     if (outcome instanceof ApiError && outcome.runId !== undefined) first ??= outcome;
     const temporary = outcome instanceof ConnectionError || RETRIED_STATUS.has(outcome.status);
@@ -90,8 +91,8 @@ async function tryOnce<T>(
     init.body = input.upload;
   }
   try {
-    if (operation.auth === 'bearer') {
-      const { authentication } = http;
+    const { authentication } = http;
+    if (operation.auth === 'bearer' && authentication && headers['authorization'] === undefined) {
       headers['authorization'] = await unlessAborted(authentication.header(), input.signal);
     }
   } catch (error) {
@@ -126,7 +127,7 @@ export function backoffMs(attempt: number): number {
 }
 
 /** Ends this call's wait for shared work at an abort. The work goes on for other calls. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
     const aborted = () => reject(signal.reason as Error);

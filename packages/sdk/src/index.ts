@@ -1,3 +1,4 @@
+export type { AskedPayment, CallPayer } from './call-payments.js';
 export { isUntrustedChallenge, UntrustedChallengeError } from './challenge.js';
 export { createClient } from './client.js';
 export type { CallOptions, ClientOptions, ConfirmedOptions, ExecuteOptions, RentalClient } from './client.js';

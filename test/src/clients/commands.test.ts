@@ -39,6 +39,7 @@ const ACCOUNTS: readonly [blocks: RegExp, by: string][] = [
   [/^docs\/http-tools\.md js$/, 'test/src/clients/tools.test.ts'],
   [/^docs\/pay-per-call\.md (?:http|json)$/, NEEDS.nothing],
   [/^docs\/pay-per-call\.md (?:js|sh)$/, 'test/src/money/pay-per-call.test.ts'],
+  [/^docs\/pay-per-call\.md (?:js|sh) sdk$/, 'test/src/money/paying-client.test.ts'],
   [/^docs\/pay-per-call\.md (?:js|sh) usdc(?:-test)?$/, 'test/src/clients/x402.test.ts'],
   [/^docs\/operations\.md sh$/, 'resilience/src/faults/restore-drill/drill-support.ts'],
   [/^docs\/operations\.md yaml$/, NEEDS.deployment],

@@ -28,6 +28,9 @@ export type {
   MarketplaceWalletOptions,
   WalletConnection,
 } from './marketplace-wallet.js';
+export { callPayer } from './pay-per-call/call-payer.js';
+export type { CallPayerOptions, CallPayment } from './pay-per-call/call-payer.js';
+export type { PaymentLimits } from './pay-per-call/payment-limits.js';
 export { keypairSigner } from './wallets/signer.js';
 export type { WalletSigner } from './wallets/signer.js';
 export { checkProposal, inspectProposal, signAndSubmit } from './send/sign-and-submit.js';

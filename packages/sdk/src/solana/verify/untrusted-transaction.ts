@@ -26,6 +26,10 @@ export type UntrustedReason =
   | 'network_fee'
   /** The marketplace's quote differs from the transaction. */
   | 'quote'
+  /** A payment of a call is beyond the limits of its payer. */
+  | 'limit'
+  /** A service asks for another payment than the one of the call. */
+  | 'challenge'
   /** The `approve` callback refused. */
   | 'declined';
 
