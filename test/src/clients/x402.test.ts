@@ -14,6 +14,7 @@ import {
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { blocksOf } from '../docs/commands.js';
 import { publishProgram } from '../support/agents/agents.js';
+import { call as callApi, login } from '../support/http.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant } from '../support/participant.js';
 import {
@@ -90,21 +91,24 @@ describe.runIf(!(packages instanceof Error))('@x402/fetch with @x402/svm', () =>
     await rm(keypair);
   });
 
-  it('pays once for one payload that is sent many times, and gets equal answers', async () => {
+  it('that is sent 50 times at once is one run, one charge and 50 equal answers', async () => {
     const payer = await newPayer();
     const required = requiredBy(await fetch(url, call));
     const payload = await payer.client.createPaymentPayload(required);
-    const headers = { ...call.headers, ...paidBy(payload) };
     const answers = await Promise.all(
-      Array.from({ length: 10 }, async () => {
-        const response = await fetch(url, { ...call, headers });
-        return [response.status, ((await response.json()) as { run_id?: string }).run_id];
+      Array.from({ length: 50 }, async () => {
+        const response = await send(payload);
+        const { joined: _, ...told } = (await response.json()) as Record<string, unknown>;
+        return { status: response.status, told, receipt: response.headers.get('payment-response') };
       }),
     );
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
-    expect(answers[0]?.[0]).toBe(200);
+    expect(answers[0]).toMatchObject({ status: 200, told: { status: 'completed' } });
     const [accepted] = required.accepts;
     expect(await unitsOf(payer.wallet)).toBe(20_000_000n - BigInt(accepted?.amount ?? 0));
+    const token = await login(marketplace, payer.wallet);
+    const { body: page } = await callApi(marketplace, 'GET', '/v1/runs', { token });
+    expect(page['runs']).toHaveLength(1);
   });
 
   it('pays once under one payment identifier, also by a new quote', async () => {

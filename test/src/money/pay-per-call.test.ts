@@ -1,9 +1,7 @@
 import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { npmTool } from '@agent-rental/stand-in/npm-tool';
 import { pause, revoke } from '@agent-rental/sdk/solana';
 import { ComputeBudgetProgram, Connection, Keypair, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
@@ -18,6 +16,7 @@ import {
   type OwnMarketplace,
 } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
+import { BESIDE_MPP, loadMppClient, mppFolder } from '../support/pay-per-call/mpp-packages.js';
 import {
   paymentChallenge,
   paymentCredential,
@@ -28,11 +27,8 @@ import {
 import { newRenter } from '../support/renter.js';
 import { until } from '../support/timing/until.js';
 
-/** The unmodified clients of the protocol, and the versions beside which npm installs them. */
-const BESIDE = ['mppx@0.11.0', '@solana/kit@6.10.0', 'viem@2.54.0'];
-const CLIENT = await npmTool('@solana/mpp', '0.6.0', 'package.json', BESIDE).catch((error: Error) => error);
-/** The folder of its modules. */
-const clientModules = () => join(dirname(String(CLIENT)), '../..');
+/** The unmodified clients of the protocol. */
+const CLIENT = await loadMppClient().catch((error: Error) => error);
 const run = promisify(execFile);
 if (CLIENT instanceof Error) process.stderr.write(`@solana/mpp was NOT RUN: ${CLIENT.message}\n`);
 
@@ -115,16 +111,8 @@ describe('a call without an account', () => {
   });
 
   test.skipIf(CLIENT instanceof Error)('is paid by the stock client in less than 5 s', async () => {
-    const program = join(dirname(clientModules()), 'client.mjs');
-    await writeFile(
-      program,
-      `export { Mppx } from 'mppx/client'; export { charge } from '@solana/mpp/client'; export { createKeyPairSignerFromBytes } from '@solana/kit';`,
-    );
-    const { Mppx, charge, createKeyPairSignerFromBytes } = (await import(pathToFileURL(program).href)) as {
-      Mppx: { create(options: object): { fetch: typeof fetch } };
-      charge(options: object): object;
-      createKeyPairSignerFromBytes(bytes: Uint8Array): Promise<object>;
-    };
+    if (CLIENT instanceof Error) throw CLIENT;
+    const { Mppx, charge, createKeyPairSignerFromBytes } = CLIENT;
     const wallet = await newPayer();
     const signer = await createKeyPairSignerFromBytes(wallet.secretKey);
     const { fetch: payingFetch } = Mppx.create({ methods: [charge({ signer })], polyfill: false });
@@ -140,12 +128,12 @@ describe('a call without an account', () => {
   });
 
   test.skipIf(CLIENT instanceof Error)('is paid by the program of the documents', async () => {
-    const folder = dirname(clientModules());
+    const folder = await mppFolder();
     const blocks = blocksOf('docs/pay-per-call.md');
     const [program, install] = ['js', 'sh'].map(
       (name) => blocks.find(({ language }) => language === name)?.code,
     );
-    for (const named of BESIDE) expect(install).toContain(named);
+    for (const named of BESIDE_MPP) expect(install).toContain(named);
     const wallet = await newPayer();
     const [file, keypair] = [join(folder, 'pay.mjs'), join(folder, `${wallet.publicKey.toBase58()}.json`)];
     await writeFile(file, program ?? '');
