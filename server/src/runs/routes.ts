@@ -56,6 +56,7 @@ export function executionRoutes(app: FastifyInstance, services: ExecutionService
         gone: goneSignal(reply),
         patienceMs: undefined,
         mayComeBack: idempotencyKey !== undefined,
+        hasPaid: typeof request.payerOfRun === 'string',
       },
       onExecutionRate(rate) {
         // The headers show the tighter of the two limits.

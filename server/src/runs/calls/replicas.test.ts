@@ -246,6 +246,16 @@ describe('a caller that goes away', () => {
     await until(first, (row) => row?.stop_reason === 'caller_left');
   });
 
+  it('that paid for its run in the request leaves it, and the run goes on', async () => {
+    const { first } = await newTask('gone-paid');
+    const { caller, leave } = leaving({ hasPaid: true });
+    const { answer } = await startAwaited(here, first, caller);
+    leave();
+    await expect(answer).rejects.toThrow('gone');
+    expect(await here.runs.requestStopIfLeft(first.runId, 0)).toBe(false);
+    expect((await here.runs.find(first.runId, first.owner))?.status).toBe('running');
+  });
+
   it.each(['repeats its request on another replica', 'asks for the run by its id'])(
     'with a key, and another request %s: the run goes on [RUN-13]',
     async (how) => {

@@ -14,6 +14,8 @@ export interface Caller {
   readonly patienceMs: number | undefined;
   /** Has a key under which it can ask again. */
   readonly mayComeBack: boolean;
+  /** Its run goes on without it, as with patience: the caller paid for it and has no other hold on it than this request. */
+  readonly hasPaid?: boolean;
 }
 
 /** A run that goes on after its caller was answered. */
@@ -70,7 +72,7 @@ export function createWaitingCallers(deps: {
 
   /** Records that a caller left, and stops the run if it may not go on without one. */
   async function depart(runId: string, caller: Caller): Promise<void> {
-    if (caller.patienceMs !== undefined) {
+    if (caller.patienceMs !== undefined || caller.hasPaid === true) {
       await callerCounts.detach(runId, { keepRunning: true });
     } else if (caller.mayComeBack) {
       await callerCounts.detach(runId, { keepRunning: false });
