@@ -67,6 +67,11 @@ export const VERBS = {
         summary: 'MCP calls that are given up and made again are paid once, and so are equal calls at once',
         main: 'resilience/dist/retries/main.js',
       },
+      'lost-answers': {
+        summary:
+          'calls that are paid for in their request and lose their answers: one payment, one charge, no lost result',
+        main: 'resilience/dist/faults/lost-answers/main.js',
+      },
       'crash-matrix': {
         summary:
           'the server is killed at every step of every kind of run, and of registrations: the money is right, nothing is half made (9 minutes)',

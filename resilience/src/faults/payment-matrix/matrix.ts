@@ -1,22 +1,15 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import {
   ACCOUNT_SIZES,
   decodePerQueryBalance,
   findPerQueryBalanceAddress,
 } from '@agent-rental/program-client';
 import { call, type Answer } from '@agent-rental/test/support/http';
-import {
-  paymentChallenge,
-  paymentCredential,
-  signPayment,
-  type PaymentChallenge,
-} from '@agent-rental/test/support/payments';
-import { newRenter } from '@agent-rental/test/support/renter';
 import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
 import { until } from '@agent-rental/test/support/timing/until';
-import type { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { killsOf } from '../crash-matrix/matrix.js';
+import { BOTH_CURRENCIES, newPaidCall, type Currency, type PaidCall } from '../paid-calls/paid-call.js';
+import type { Step } from '../proxies/step.js';
 import { Lane } from '../world/lanes.js';
 import { FaultMarket, RUN_PRICE, type Listing } from '../world/market.js';
 import { stepsOfAll, writingSteps } from '../world/record.js';
@@ -30,32 +23,31 @@ const REST_MS = 60_000;
 /** The time for a call's writes after its answer. */
 const AFTER_ANSWER_MS = 1_500;
 const SIGNATURE_FEE_LAMPORTS = 5_000n;
-/** The base fee and the priority fee of the payer's transaction. */
-const PAYER_FEE_LAMPORTS = 5_001n;
+/** In base58. */
+const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{80,88}$/;
+const CURRENCIES = ['sol', 'usdc'] as const;
 
-/** A call that its caller pays for in the request. */
-interface PaidCall {
-  readonly wallet: Keypair;
-  readonly address: string;
-  readonly listing: Listing;
-  readonly challenge: PaymentChallenge;
-  readonly signature: string;
-  readonly before: bigint;
-  readonly request: { body: object; headers: Record<string, string> };
-}
+/** A kill at a step of a call that is paid in that currency. */
+type PaymentRow = Row & { readonly currency: Currency };
+/** Addresses of payers. */
+const ADDRESSES = 2 ** 24;
 
 /**
- * Kills the server at every step of a paid call. After the next start a landed payment is a balance, once, although no one
- * asks. Then the payer sends the same payment again, and has one answer for one price.
+ * Kills the server at every step of a call that is paid for in SOL, and in USDC. After the next start a landed payment is a
+ * balance, once, although no one asks. Then the payer sends the same payment again, and has one answer for one price.
  */
 export const runPaymentMatrix = (options: Omit<MatrixOptions, 'lanes'>) =>
-  FaultMarket.use((market) => matrix(market, options));
+  FaultMarket.use((market) => matrix(market, options), undefined, BOTH_CURRENCIES);
 
 async function matrix(market: FaultMarket, { pick = pickAll, log }: Omit<MatrixOptions, 'lanes'>) {
   // Each call has its own: the runs of one listing share statements, and a shared statement has no lane.
   const listings = await market.publish(LANES);
   const writes = await writingSteps(market);
-  const rows = killsOf(await recordPayment(market, listings.slice(0, RECORDINGS)), writes);
+  const rows: PaymentRow[] = [];
+  for (const currency of CURRENCIES) {
+    const recording = await recordPayment(market, currency, listings.slice(0, RECORDINGS));
+    rows.push(...killsOf(recording, writes).map((row) => ({ ...row, currency })));
+  }
   log(`${rows.length} rows`);
   const broken: string[] = [];
   const outcomes: Record<string, number> = {};
@@ -70,8 +62,8 @@ async function matrix(market: FaultMarket, { pick = pickAll, log }: Omit<MatrixO
   return { rows: rows.length, outcomes, broken: [...unreached, ...broken] };
 }
 
-async function recordPayment(market: FaultMarket, listings: readonly Listing[]) {
-  const calls = await newCalls(market, listings);
+async function recordPayment(market: FaultMarket, currency: Currency, listings: readonly Listing[]) {
+  const calls = await newCalls(market, listings, () => currency);
   const lanes = calls.map((paid) => laneOf(paid));
   await market.lanes.during(lanes, async () => {
     // One after another: runs that end together share statements, and a shared statement has no lane.
@@ -80,11 +72,11 @@ async function recordPayment(market: FaultMarket, listings: readonly Listing[]) 
       if (answer?.status !== 200) throw new Error(`The paid call was answered ${JSON.stringify(answer)}`);
     }
   });
-  return stepsOfAll({ ...PLAIN_RUN, name: 'paid in the request' }, lanes);
+  return stepsOfAll({ ...PLAIN_RUN, name: `paid in the request, in ${currency}` }, lanes);
 }
 
-async function playBatch(market: FaultMarket, listings: readonly Listing[], rows: readonly Row[]) {
-  const calls = await newCalls(market, listings);
+async function playBatch(market: FaultMarket, listings: readonly Listing[], rows: readonly PaymentRow[]) {
+  const calls = await newCalls(market, listings, (index) => rows[index]?.currency ?? 'sol');
   const lanes = calls.map((paid, index) => laneOf(paid, rows[index]));
   await market.lanes.during(lanes, async () => {
     const answers = calls.map(async (paid, index) => {
@@ -121,13 +113,12 @@ async function playBatch(market: FaultMarket, listings: readonly Listing[], rows
 
 /** The faults in a payment that no one asks about, once it is at rest. */
 async function wrongOf(market: FaultMarket, paid: PaidCall): Promise<string[]> {
-  const { wallet, listing, challenge, before, signature } = paid;
+  const { wallet, listing, price, lamports } = paid;
+  const address = wallet.publicKey.toBase58();
   const isAtRest = await until(
     async () => {
-      await market.query('update payments set next_attempt_at = now() where signature = $1', [signature]);
-      const open = await market.query('select from payments where signature = $1 and not is_final', [
-        signature,
-      ]);
+      await market.query('update payments set next_attempt_at = now() where wallet = $1', [address]);
+      const open = await market.query('select from payments where wallet = $1 and not is_final', [address]);
       if (open.length > 0) await market.finalize();
       return open.length === 0;
     },
@@ -136,16 +127,14 @@ async function wrongOf(market: FaultMarket, paid: PaidCall): Promise<string[]> {
   ).catch(() => false);
   if (!isAtRest) return ['the payment has not ended'];
   const { connection } = market;
-  const [row] = await market.query<{ state: string }>('select state from payments where signature = $1', [
-    signature,
-  ]);
+  const row = await recordOf(market, paid);
   const info = await connection.getAccountInfo(
     findPerQueryBalanceAddress(wallet.publicKey, listing.address).address,
   );
-  const spent = before - BigInt(await connection.getBalance(wallet.publicKey));
+  const spent = await paid.spent();
   if (!(await landed(market, paid))) {
     const wrong = row === undefined || row.state === 'failed' ? [] : [`it did not land and is ${row.state}`];
-    if (info !== null || spent !== 0n) wrong.push(`it did not land, and ${spent} lamports are gone`);
+    if (info !== null || spent !== 0n) wrong.push(`it did not land, and ${spent} of the payer's are gone`);
     return wrong;
   }
   if (!info) return [`it landed, is ${row?.state}, and there is no balance`];
@@ -155,50 +144,59 @@ async function wrongOf(market: FaultMarket, paid: PaidCall): Promise<string[]> {
       connection.getMinimumBalanceForRentExemption(size),
     ),
   );
-  const expected = rents.reduce(
-    (rest, rent) => rest - BigInt(rent),
-    challenge.amount - SIGNATURE_FEE_LAMPORTS,
-  );
+  const expected = rents.reduce((rest, rent) => rest - BigInt(rent), lamports - SIGNATURE_FEE_LAMPORTS);
   return [
     ...(row?.state === 'funded' ? [] : [`it landed and is ${row?.state}`]),
     ...(deposited === expected ? [] : [`${deposited} lamports were deposited and not ${expected}`]),
     ...(charged === 0n || charged === RUN_PRICE ? [] : [`the runs cost ${charged} lamports`]),
-    ...(spent === challenge.amount + PAYER_FEE_LAMPORTS ? [] : [`the payer spent ${spent} lamports`]),
+    ...(spent === price ? [] : [`the payer spent ${spent} and not ${price}`]),
   ];
 }
 
-async function landed({ connection }: FaultMarket, { signature }: PaidCall): Promise<boolean> {
-  const { value } = await connection.getSignatureStatus(signature, { searchTransactionHistory: true });
+/** The record of a payment. A wallet here has one. */
+async function recordOf(market: FaultMarket, { wallet }: PaidCall) {
+  const [row] = await market.query<{ signature: string; state: string }>(
+    'select signature, state from payments where wallet = $1',
+    [wallet.publicKey.toBase58()],
+  );
+  return row;
+}
+
+/** Whether the payment is on the chain. The server sends no payment that is not on record. */
+async function landed(market: FaultMarket, paid: PaidCall): Promise<boolean> {
+  const row = await recordOf(market, paid);
+  if (!row) return false;
+  const options = { searchTransactionHistory: true };
+  const { value } = await market.connection.getSignatureStatus(row.signature, options);
   return value !== null && value.err === null;
 }
 
-const newCalls = (market: FaultMarket, listings: readonly Listing[]): Promise<PaidCall[]> =>
-  inParallel(listings, LANES, (listing) => newCall(market, listing));
-
-async function newCall(market: FaultMarket, listing: Listing): Promise<PaidCall> {
-  const { wallet } = await newRenter(market.served);
-  const body = { agent_id: listing.id, task: `answer ${randomUUID()}` };
-  const asked = await call(market.served, 'POST', '/v1/execute', { body });
-  const challenge = paymentChallenge(asked.headers);
-  const transaction = signPayment(challenge, wallet);
-  return {
-    wallet,
-    address: wallet.publicKey.toBase58(),
-    listing,
-    challenge,
-    signature: bs58.encode(transaction.signatures[0] ?? []),
-    before: BigInt(await market.connection.getBalance(wallet.publicKey)),
-    request: { body, headers: { authorization: paymentCredential(challenge, transaction) } },
-  };
-}
+const newCalls = (
+  market: FaultMarket,
+  listings: readonly Listing[],
+  currencyOf: (index: number) => Currency,
+): Promise<PaidCall[]> =>
+  inParallel(listings, LANES, (listing, index) =>
+    newPaidCall(market, listing, {
+      number: randomInt(ADDRESSES),
+      currency: currencyOf(index),
+      way: 'answer',
+    }),
+  );
 
 /** The texts and bytes that identify the steps of a paid call. */
-function laneOf({ wallet, address, signature, listing }: PaidCall, row?: Row): Lane {
+function laneOf({ wallet, listing, signature }: PaidCall, row?: Row): Lane {
   const balance = findPerQueryBalanceAddress(wallet.publicKey, listing.address).address;
-  const lane = new Lane([address, signature, balance.toBase58()], row?.fault);
+  const known = signature === undefined ? [] : [signature];
+  const tokens = [wallet.publicKey.toBase58(), balance.toBase58(), ...known];
+  const lane = new Lane(tokens, row?.fault, signaturesIn);
   lane.follow(Buffer.from(wallet.publicKey.toBytes()).toString('hex'));
   return lane;
 }
+
+/** The signature of a payment as it is recorded. In USDC the server makes it. */
+const signaturesIn = ({ name, parameters }: Step): string[] =>
+  name.startsWith('insert into "payments"') ? parameters.filter((value) => SIGNATURE.test(value)) : [];
 
 /** The answer; undefined where the connection broke. */
 const send = (market: FaultMarket, { request }: PaidCall): Promise<Answer | undefined> =>

@@ -7,7 +7,7 @@ import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
 import { PublicKey, type Connection } from '@solana/web3.js';
 import type { FaultMarket } from '../world/market.js';
 import { RUN_PRICE } from '../world/market.js';
-import { GRANTED_UNITS, tokenAccountOf } from './payer.js';
+import { GRANTED_UNITS, tokenAccountOf } from '../paid-calls/payer.js';
 
 const AT_ONCE = 8;
 const PAGE = 1_000;

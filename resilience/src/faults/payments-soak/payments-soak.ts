@@ -2,14 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Random } from '@agent-rental/test/support/random';
 import { requiredBy } from '@agent-rental/test/support/pay-per-call/x402-client';
 import { askChain } from '@agent-rental/test/support/replicas/market-chain';
-import { until } from '@agent-rental/test/support/timing/until';
 import { PublicKey } from '@solana/web3.js';
 import type { Log } from '../../run-battery.js';
 import type { Fate } from '../proxies/step.js';
 import { FaultMarket, type Listing } from '../world/market.js';
 import { settle } from '../world/verify.js';
 import { compareBooks, type Till } from './books.js';
-import { Payer } from './payer.js';
+import { BOTH_CURRENCIES } from '../paid-calls/paid-call.js';
+import { Payer } from '../paid-calls/payer.js';
+import { settlePayments } from '../paid-calls/settle-payments.js';
 
 const LISTINGS = 4;
 const KILLS = { least: 2, everyPayments: 200 };
@@ -34,12 +35,7 @@ interface PaymentsSoakOptions {
  * chain.
  */
 export const runPaymentsSoak = (options: PaymentsSoakOptions) =>
-  FaultMarket.use((market) => paymentsSoak(market, options), undefined, {
-    USDC_RATE: '150',
-    USDC_FLOAT_LAMPORTS: '90000000000',
-    // Each payer has an address, because new payments are counted by it.
-    TRUSTED_PROXIES: '127.0.0.1',
-  });
+  FaultMarket.use((market) => paymentsSoak(market, options), undefined, BOTH_CURRENCIES);
 
 async function paymentsSoak(
   market: FaultMarket,
@@ -151,18 +147,4 @@ async function passTime(market: FaultMarket): Promise<void> {
     `update charges set next_attempt_at = now() where state in ('signed', 'confirmed') and next_attempt_at > now()`,
   );
   await market.query('update payments set next_attempt_at = now() where not is_final');
-}
-
-/** Advances the chain until no payment is open. */
-async function settlePayments(market: FaultMarket): Promise<void> {
-  await until(
-    async () => {
-      await market.query('update payments set next_attempt_at = now() where not is_final');
-      if ((await market.query('select from payments where not is_final limit 1')).length === 0) return true;
-      await market.finalize();
-      return false;
-    },
-    SETTLE_MS,
-    2_500,
-  );
 }

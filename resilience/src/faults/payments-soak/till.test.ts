@@ -5,7 +5,7 @@ import { newParticipant } from '@agent-rental/test/support/participant';
 import { usdcOf } from '@agent-rental/test/support/pay-per-call/x402-client';
 import { expect, test } from 'vitest';
 import { FaultMarket, RUN_PRICE } from '../world/market.js';
-import { GRANTED_UNITS, Payer } from './payer.js';
+import { GRANTED_UNITS, Payer } from '../paid-calls/payer.js';
 
 test.skipIf(IS_QUICK)(
   'a payment in USDC goes back in USDC, less the fee of that, where the listing is paused after it landed',

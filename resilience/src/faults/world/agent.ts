@@ -1,8 +1,9 @@
 import { EventEmitter, once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { listenNode } from '@agent-rental/stand-in';
 
 /** How the agent works on a task. It is the first word of the task. */
-export type WayToWork = 'answer' | 'stream' | 'refuse' | 'linger';
+export type WayToWork = 'answer' | 'work' | 'stream' | 'refuse' | 'linger';
 
 /** The endpoint of a connected agent, on loopback. */
 export interface FaultAgent {
@@ -16,6 +17,7 @@ export interface FaultAgent {
 }
 
 const ANSWER = 'the answer, in two parts';
+const WORK_MS = 300;
 
 /** Starts the agent. While `isDown`, `linger` never answers, and `refuse` answers like a gateway without its agent. */
 export async function startFaultAgent(): Promise<FaultAgent> {
@@ -30,6 +32,7 @@ export async function startFaultAgent(): Promise<FaultAgent> {
     const [way] = task.split(' ');
     if (way === 'refuse' && agent.isDown) return new Response(null, { status: 503 });
     if (way === 'linger' && agent.isDown) return new Promise(() => undefined);
+    if (way === 'work') await delay(WORK_MS);
     if (way !== 'stream') return Response.json(ANSWER);
     const deltas = [ANSWER.slice(0, 10), ANSWER.slice(10)];
     const events = deltas.map((delta) => `event: output\ndata: ${JSON.stringify({ delta })}\n\n`);

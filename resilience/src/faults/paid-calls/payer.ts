@@ -9,6 +9,7 @@ import {
 import { call, type Answer } from '@agent-rental/test/support/http';
 import { askChain } from '@agent-rental/test/support/replicas/market-chain';
 import { paidBy, requiredBy, type Accepted } from '@agent-rental/test/support/pay-per-call/x402-client';
+import type { WayToWork } from '../world/agent.js';
 import type { FaultMarket, Listing } from '../world/market.js';
 
 export const GRANTED_UNITS = 20_000_000n;
@@ -30,9 +31,10 @@ export class Payer {
   readonly #body: { agent_id: string; task: string };
   readonly #headers: Record<string, string>;
 
-  constructor(market: FaultMarket, listing: Listing, number: number) {
+  /** @param way how the agent works on its task */
+  constructor(market: FaultMarket, listing: Listing, number: number, way: WayToWork = 'answer') {
     this.#market = market;
-    this.#body = { agent_id: listing.id, task: `answer ${number}` };
+    this.#body = { agent_id: listing.id, task: `${way} ${number}` };
     this.#headers = { 'x-forwarded-for': `10.${number >> 16}.${(number >> 8) & 255}.${number & 255}` };
   }
 
@@ -42,10 +44,14 @@ export class Payer {
     await askChain(chain, 'localchain_airdropUsdc', ...params);
   }
 
+  /** The call, with further headers. */
+  request(headers: Record<string, string> = {}) {
+    return { body: this.#body, headers: { ...this.#headers, ...headers } };
+  }
+
   /** Sends the call. Undefined where the connection broke. */
   async send(headers: Record<string, string> = {}): Promise<Answer | undefined> {
-    const options = { body: this.#body, headers: { ...this.#headers, ...headers } };
-    return call(this.#market.served, 'POST', '/v1/execute', options).catch(() => undefined);
+    return call(this.#market.served, 'POST', '/v1/execute', this.request(headers)).catch(() => undefined);
   }
 
   /** The header of a payment by a 402; undefined where USDC is not asked for now. */
