@@ -8,6 +8,7 @@ const SUITES = [
   'growth',
   'http',
   'overload',
+  'pay-per-call',
   'replicas',
   'runs',
   'search',

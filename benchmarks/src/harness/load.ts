@@ -3,7 +3,8 @@ import { Agent, request } from 'node:http';
 /** A request: a POST with a body, or a GET without one. */
 interface Asked {
   readonly url: string;
-  readonly bearer: string;
+  /** Absent: without credentials. */
+  readonly bearer?: string;
   readonly body?: object;
 }
 
@@ -40,7 +41,7 @@ export async function sendLoad({ callers, next, take }: Load): Promise<void> {
 function send(agent: Agent, { url, bearer, body }: Asked): Promise<Answer> {
   const startedAt = performance.now();
   const headers = {
-    authorization: `Bearer ${bearer}`,
+    ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
     ...(body ? { 'content-type': 'application/json' } : {}),
   };
   return new Promise((resolve, reject) => {
