@@ -5,6 +5,7 @@ import { inParallel } from '@agent-rental/test/support/timing/in-parallel';
 import type { Log } from '../../run-battery.js';
 import { BOTH_CURRENCIES, newPaidCall, type PaidCall } from '../paid-calls/paid-call.js';
 import { settlePayments } from '../paid-calls/settle-payments.js';
+import { ANSWER } from '../world/agent.js';
 import { FaultMarket, RUN_PRICE } from '../world/market.js';
 import { settle } from '../world/verify.js';
 import { sendAndLeave, type Heard } from './leaving-caller.js';
@@ -13,6 +14,8 @@ const LISTINGS = 4;
 const MAX_TRIES = 60;
 const REST_MS = 300;
 const SETTLE_MS = 600_000;
+/** A paid call takes about as long. */
+const LEAVES_WITHIN_MS = 2_000;
 const AT_ONCE = 8;
 
 interface LostAnswersOptions {
@@ -22,6 +25,8 @@ interface LostAnswersOptions {
   concurrency: number;
   log: Log;
 }
+
+type Fact = string | number | bigint | undefined;
 
 /** A call, and the answer that its caller read at last. */
 interface Ended {
@@ -41,17 +46,14 @@ async function lostAnswers(market: FaultMarket, { calls, seed, concurrency, log 
   const random = new Random(seed);
   const listings = await market.publish(LISTINGS);
   const url = `${market.served.dev.base_url}/v1/execute`;
-  /** The states of the payment at the moments of the breaks: how often each. */
+  /** How far the calls were when their connections broke. */
   const broke: Record<string, number> = {};
   let requests = 0;
-  let longestMs = 1_000;
 
   async function send({ request, wallet }: PaidCall, leaves: boolean): Promise<Heard> {
-    const leavesAfterMs = leaves ? random.below(longestMs) : undefined;
-    const sentAt = performance.now();
+    const leavesAfterMs = leaves ? random.below(LEAVES_WITHIN_MS) : undefined;
     requests += 1;
     const heard = await sendAndLeave({ url, ...request, leavesAfterMs });
-    if (heard.status !== undefined) longestMs = Math.max(longestMs, Math.round(performance.now() - sentAt));
     if (leaves) {
       const moment =
         heard.status === undefined ? await momentOf(market, wallet.publicKey.toBase58()) : 'answered';
@@ -101,7 +103,7 @@ async function wrongOf(market: FaultMarket, { call, heard }: Ended): Promise<str
   const address = wallet.publicKey.toBase58();
   const told = `${heard?.status}: ${heard?.body}`;
   if (heard?.status !== 200) return [`${address} was answered ${told}`];
-  const answer = JSON.parse(heard.body) as { run_id: string; status: string };
+  const answer = JSON.parse(heard.body) as { run_id: string; status: string; output?: unknown };
   const [payments, runs, charges, account, spent] = await Promise.all([
     market.query<{ state: string }>('select state from payments where wallet = $1', [address]),
     market.query<{ id: string; status: string; cost: string }>(
@@ -113,15 +115,15 @@ async function wrongOf(market: FaultMarket, { call, heard }: Ended): Promise<str
     call.spent(),
   ]);
   const charged = account ? decodePerQueryBalance(account.data).totalSpentLamports : undefined;
-  const states = ({ length }: readonly unknown[], rows: readonly { state: string }[]) =>
-    `${length}: ${rows.map(({ state }) => state).join()}`;
+  const statesOf = (rows: readonly { state: string }[]) => rows.map(({ state }) => state).join();
   const [run] = runs;
-  const facts: [what: string, is: unknown, expected: unknown][] = [
-    ['payments', states(payments, payments), '1: funded'],
-    ['charges', states(charges, charges), '1: finalized'],
-    ['runs', runs.length, 1],
+  const facts: [what: string, is: Fact, expected: Fact][] = [
+    ['its payments', statesOf(payments), 'funded'],
+    ['its charges', statesOf(charges), 'finalized'],
+    ['its runs', runs.length, 1],
     ['the run', run?.id, answer.run_id],
     ['its end', `${run?.status}, told as ${answer.status}`, 'completed, told as completed'],
+    ['its output', JSON.stringify(answer.output), JSON.stringify(ANSWER)],
     ['its cost', run?.cost, String(RUN_PRICE)],
     ['the charge on the chain', charged, RUN_PRICE],
     ['the payer spent', spent, price],

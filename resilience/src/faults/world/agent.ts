@@ -16,7 +16,8 @@ export interface FaultAgent {
   close(): Promise<void>;
 }
 
-const ANSWER = 'the answer, in two parts';
+/** The agent's answer to each task. */
+export const ANSWER = 'the answer, in two parts';
 const WORK_MS = 300;
 
 /** Starts the agent. While `isDown`, `linger` never answers, and `refuse` answers like a gateway without its agent. */
