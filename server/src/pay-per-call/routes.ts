@@ -46,20 +46,20 @@ export function payPerCallRoutes(
       if (!isRun) throw new ApiError('unauthorized', error.message, { next: 'Send the payment of the run.' });
       return askForPayment(request, reply, error);
     }
-    if (request.principal) {
-      const isOffered = isRun && request.headers['accept-payment'] !== undefined;
-      return isOffered ? offerTo(request.principal, request, reply) : undefined;
-    }
+    if (request.principal) return undefined;
     if (isRun) return askForPayment(request, reply, NOT_PAID);
     await authenticate(request);
     return undefined;
   });
 
-  http.addHook('preSerialization', async (request, reply, payload) =>
-    request.payerOfRun !== null && reply.statusCode >= 400
-      ? withBalance(payload, request.payerOfRun)
-      : payload,
-  );
+  http.addHook('preSerialization', async (request, reply, payload) => {
+    if (request.payerOfRun !== null)
+      return reply.statusCode >= 400 ? withBalance(payload, request.payerOfRun) : payload;
+    const { principal } = request;
+    return principal && wouldPay(request, payload)
+      ? ((await offerTo(principal, request, reply)) ?? payload)
+      : payload;
+  });
 
   async function take(request: FastifyRequest): Promise<PaidCaller> {
     const checked = checkBySchema(operations.execute.body, request.body);
@@ -68,10 +68,9 @@ export function payPerCallRoutes(
     return payPerCall.take(request.headers, body, clientAddress(request.ip));
   }
 
-  /** A caller with a key or a login is asked to pay where it has no rental, and says that it would. */
   async function offerTo({ wallet }: Principal, request: FastifyRequest, reply: FastifyReply) {
     const offer = await payPerCall.offerUnrented(agentOf(request), wallet);
-    return offer && send(request, reply, { headers: offer, refusal: NOT_PAID });
+    return offer && asking(request, reply, { headers: offer, refusal: NOT_PAID });
   }
 
   async function askForPayment(request: FastifyRequest, reply: FastifyReply, refusal: PaymentRefusal) {
@@ -80,7 +79,7 @@ export function payPerCallRoutes(
     const headers = await payPerCall.offer(agentOf(request), wallet, refusal);
     // As any call without credentials.
     if (!headers && refusal === NOT_PAID) return authenticate(request);
-    return send(request, reply, { headers: headers ?? {}, refusal });
+    return reply.send(asking(request, reply, { headers: headers ?? {}, refusal }));
   }
 }
 
@@ -110,24 +109,36 @@ function withBalance(payload: unknown, wallet: string): unknown {
   return { ...Object(payload), error: { ...error, message: `${error.message} ${note}` } };
 }
 
-/** Answers 402 with MPP's problem details and the envelope of all errors. */
-function send(
+/**
+ * Whether a caller with a key or a login was refused for want of a rental or a balance, and says that it would pay. It is
+ * asked after the refusal: a repeated call gets its run.
+ */
+function wouldPay({ headers, routeOptions }: FastifyRequest, payload: unknown): boolean {
+  if (headers['accept-payment'] === undefined || !RUNS.includes(routeOptions.config.operationId))
+    return false;
+  const { error } = Object(payload) as Partial<ErrorEnvelope>;
+  const isUnpaid = error?.code === 'credential_not_found' || error?.code === 'insufficient_balance';
+  return isUnpaid && error.policy_rule === undefined && error.required_scopes === undefined;
+}
+
+/** Makes an answer a 402. Gives its body: MPP's problem details and the envelope of all errors. */
+function asking(
   request: FastifyRequest,
   reply: FastifyReply,
   { headers, refusal }: { headers: Record<string, string>; refusal: PaymentRefusal },
-) {
+): object {
   const error = new ApiError('insufficient_balance', refusal.message, {
     status: 402,
     next: 'Nothing was taken. Pay by the challenge of this answer and send the request again with the payment, or rent the agent: POST /v1/transactions.',
   });
-  return reply
+  reply
     .code(402)
-    .headers({ ...headers, 'Cache-Control': 'no-store', 'Content-Type': 'application/problem+json' })
-    .send({
-      type: `https://paymentauth.org/problems/${refusal.problem}`,
-      title: 'Payment Required',
-      status: 402,
-      detail: error.message,
-      error: error.body(request.id),
-    });
+    .headers({ ...headers, 'Cache-Control': 'no-store', 'Content-Type': 'application/problem+json' });
+  return {
+    type: `https://paymentauth.org/problems/${refusal.problem}`,
+    title: 'Payment Required',
+    status: 402,
+    detail: error.message,
+    error: error.body(request.id),
+  };
 }

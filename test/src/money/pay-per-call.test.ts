@@ -199,14 +199,19 @@ describe('a call without an account', () => {
     });
   });
 
-  test('of a renter whose balance pays for it is never asked to pay', async () => {
+  test('of a renter whose balance pays for it is never asked to pay, also when it is repeated after the balance is spent', async () => {
     const renter = await newParticipant(marketplace);
     await rentAgent(renter, agentId, 1);
-    const answer = await execute({
-      authorization: `Bearer ${renter.token}`,
-      'accept-payment': 'solana/charge',
-    });
-    expect(answer.status).toBe(200);
+    const keyed = (key: string) =>
+      execute({
+        authorization: `Bearer ${renter.token}`,
+        'accept-payment': 'solana/charge',
+        'idempotency-key': key,
+      });
+    const [first, repeated, another] = [await keyed('one'), await keyed('one'), await keyed('two')];
+    expect([first, repeated, another].map(({ status }) => status)).toEqual([200, 200, 402]);
+    expect(repeated.body['run_id']).toBe(first.body['run_id']);
+    expect(another.headers.get('content-type')).toBe('application/problem+json');
   });
 });
 
