@@ -15,7 +15,7 @@ const MAX_TRIES = 60;
 const REST_MS = 300;
 const SETTLE_MS = 600_000;
 /** A paid call takes about as long. */
-const LEAVES_WITHIN_MS = 2_000;
+const LEAVES_WITHIN_MS = 1_000;
 const AT_ONCE = 8;
 
 interface LostAnswersOptions {
@@ -67,7 +67,7 @@ async function lostAnswers(market: FaultMarket, { calls, seed, concurrency, log 
     const currency = number % 2 === 0 ? 'sol' : 'usdc';
     const call = await newPaidCall(market, random.pick(listings), { number, currency, way: 'work' });
     if (number % 100 === 99) log(`${number + 1} calls, ${requests} requests`);
-    // What the first request hears is lost in any case.
+    // The first answer is lost in any case.
     await send(call, true);
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const leaves = tries < 3 && random.chance(30);

@@ -18,11 +18,11 @@ export interface PaidCall {
   readonly request: ReturnType<Payer['request']>;
   /** Of its transaction, where the payer makes it. In USDC the server does. */
   readonly signature?: string;
-  /** What one payment takes from the wallet: lamports, or units of USDC. */
+  /** The cost of one payment for the wallet: lamports, or units of USDC. */
   readonly price: bigint;
-  /** What one payment is worth to the marketplace. */
+  /** The worth of one payment to the marketplace. */
   readonly lamports: bigint;
-  /** What is gone from the wallet so far. */
+  /** The money that has left the wallet so far, in the same. */
   spent(): Promise<bigint>;
 }
 
