@@ -108,6 +108,17 @@ async function publishAgent(wallet: Keypair, rental_model: 'per_query' | 'one_ti
 
 const rows = async <T extends object>(statement: string) => (await database.pool.query<T>(statement)).rows;
 
+/** Lets no new batch be written. @returns the function that allows batches again. */
+async function holdBatches(): Promise<() => Promise<void>> {
+  const client = await database.pool.connect();
+  // A backup reads beside this lock.
+  await client.query('begin; lock table run_log_batches in share row exclusive mode');
+  return async () => {
+    await client.query('rollback');
+    client.release();
+  };
+}
+
 /** Waits until a run is in a batch of the run log. Skips the minute between two batches. */
 const logged = (client: RentalClient, runId: string) =>
   until(
@@ -136,12 +147,14 @@ test.runIf(canBackUp && !IS_QUICK)(
       client.execute({ agent_id: byTask, task: 'answer first' }, { idempotencyKey: 'first' });
     const first = await runFirst(createClient({ baseUrl: at(0), apiKey: kept.key, retries: 0 }));
 
-    // The backup, under load. One run waits for its batch of the run log.
+    // The backup, under load. One run waits for its batch of the run log until the backup is made.
     const load = startLoad(renterAt, byTask, 'before');
     await load.more(10);
     const inBackup = [...load.answered];
+    const allowBatches = await holdBatches();
     const waiting = await clientOf(renter, 0).execute({ agent_id: once, task: 'answer once' });
     expect(await shell(command('pg_dump'))).toMatchObject({ code: 0 });
+    await allowBatches();
     await load.more(10);
     await load.end();
     const firstLog = await logged(clientOf(renter, 1), waiting.run_id);

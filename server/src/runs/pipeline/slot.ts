@@ -27,7 +27,9 @@ export const takeSlot = step(
   async (deps: SlotDeps, task: Task, stop: AbortSignal, entered: Entry | undefined): Promise<void> => {
     const refused = new AbortController();
     const allowed = requireNotCancelled(deps.runs, task).catch((error: unknown) => refused.abort(error));
-    const ends = createDeadline(undefined, stop, deps.drain.started, refused.signal);
+    // A run that entered with a slot waits for nothing: the server that shuts down lets it end.
+    const leaves = entered === 'seated' ? [] : [deps.drain.started];
+    const ends = createDeadline(undefined, stop, refused.signal, ...leaves);
     try {
       await deps.slots.take(slotRequest(task), ends.signal, entered);
     } finally {

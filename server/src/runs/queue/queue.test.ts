@@ -3,6 +3,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { createDeadline } from '@agent-rental/contract';
 import { createDrain } from '../../platform/drain.js';
 import { newWallet } from '../../testing/index.js';
+import { takeSlot } from '../pipeline/slot.js';
+import type { Task } from '../task.js';
 import { RunStoppedError } from '../live/run-stopped.js';
 import { QueueModel } from './queue-model.test-support.js';
 import { BOUNDS, inQueue, never, openReplicas } from './slots.test-support.js';
@@ -211,6 +213,18 @@ describe('the queue for a slot', () => {
     await expect(waiting).rejects.toMatchObject({ code });
     expect(await listing.count('seat_line')).toBe(0);
     expect(await listing.count('seats')).toBe(20);
+  });
+
+  it('is not needed by a run that was recorded with a slot, also while the server drains [OPS-4]', async () => {
+    const listing = await newListing();
+    const request = await listing.request();
+    const entered = await here.repository.enter(request, BOUNDS);
+    const drain = createDrain();
+    void drain.drain(0);
+    const runs = { isKeyCancelled: async () => false, requestStop: async () => false };
+    const task = { ...request, listing } as unknown as Task;
+    await takeSlot({ slots: here.slots, runs, drain, stepTimes: () => undefined }, task, never, entered);
+    expect(await listing.count('seats')).toBe(1);
   });
 
   it('passes over runs of a dead replica, after a moment', async () => {
