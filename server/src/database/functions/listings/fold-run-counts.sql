@@ -11,8 +11,8 @@ declare
 begin
   select * into bound from begin_fold('run counts');
   with folded as (
-    delete from listing_run_deltas where seq in (
-      select seq from listing_run_deltas where seq > bound.folded order by seq limit most)
+    delete from listing_run_deltas where seq > bound.folded and seq <= (
+      select max(seq) from (select seq from listing_run_deltas where seq > bound.folded order by seq limit most) as batch)
     returning seq, listing_id, run_count, completed_count, measure, detail, amount, duration_ms, noted_at, wallet, api_key_id,
       cost_lamports
   ), counted as (

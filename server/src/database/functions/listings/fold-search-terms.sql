@@ -8,8 +8,8 @@ declare
 begin
   select * into bound from begin_fold('search terms');
   with folded as (
-    delete from search_term_deltas where seq in (
-      select seq from search_term_deltas where seq > bound.folded order by seq limit most)
+    delete from search_term_deltas where seq > bound.folded and seq <= (
+      select max(seq) from (select seq from search_term_deltas where seq > bound.folded order by seq limit most) as batch)
     returning seq, kind, term, difference
   ), counted as (
     update search_terms set listing_count = listing_count + sums.difference
