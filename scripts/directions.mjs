@@ -181,10 +181,9 @@ function whyNotPackage(file, name, specifier) {
   return `the server builds on ${SERVER_PACKAGES.join(', ')}, and not on ${specifier}`;
 }
 
-/** The folder of a file of `server/src`. Its own files are the settings and the start. */
+/** The folder of a file of `server/src`. Its own file is the start. */
 function folderOf(path) {
-  if (path.includes('/')) return path.split('/')[0];
-  return path.startsWith('config') ? 'config' : 'main';
+  return path.includes('/') ? path.split('/')[0] : 'main';
 }
 
 function isPageScript(file) {

@@ -8,8 +8,8 @@ import {
   StateFolderError,
   thisMachine,
 } from './embedded/index.js';
-import { ConfigError, readConfig, type Config } from './config.js';
-import { environmentHelp } from './config-help.js';
+import { ConfigError, readConfig, type Config } from './config/index.js';
+import { environmentHelp } from './config/help.js';
 import { StartError } from './platform/start-error.js';
 import { createLogger, logDestination, type Logger } from './platform/logger.js';
 import type { RunningServer } from './compose/running-server.js';

@@ -1,6 +1,6 @@
 import type { SandboxDriver } from '@agent-rental/sandbox';
 import type { Chain, ProgramHistory, RotatingSigner, TestFunds } from '../chain/index.js';
-import type { Config } from '../config.js';
+import type { Config } from '../config/index.js';
 import type { OpenDatabase } from '../database/connection.js';
 import type { Keys } from '../platform/keys.js';
 import type { DiskSpace } from '../platform/disk-space.js';

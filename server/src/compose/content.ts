@@ -8,7 +8,7 @@ import {
   createFolderBlocks,
   createKuboStore,
 } from '../storage/index.js';
-import type { StorageConfig } from '../config.js';
+import type { StorageConfig } from '../config/index.js';
 import { countReads, type Metrics } from '../operations/index.js';
 import { createOutboundHttp, type OutboundHttp } from '../platform/outbound-http.js';
 import type { AppParts } from './app-parts.js';

@@ -5,7 +5,7 @@ import { clusterApiUrl, PublicKey } from '@solana/web3.js';
 import { createApp } from './app.js';
 import { createChain, createProgramHistory } from '../chain/index.js';
 import { openAuthority } from './chain/authority.js';
-import { ConfigError, type Config } from '../config.js';
+import { ConfigError, type Config } from '../config/index.js';
 import { openDatabase } from '../database/connection.js';
 import { MigrationError } from '../database/migrate.js';
 import { deriveKeys } from '../platform/keys.js';

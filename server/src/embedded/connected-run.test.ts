@@ -10,7 +10,7 @@ import { Connection, Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { readConfig } from '../config.js';
+import { readConfig } from '../config/index.js';
 import type { RunningServer } from '../compose/running-server.js';
 import { removeEmbeddedPostgres } from './postgres/postgres.js';
 import { startEmbedded } from './start.js';

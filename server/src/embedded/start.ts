@@ -11,7 +11,7 @@ import {
   createRotatingSigner,
   createTestFunds,
 } from '../chain/index.js';
-import type { Config } from '../config.js';
+import type { Config } from '../config/index.js';
 import { openDatabase } from '../database/connection.js';
 import { watchDiskSpace } from '../platform/disk-space.js';
 import { deriveKeys } from '../platform/keys.js';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import type { SandboxBound, SandboxDriver } from '@agent-rental/sandbox';
-import type { Config } from '../config.js';
+import type { Config } from '../config/index.js';
 import { boundsInForce } from '../compose/sandboxes/open-driver.js';
 import type { DevFile } from './dev-file.js';
 

@@ -35,7 +35,7 @@ import {
   createProgramHistory,
   createRotatingSigner,
 } from '../chain/index.js';
-import { readConfig } from '../config.js';
+import { readConfig } from '../config/index.js';
 import { initializeLocalProtocol } from '../embedded/initialize-protocol.js';
 import { openEmbeddedKeys, type EmbeddedKeys } from '../embedded/keypairs.js';
 import { openDatabase, type OpenDatabase } from '../database/connection.js';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { PublicKey } from '@solana/web3.js';
 import { createChain, type Chain } from '../chain/index.js';
-import { readOperatorConfig, readReconciliationConfig } from '../config.js';
+import { readOperatorConfig, readReconciliationConfig } from '../config/index.js';
 import { findRunningPostgres, readDevFile, readMasterKey } from '../embedded/index.js';
 import { OperatorError } from './operator-error.js';
 

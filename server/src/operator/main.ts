@@ -1,6 +1,6 @@
 import { openTestRuns } from '../compose/index.js';
 import { ApiError } from '../errors/api-error.js';
-import { ConfigError, readConfig, readKeysConfig } from '../config.js';
+import { ConfigError, readConfig, readKeysConfig } from '../config/index.js';
 import { deriveKeys } from '../platform/keys.js';
 import { EmbeddedPostgresError } from '../embedded/index.js';
 import { openDatabase, type Db } from '../database/connection.js';

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { PublicKey } from '@solana/web3.js';
 import { createChain, createProgramHistory } from '../chain/index.js';
-import { ConfigError, readReconciliationConfig } from '../config.js';
+import { ConfigError, readReconciliationConfig } from '../config/index.js';
 import { createCredentialRepository, createIndexer } from '../credentials/index.js';
 import { openDatabase } from '../database/connection.js';
 import { EmbeddedPostgresError, findRunningPostgres, readDevFile } from '../embedded/index.js';

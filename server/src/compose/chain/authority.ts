@@ -9,7 +9,7 @@ import {
   type RotatingSigner,
 } from '../../chain/index.js';
 import { StartError } from '../../platform/start-error.js';
-import { ConfigError, type AuthoritySignerConfig, type Config } from '../../config.js';
+import { ConfigError, type AuthoritySignerConfig, type Config } from '../../config/index.js';
 
 const KEYPAIR_ADVICE = 'It is the file that solana-keygen writes: a JSON array of 64 numbers.';
 

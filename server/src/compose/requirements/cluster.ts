@@ -1,5 +1,5 @@
 import type { Chain } from '../../chain/index.js';
-import type { Config } from '../../config.js';
+import type { Config } from '../../config/index.js';
 import { StartError } from '../../platform/start-error.js';
 
 /** Genesis hashes of the public clusters. */

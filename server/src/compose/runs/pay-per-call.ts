@@ -21,7 +21,7 @@ import {
 import { refuseIfExceeded } from '../../rate-limits/refuse-if-exceeded.js';
 import { requireRunnable } from '../../runs/index.js';
 import { createRentalCosts } from '../../transactions/index.js';
-import type { UsdcConfig } from '../../config.js';
+import type { UsdcConfig } from '../../config/index.js';
 import type { OutboundHttp } from '../../platform/outbound-http.js';
 import type { AppParts } from '../app-parts.js';
 import type { RoutedParts } from '../routed-parts.js';

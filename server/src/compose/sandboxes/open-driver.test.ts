@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { IsolationLevel, SandboxDriver } from '@agent-rental/sandbox';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../config/index.js';
 import { boundsInForce, openSandboxes, requireIsolation } from './open-driver.js';
 
 const LEVELS: readonly IsolationLevel[] = ['runtime', 'kernel', 'microvm'];

@@ -9,7 +9,7 @@ import {
   type SandboxDriver,
   sweepOrphans,
 } from '@agent-rental/sandbox';
-import { ConfigError, type Config } from '../../config.js';
+import { ConfigError, type Config } from '../../config/index.js';
 import type { Logger } from '../../platform/logger.js';
 
 /**

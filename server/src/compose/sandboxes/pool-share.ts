@@ -1,6 +1,6 @@
 import { SLOTS_PER_LISTING } from '@agent-rental/contract';
 import { type SandboxDriver, slotsOfOneOwner } from '@agent-rental/sandbox';
-import type { Config } from '../../config.js';
+import type { Config } from '../../config/index.js';
 import type { Logger } from '../../platform/logger.js';
 
 /** Sizes of a pool. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createWarmPool } from '@agent-rental/sandbox';
-import type { Config } from '../../config.js';
+import type { Config } from '../../config/index.js';
 import { createModelGateway } from '../../model-gateway/index.js';
 import { createLogger } from '../../platform/logger.js';
 import { createOutboundHttp } from '../../platform/outbound-http.js';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { ConfigError, readOperatorConfig } from '../../config.js';
+import { ConfigError, readOperatorConfig } from '../../config/index.js';
 import { EmbeddedPostgresError } from '../postgres/errors.js';
 import { StateFolderError } from '../state-folder/state-folder.js';
 import { backUp } from './backup.js';

@@ -1,4 +1,4 @@
-import { ConfigError, readRehearsalConfig } from '../../config.js';
+import { ConfigError, readRehearsalConfig } from '../../config/index.js';
 import { StartError } from '../../platform/start-error.js';
 import { EmbeddedPostgresError } from '../postgres/errors.js';
 import { StateFolderError } from '../state-folder/state-folder.js';

@@ -8,7 +8,7 @@ import { health } from '@agent-rental/contract';
 import { startLocalChain } from '@agent-rental/local-chain';
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
-import { environment, type RehearsalConfig } from '../../config.js';
+import { environment, type RehearsalConfig } from '../../config/index.js';
 import { StartError } from '../../platform/start-error.js';
 import { initializeLocalProtocol } from '../initialize-protocol.js';
 import { openEmbeddedKeys } from '../keypairs.js';

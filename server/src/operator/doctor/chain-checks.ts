@@ -5,7 +5,7 @@ import { marketplaceSoPath } from '@agent-rental/program-client/artifact';
 import { Connection, type PublicKey } from '@solana/web3.js';
 import { createChain, type Chain } from '../../chain/index.js';
 import { requireCluster } from '../../compose/index.js';
-import type { Config } from '../../config.js';
+import type { Config } from '../../config/index.js';
 import {
   describeDeploymentCost,
   formatFault,

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.js';
+import type { Config } from '../../config/index.js';
 import { requireDatabase } from '../../compose/index.js';
 import { openDatabase, type OpenDatabase } from '../../database/connection.js';
 import { requireMigrated } from '../../database/migrate.js';

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { PublicKey } from '@solana/web3.js';
 import { openAuthority } from '../../compose/index.js';
-import { ConfigError, readConfig, type Config } from '../../config.js';
+import { ConfigError, readConfig, type Config } from '../../config/index.js';
 import { findRunningPostgres, readDevFile } from '../../embedded/index.js';
 import { OperatorError } from '../operator-error.js';
 import { checkChain, type ChainPlace } from './chain-checks.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { network } from '@agent-rental/contract';
 import { Redis } from 'ioredis';
 import { openSandboxes } from '../../compose/index.js';
-import type { Config } from '../../config.js';
+import type { Config } from '../../config/index.js';
 import { boundedFetch } from './bounded-fetch.js';
 import { check, ok, problem, warning, type Checked, type Finding } from './check.js';
 

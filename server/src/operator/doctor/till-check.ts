@@ -2,7 +2,7 @@ import { formatSol } from '@agent-rental/contract';
 import type { PublicKey } from '@solana/web3.js';
 import { createChain, type Chain } from '../../chain/index.js';
 import { composeRate } from '../../compose/index.js';
-import type { UsdcConfig } from '../../config.js';
+import type { UsdcConfig } from '../../config/index.js';
 import { openDatabase } from '../../database/connection.js';
 import { createPaymentRepository, readTill, USDC_MINTS } from '../../pay-per-call/index.js';
 import { createOutboundHttp } from '../../platform/outbound-http.js';

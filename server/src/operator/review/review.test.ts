@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTestRuns } from '../../compose/index.js';
-import { readConfig } from '../../config.js';
+import { readConfig } from '../../config/index.js';
 import {
   insertAgent,
   keys,

@@ -28,7 +28,7 @@ import { pino } from 'pino';
 import { vi } from 'vitest';
 import { createApp } from '../../compose/app.js';
 import { createChain, createProgramHistory, type RotatingSigner } from '../../chain/index.js';
-import { readConfig } from '../../config.js';
+import { readConfig } from '../../config/index.js';
 import { openDatabase } from '../../database/connection.js';
 import { initializeLocalProtocol } from '../../embedded/initialize-protocol.js';
 import { openEmbeddedKeys } from '../../embedded/keypairs.js';

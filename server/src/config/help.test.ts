@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { environmentHelp } from './config-help.js';
-import { environment } from './config.js';
+import { environmentHelp } from './help.js';
+import { environment } from './environment.js';
 
 test('the help names every variable, with its values and its default', () => {
   const help = environmentHelp();

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { environment } from './config.js';
+import { environment } from './environment.js';
 
 /** The meaning of each variable, in the order of `--help`. A variable without an entry does not compile. */
 const MEANINGS: Readonly<Record<keyof typeof environment.shape, string>> = {

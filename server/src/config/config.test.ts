@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, readConfig } from './config.js';
+import { ConfigError, readConfig } from './index.js';
 
 const PRODUCTION = {
   NODE_ENV: 'production',
