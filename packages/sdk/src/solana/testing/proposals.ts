@@ -16,19 +16,19 @@ import {
   type AccountName,
 } from '@agent-rental/program-client';
 import {
-  Keypair,
   TransactionMessage,
   VersionedTransaction,
   type PublicKey,
   type TransactionInstruction,
 } from '@solana/web3.js';
+import { seededKeypair } from '../../testing/seeded-keys.js';
 
 /** The parties of the tests. */
-export const wallet = Keypair.generate();
-export const authority = Keypair.generate();
-export const treasury = Keypair.generate().publicKey;
+export const wallet = seededKeypair('wallet');
+export const authority = seededKeypair('authority');
+export const treasury = seededKeypair('treasury').publicKey;
 export const listingId = 'invoice-reader-k3x7qa';
-export const BLOCKHASH = Keypair.generate().publicKey.toBase58();
+export const BLOCKHASH = seededKeypair('blockhash').publicKey.toBase58();
 
 const buyer = wallet.publicKey;
 const creator = wallet.publicKey;
@@ -171,4 +171,26 @@ export const QUOTE: TransactionProposal['quote'] = {
 
 export function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64');
+}
+
+/** A proposal with one more account that no instruction uses. */
+export function withStranger(
+  { transaction: base64, quote }: ReturnType<typeof proposalOf>,
+  stranger: PublicKey,
+  { signers, readonly }: { signers: number; readonly: number },
+) {
+  const { message, signatures } = VersionedTransaction.deserialize(Buffer.from(base64, 'base64'));
+  const { numRequiredSignatures, numReadonlyUnsignedAccounts } = message.header;
+  const total = message.staticAccountKeys.length;
+  const at = signers ? numRequiredSignatures : readonly ? total : total - numReadonlyUnsignedAccounts;
+  const moved = (index: number) => (index >= at ? index + 1 : index);
+  message.staticAccountKeys.splice(at, 0, stranger);
+  message.header.numRequiredSignatures += signers;
+  message.header.numReadonlyUnsignedAccounts += readonly;
+  for (const instruction of message.compiledInstructions) {
+    instruction.programIdIndex = moved(instruction.programIdIndex);
+    instruction.accountKeyIndexes = instruction.accountKeyIndexes.map(moved);
+  }
+  const all = [...signatures, ...(signers ? [new Uint8Array(64)] : [])];
+  return { transaction: toBase64(new VersionedTransaction(message, all).serialize()), quote };
 }

@@ -46,6 +46,7 @@ import {
   toBase64,
   treasury,
   wallet,
+  withStranger,
 } from '../testing/proposals.js';
 import { LIGHTHOUSE_PROGRAM_ID } from './wallet-guard.js';
 
@@ -190,7 +191,8 @@ describe.each(PROPOSALS)('a hostile proposal to %s is refused', (name, { request
     [{ signers: 0, readonly: 0 }, 'account'],
     [{ signers: 0, readonly: 1 }, 'account'],
   ])('with an account that it does not use: %o', (header, reason) => {
-    expect(reasonOf(withStranger(proposalOf(instructions), header), request)).toBe(reason);
+    const proposal = withStranger(proposalOf(instructions), stranger.publicKey, header);
+    expect(reasonOf(proposal, request)).toBe(reason);
   });
 
   test('with a read-only account made writable', () => {
@@ -441,25 +443,4 @@ describe('a price', () => {
 /** A proposal with its priority fee in the quote. */
 function withFee({ transaction, quote }: ReturnType<typeof proposalOf>, lamports: number) {
   return { transaction, quote: { ...quote, network_fee_lamports: quote.network_fee_lamports + lamports } };
-}
-
-/** A proposal with one more account that no instruction uses. */
-function withStranger(
-  { transaction: base64, quote }: ReturnType<typeof proposalOf>,
-  { signers, readonly }: { signers: number; readonly: number },
-) {
-  const { message, signatures } = VersionedTransaction.deserialize(Buffer.from(base64, 'base64'));
-  const { numRequiredSignatures, numReadonlyUnsignedAccounts } = message.header;
-  const total = message.staticAccountKeys.length;
-  const at = signers ? numRequiredSignatures : readonly ? total : total - numReadonlyUnsignedAccounts;
-  const moved = (index: number) => (index >= at ? index + 1 : index);
-  message.staticAccountKeys.splice(at, 0, stranger.publicKey);
-  message.header.numRequiredSignatures += signers;
-  message.header.numReadonlyUnsignedAccounts += readonly;
-  for (const instruction of message.compiledInstructions) {
-    instruction.programIdIndex = moved(instruction.programIdIndex);
-    instruction.accountKeyIndexes = instruction.accountKeyIndexes.map(moved);
-  }
-  const all = [...signatures, ...(signers ? [new Uint8Array(64)] : [])];
-  return { transaction: toBase64(new VersionedTransaction(message, all).serialize()), quote };
 }
