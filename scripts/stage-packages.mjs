@@ -33,6 +33,7 @@ rmSync(STAGE, { recursive: true, force: true });
 for (const [name, folder] of Object.entries(PROGRAMS))
   await stageProgram(name, join(root, 'packages', folder));
 for (const name of LIBRARIES) stageLibrary(name, join(root, 'packages', name));
+stagePython(join(root, 'packages/python'));
 
 async function stageProgram(name, folder) {
   const target = join(STAGE, name);
@@ -72,6 +73,13 @@ function stageLibrary(name, folder) {
     }),
   );
   write(target, { ...manifest, dependencies });
+}
+
+/** The source distribution of the Python package, where `packages/python/generate.mjs` has made its generated part. */
+function stagePython(folder) {
+  const isWanted = (path) => !path.includes('__pycache__');
+  if (existsSync(join(folder, 'src/agent_rental/generated')))
+    copy(folder, join(STAGE, 'python'), ['pyproject.toml', 'src'], isWanted);
 }
 
 function readManifest(folder) {

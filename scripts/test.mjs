@@ -37,6 +37,7 @@ const ONLY_IN_CI = [
   'test/src/clients/creator-dev.test.ts',
   'test/src/clients/examples.test.ts',
   'test/src/clients/generated-clients.test.ts',
+  'test/src/clients/python-package.test.ts',
   'test/src/clients/usual-mistakes.test.ts',
   'test/src/clients/wallet-cli.test.ts',
   'test/src/clients/x402.test.ts',
