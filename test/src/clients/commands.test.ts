@@ -43,11 +43,13 @@ const ACCOUNTS: readonly [blocks: RegExp, by: string][] = [
   [/^docs\/pay-per-call\.md (?:js|sh) usdc(?:-test)?$/, 'test/src/clients/x402.test.ts'],
   [/^docs\/operations\.md sh$/, 'resilience/src/faults/restore-drill/drill-support.ts'],
   [/^docs\/operations\.md yaml$/, NEEDS.deployment],
+  [/^(?:README|docs\/python)\.md python$/, 'test/src/clients/python-package.test.ts'],
   [/^docs\/receipts\.md (?:js|sh)$/, 'test/src/money/run-log.test.ts'],
   [/^docs\/wallets\.md sh$/, 'test/src/identity/confirmed-changes.test.ts'],
   [/^examples\/README\.md sh$/, 'test/src/clients/examples.test.ts'],
   [/^packages\/cli\/templates\/shared\/AGENTS\.md sh$/, 'test/src/clients/templates.test.ts'],
   [/^packages\/\S+\/README\.md ts$/, 'packages/stand-in/src/readmes/readmes.test.ts'],
+  [/^packages\/python\/README\.md sh$/, 'test/src/clients/python-package.test.ts'],
   [/^packages\/cli\/README\.md sh$/, 'packages/stand-in/src/readmes/readmes.test.ts'],
 ];
 /** Programs that run as they are written, and their output. */

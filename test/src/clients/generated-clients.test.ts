@@ -18,7 +18,7 @@ const TIMEOUT_MS = 120_000;
 const PYTHON_PACKAGE = 'agent_rental_marketplace_api_client';
 
 const onCi = process.env['CI'] !== undefined;
-const python = await pythonEnvironment(join(PROGRAMS, 'requirements.txt'));
+const python = await pythonEnvironment(join(root, 'packages/python/requirements.txt'));
 const openapiTypescript = await npmTool('openapi-typescript', '7.13.0', 'bin/cli.js', [
   'openapi-fetch@0.17.0',
   'typescript@5.9.3',

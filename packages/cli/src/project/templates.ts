@@ -11,6 +11,7 @@ export const TEMPLATES = {
   typescript: "an agent in TypeScript that runs on its creator's machine",
   langchain: 'an agent of LangChain',
   'ai-sdk': 'an agent of the AI SDK',
+  python: "an agent in Python that runs on its creator's machine",
 } as const;
 
 /** Name of a template. */
