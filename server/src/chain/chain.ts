@@ -10,6 +10,7 @@ import bs58 from 'bs58';
 import { ApiError } from '../errors/api-error.js';
 import type { Logger } from '../platform/logger.js';
 import { createAccountReader, type AccountsAtSlot } from './account-reader.js';
+import { blockhashAfter, type RecentBlockhash } from './blockhash-after.js';
 import { createConfirmations } from './confirmations.js';
 import { accountsOfCalls } from './program-calls.js';
 import { createCrossCheckedSource } from './endpoints/cross-checked.js';
@@ -23,11 +24,8 @@ const POLL_MS = 150;
 /** 150 slots, in seconds: of 200 ms with fast finality, of 400 ms before. */
 const BLOCKHASH_LIFE_SECONDS = { finalized: 30, confirmed: 60 } as const;
 
-/** A blockhash for a new transaction. */
-interface RecentBlockhash {
-  blockhash: string;
-  lastValidBlockHeight: number;
-  /** How long the network accepts it. */
+/** A blockhash, and how long the network accepts it. */
+interface LivingBlockhash extends RecentBlockhash {
   lifeSeconds: number;
 }
 
@@ -70,7 +68,13 @@ export interface Chain {
    */
   getAccountsOfTwo(addresses: PublicKey[], atLeast?: bigint): Promise<AccountsAtSlot>;
   /** A recent blockhash; `fresh` skips the cache. */
-  latestBlockhash(fresh?: boolean): Promise<RecentBlockhash>;
+  latestBlockhash(fresh?: boolean): Promise<LivingBlockhash>;
+  /**
+   * Waits for a blockhash over which nothing lands on a fork without this transaction.
+   *
+   * @returns undefined where the transaction failed, the signal aborted first, or there are several endpoints
+   */
+  blockhashAfter(signature: string, signal: AbortSignal): Promise<RecentBlockhash | undefined>;
   /** Runs a transaction without signatures or effect, on a recent blockhash in place of the message's own. */
   simulate(message: MessageV0): Promise<Simulation>;
   /** Simulates signed bytes, signatures checked; null when they would succeed. */
@@ -147,7 +151,7 @@ export function openSource(
 
 /** The chain over its source. */
 export function createChainOn(source: ChainSource, programId: PublicKey): Chain {
-  let cached: { at: number; value: Promise<RecentBlockhash> } | undefined;
+  let cached: { at: number; value: Promise<LivingBlockhash> } | undefined;
 
   /** A call at the commitment at which the service decides. */
   const atLevel = <T>(call: (level: 'confirmed' | 'finalized') => Promise<T>): Promise<T> =>
@@ -188,6 +192,7 @@ export function createChainOn(source: ChainSource, programId: PublicKey): Chain 
   return {
     programId,
     latestBlockhash,
+    blockhashAfter: (signature, signal) => reach(() => blockhashAfter(source, signature, signal)),
     statuses,
     getAccounts: (addresses, commitment = 'current') =>
       commitment === 'current'

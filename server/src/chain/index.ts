@@ -1,3 +1,4 @@
+export type { RecentBlockhash } from './blockhash-after.js';
 export { createKeypairSigner, loadKeypair, type AuthoritySigner } from './signers/keypair-signer.js';
 export { createChain, type Chain, type ProgramSignature } from './chain.js';
 export { createFunds, type Funds } from './funds.js';

@@ -20,8 +20,8 @@ export interface PaymentRepository {
   committed(): Promise<{ openLamports: bigint; givenLamports: bigint }>;
   /** The till has the money. */
   land(signature: string): Promise<void>;
-  /** The payment never lands. */
-  fail(signature: string): Promise<void>;
+  /** The payment never lands, and neither does `dead`, its transfer where it has one. */
+  fail(signature: string, dead: string | null): Promise<void>;
   /**
    * Records the transfer before it is sent, in place of `dead`, which can never land.
    *
@@ -97,11 +97,11 @@ export function createPaymentRepository(db: Db): PaymentRepository {
       await change(signature).set({ state: 'landed' }).where('state', '=', 'received').execute();
     },
 
-    async fail(signature) {
+    async fail(signature, dead) {
       await change(signature)
         .set({ state: 'failed', is_final: true, signed_bytes: null })
         .where('state', 'in', ['received', 'landed'])
-        .where('transfer_signature', 'is', null)
+        .where('transfer_signature', 'is not distinct from', dead)
         .execute();
     },
 
@@ -118,7 +118,7 @@ export function createPaymentRepository(db: Db): PaymentRepository {
             transfer_rent_lamports: transfer.rentLamports,
             transfer_fee_lamports: transfer.feeLamports,
           })
-          .where('state', '=', 'landed')
+          .where('state', 'in', ['received', 'landed'])
           .where('transfer_signature', 'is not distinct from', dead)
           .executeTakeFirst();
         return numUpdatedRows > 0n;
@@ -131,7 +131,7 @@ export function createPaymentRepository(db: Db): PaymentRepository {
     async endTransfer(signature, transferSignature) {
       await change(signature)
         .set({ state: sql`case transfer_kind when 'fund' then 'funded' else 'refunded' end` })
-        .where('state', '=', 'landed')
+        .where('state', 'in', ['received', 'landed'])
         .where('transfer_signature', '=', transferSignature)
         .execute();
     },

@@ -114,6 +114,8 @@ export function createPayPerCall(deps: {
   ): Promise<string> {
     await deps.countNew(address);
     const { payment, hasLanded } = await protocol.check(presented);
+    const latest = chain.latestBlockhash(true);
+    latest.catch(() => undefined);
     // Money that has landed is never refused: it becomes a balance, or goes back.
     if (!hasLanded) {
       await requireSale(payment, body);
@@ -126,8 +128,9 @@ export function createPayPerCall(deps: {
         );
       }
     }
-    const { lastValidBlockHeight } = await chain.latestBlockhash(true);
-    return settler.receive({ ...payment, last_valid_block_height: BigInt(lastValidBlockHeight) });
+    const { lastValidBlockHeight } = await latest;
+    const last = BigInt(lastValidBlockHeight) + NEWER_BLOCKS;
+    return settler.receive({ ...payment, last_valid_block_height: last });
   }
 
   async function offer(
@@ -193,6 +196,9 @@ const ownerOfWallet = (wallet: string): Owner => ownerOf({ wallet, rateKey: '' }
 
 /** Whether a simulation refuses a transaction because the chain has it already. */
 const isKnown = (error: unknown): boolean => error === 'AlreadyProcessed';
+
+/** A payer may sign over the blockhash of a block that the service does not count yet. */
+const NEWER_BLOCKS = 32n;
 
 /** Whether a payment has become a balance of its payer. */
 const isBalance = ({ state, transfer_kind: kind }: Payment): boolean =>

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { PublicKey, type SignatureStatus } from '@solana/web3.js';
 import { pino } from 'pino';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { newWallet, openTestDatabase } from '../testing/index.js';
 import { createPaymentRepository, removeFailedPayments } from './payment-repository.js';
-import type { Transfer } from './payment.js';
+import type { RecentBlockhash } from '../chain/index.js';
+import type { Payment, Transfer } from './payment.js';
 import { createSettler } from './settle.js';
 
 const database = await openTestDatabase();
@@ -19,10 +20,12 @@ async function received({ wallet = newWallet() } = {}) {
   const payments = createPaymentRepository(db);
   const statusOf = new Map<string, Partial<SignatureStatus>>();
   const sent: string[] = [];
-  const chain = { height: 100n };
+  const chain: { height: bigint; recent?: RecentBlockhash } = { height: 100n };
+  const signedOver: (string | undefined)[] = [];
   let indexed = 0;
   const signer = {
-    sign: async (): Promise<Transfer> => {
+    sign: async (_: Payment, recent?: RecentBlockhash): Promise<Transfer> => {
+      signedOver.push(recent?.blockhash);
       const signature = randomBytes(32).toString('hex');
       return {
         kind: 'fund',
@@ -45,6 +48,7 @@ async function received({ wallet = newWallet() } = {}) {
       blockHeight: async () => chain.height,
       latestBlockhash: async () => ({ blockhash: '', lastValidBlockHeight: 250, lifeSeconds: 60 }),
       waitForConfirmation: async () => null,
+      blockhashAfter: async () => chain.recent,
     },
     payments,
     signer,
@@ -76,6 +80,8 @@ async function received({ wallet = newWallet() } = {}) {
     signature,
     chain,
     sent,
+    signedOver,
+    settle: () => settler.settle(signature),
     statusOf,
     row,
     transfer,
@@ -208,4 +214,35 @@ it('keeps the first of two transfers that are signed at once', async () => {
   const late = { ...other, lamports: 1n, units: null, rentLamports: 0n, feeLamports: 0n };
   expect(await payments.beginTransfer(signature, late, null)).toBe(false);
   expect(await transfer()).toBe(kept);
+});
+
+const PROCESSED = { err: null, confirmationStatus: 'processed' } as const;
+
+it('passes a payment on before its confirmation, over a blockhash after it, and waits for both', async () => {
+  const { signature, chain, statusOf, sent, signedOver, row, round, settle } = await received();
+  chain.recent = { blockhash: 'after the payment', lastValidBlockHeight: 240 };
+  statusOf.set(signature, PROCESSED);
+  const settled = settle();
+  const transfer = await vi.waitUntil(async () => (await row()).transfer_signature, { timeout: 15_000 });
+  await vi.waitUntil(() => sent.includes(transfer), { timeout: 15_000 });
+  expect(signedOver).toEqual(['after the payment']);
+  statusOf.set(transfer, CONFIRMED);
+  await round();
+  // Its own confirmation is still missing.
+  expect((await row()).state).toBe('received');
+  statusOf.set(signature, CONFIRMED);
+  expect(await settled).toMatchObject({ state: 'funded', transfer_signature: transfer });
+});
+
+it('signs no other transfer for a payment that a fork dropped with its early transfer', async () => {
+  const { signature, chain, statusOf, signedOver, row, round, settle } = await received();
+  chain.recent = { blockhash: 'after the payment', lastValidBlockHeight: 240 };
+  statusOf.set(signature, PROCESSED);
+  const settled = settle();
+  await vi.waitUntil(async () => (await row()).transfer_signature, { timeout: 15_000 });
+  statusOf.delete(signature);
+  chain.height = 251n;
+  await round();
+  expect(await settled).toMatchObject({ state: 'failed' });
+  expect(signedOver).toHaveLength(1);
 });

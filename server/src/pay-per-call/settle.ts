@@ -1,6 +1,6 @@
 import { createDeadline } from '@agent-rental/contract';
 import type { SignatureStatus } from '@solana/web3.js';
-import type { Chain } from '../chain/index.js';
+import type { Chain, RecentBlockhash } from '../chain/index.js';
 import type { Indexer } from '../credentials/index.js';
 import { ApiError } from '../errors/api-error.js';
 import type { Logger } from '../platform/logger.js';
@@ -15,9 +15,18 @@ const BATCH = 100;
 const WAIT_MS = 45_000;
 /** Between two looks at a payment that a caller waits for, where nothing tells of news. */
 const LOOK_MS = 2_000;
+/** The longest that a payment is waited for before its confirmation. */
+const EARLY_MS = 2_000;
 
 /** The end of a transaction, or that it may still land. */
 type Verdict = 'landed' | 'final' | 'failed' | 'dead' | 'open';
+
+/** A payment, and the transfer that passes it on. */
+interface Way {
+  verdict: Verdict;
+  transfer: string;
+  passedOn: SignatureStatus | null;
+}
 
 /** Takes payments to their end: each landed one becomes a balance once, or goes back once. */
 export interface Settler {
@@ -38,7 +47,13 @@ export interface Settler {
 export function createSettler(deps: {
   chain: Pick<
     Chain,
-    'programId' | 'statuses' | 'send' | 'blockHeight' | 'waitForConfirmation' | 'latestBlockhash'
+    | 'programId'
+    | 'statuses'
+    | 'send'
+    | 'blockHeight'
+    | 'waitForConfirmation'
+    | 'latestBlockhash'
+    | 'blockhashAfter'
   >;
   payments: PaymentRepository;
   signer: TransferSigner;
@@ -69,13 +84,11 @@ export function createSettler(deps: {
     if (verdict === 'open' && paid === null && payment.signed_bytes) await chain.send(payment.signed_bytes);
     switch (payment.state) {
       case 'received':
-        if (isPaid) await payments.land(signature);
-        else if (verdict !== 'open') await payments.fail(signature);
-        return;
       case 'landed':
-        if (transfer !== null) return passOn(payment, transfer, passedOn);
-        if (isPaid) return beginTransfer(payment);
-        if (verdict !== 'open') await payments.fail(signature);
+        if (transfer !== null) return passOn(payment, { verdict, transfer, passedOn });
+        if (isPaid && payment.state === 'received') await payments.land(signature);
+        else if (isPaid) await beginTransfer(payment);
+        else if (verdict !== 'open') await payments.fail(signature, null);
         return;
       case 'funded':
       case 'refunded':
@@ -88,21 +101,38 @@ export function createSettler(deps: {
     }
   }
 
-  async function beginTransfer(payment: Payment): Promise<void> {
-    const transfer = await signer.sign(payment);
+  async function beginTransfer(payment: Payment, recent?: RecentBlockhash): Promise<void> {
+    const transfer = await signer.sign(payment, recent);
     const isOurs = await payments.beginTransfer(payment.signature, transfer, payment.transfer_signature);
     if (isOurs) await chain.send(transfer.signedBytes);
   }
 
-  async function passOn(payment: Payment, transfer: string, status: SignatureStatus | null): Promise<void> {
+  /** Passes the money on while its own confirmation is under way: on no fork without the payment. */
+  async function beginEarly(payment: Payment, signal: AbortSignal): Promise<void> {
+    if (payment.transfer_signature !== null) return;
+    const early = createDeadline(EARLY_MS, signal);
+    try {
+      const recent = await chain.blockhashAfter(payment.signature, early.signal);
+      if (recent) await beginTransfer(payment, recent);
+    } catch (err) {
+      logger.warn({ err, payment: payment.signature }, 'a payment is passed on after its confirmation');
+    } finally {
+      early.clear();
+    }
+  }
+
+  async function passOn(payment: Payment, { verdict, transfer, passedOn }: Way): Promise<void> {
     const { transfer_bytes: bytes, transfer_last_valid_block_height: lastValid } = payment;
-    const verdict = await verdictOf(status, lastValid ?? 0n);
-    if (verdict === 'landed' || verdict === 'final') {
+    const passed = await verdictOf(passedOn, lastValid ?? 0n);
+    if (passed === 'open' && passedOn === null && bytes) await chain.send(bytes);
+    // The payment decides.
+    if (passed === 'open' || verdict === 'open') return;
+    if (passed === 'landed' || passed === 'final') {
       if (payment.transfer_kind === 'fund')
         await indexer.indexAccounts(accountsOf(payment, chain.programId).map(({ address }) => address));
       await payments.endTransfer(payment.signature, transfer);
-    } else if (verdict === 'open') {
-      if (status === null && bytes) await chain.send(bytes);
+    } else if (verdict === 'dead' || verdict === 'failed') {
+      await payments.fail(payment.signature, transfer);
     } else {
       logger.warn(
         { payment: payment.signature, transfer },
@@ -114,7 +144,7 @@ export function createSettler(deps: {
 
   async function followToFinality(
     { signature, transfer_last_valid_block_height: lastValid, transfer_bytes: bytes }: Payment,
-    { verdict, transfer, passedOn }: { verdict: Verdict; transfer: string; passedOn: SignatureStatus | null },
+    { verdict, transfer, passedOn }: Way,
   ): Promise<void> {
     if (verdict === 'dead' || verdict === 'failed') {
       logger.error({ payment: signature }, 'a fork took back a payment that had been passed on');
@@ -128,6 +158,7 @@ export function createSettler(deps: {
 
   async function follow(signature: string): Promise<Payment> {
     const deadline = createDeadline(WAIT_MS);
+    let wasTriedEarly = false;
     try {
       for (;;) {
         const payment = await payments.find(signature);
@@ -137,7 +168,9 @@ export function createSettler(deps: {
         const after = await payments.find(signature);
         const hasMoved =
           after?.state !== payment.state || after.transfer_signature !== payment.transfer_signature;
-        if (!hasMoved) await waitForNews(payment, deadline.signal);
+        if (!hasMoved && !wasTriedEarly) await beginEarly(payment, deadline.signal);
+        else if (!hasMoved) await waitForNews(payment, deadline.signal);
+        wasTriedEarly = true;
         if (deadline.isOver) throw pending();
       }
     } finally {

@@ -16,7 +16,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
-import type { AuthoritySigner, Chain, PriorityFees } from '../chain/index.js';
+import type { AuthoritySigner, Chain, PriorityFees, RecentBlockhash } from '../chain/index.js';
 import type { Payment, Transfer } from './payment.js';
 import { transferFeeLamports } from './quote.js';
 import { transferTokens } from './usdc/token.js';
@@ -52,9 +52,10 @@ export interface TransferSigner {
   /**
    * The transaction that makes a payment a balance; that returns it where the program will not have it.
    *
+   * @param recent the blockhash to sign over; absent: the newest
    * @throws ApiError `service_unavailable` when the chain is out of reach; Error for a refusal that may pass
    */
-  sign(payment: Payment): Promise<Transfer>;
+  sign(payment: Payment, recent?: RecentBlockhash): Promise<Transfer>;
 }
 
 /**
@@ -133,11 +134,11 @@ export function createTransferSigner(deps: {
   }
 
   return {
-    async sign(payment) {
+    async sign(payment, recent) {
       const funding = await fund(payment);
       const planned = (await isTaken(funding.undated)) ? funding : refund(payment);
       const { undated, ...transfer } = planned;
-      const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash(true);
+      const { blockhash, lastValidBlockHeight } = recent ?? (await chain.latestBlockhash(true));
       const { header, staticAccountKeys, compiledInstructions, addressTableLookups } = undated;
       const dated = new MessageV0({
         header,

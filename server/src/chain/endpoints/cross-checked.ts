@@ -80,6 +80,7 @@ export function createCrossCheckedSource(
 
   return {
     finality,
+    only: undefined,
     first: (call, isGood) => pool.first(call, isGood),
 
     accounts: (addresses, commitment) =>

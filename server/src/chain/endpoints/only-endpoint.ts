@@ -15,6 +15,7 @@ export function createOnlySource(url: string): ChainSource {
   };
   return {
     finality,
+    only: endpoint,
     first: (call) => call(endpoint),
     accounts,
     accountsOfTwo: (addresses) => accounts(addresses, 'current'),

@@ -13,6 +13,8 @@ export type ReadCommitment = 'current' | 'finalized';
 /** Where the chain is read and written: one endpoint, or several that check each other. */
 export interface ChainSource {
   readonly finality: ClusterFinality;
+  /** The endpoint where there are no others, whose word is all there is. */
+  readonly only: RpcEndpoint | undefined;
   /** Makes a call at one endpoint; where there are several, at the next while an answer is not good. */
   first<T>(call: (endpoint: RpcEndpoint) => Promise<T>, isGood?: (value: T) => boolean): Promise<T>;
   /** Accounts of one endpoint, never older than earlier reads. */

@@ -35,4 +35,4 @@ create index payments_usdc on payments (created_at) where units is not null;
 create index payments_failed on payments (updated_at) where state = 'failed';
 -- One transfer at a time into a balance: whether it pays rent is then known.
 create unique index payments_funding on payments (wallet, listing_id)
-  where state = 'landed' and transfer_signature is not null;
+  where state in ('received', 'landed') and transfer_signature is not null;
