@@ -3,5 +3,5 @@ export { createRentalMcpHandler } from './http/http-handler.js';
 export type { RentalMcpCaller, RentalMcpHandler, RentalMcpHandlerOptions } from './http/http-handler.js';
 export { SERVER_INSTRUCTIONS } from './content/instructions.js';
 export { createRentalServer } from './rental-server.js';
-export type { HttpCall, RentalHandlers, RentalServerOptions } from './rental-server-options.js';
+export type { CallPayments, HttpCall, RentalHandlers, RentalServerOptions } from './rental-server-options.js';
 export type { ReplicaBus } from './http/replica-bus.js';

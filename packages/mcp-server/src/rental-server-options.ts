@@ -32,6 +32,18 @@ export interface HttpCall {
   readonly caller: string;
 }
 
+/** The payments of the calls of one request, by the bindings of MPP and x402 for MCP. */
+export interface CallPayments {
+  /** Takes the payment from the `_meta` of a call. Whether there is one. */
+  present(meta: Record<string, unknown> | undefined): boolean;
+  /** The parts of a refusal for a client that pays; undefined where the agent is not sold by the call. */
+  offer(
+    agentId: string,
+  ): Promise<{ meta: Record<string, unknown>; structured: Record<string, unknown> | undefined } | undefined>;
+  /** Receipts of the payment, for `_meta`. */
+  receipts(): Record<string, unknown>;
+}
+
 /** Options of {@link createRentalServer}. */
 export interface RentalServerOptions {
   readonly toolset: RentedToolset;
@@ -62,6 +74,8 @@ export interface RentalServerOptions {
   readonly secret?: CarriedSecret | undefined;
   /** The HTTP request of this server. Without it a closed connection cancels the running calls. */
   readonly call?: HttpCall | undefined;
+  /** Lets calls of `run_agent` be paid for one by one. Default: they need a rental. */
+  readonly payments?: CallPayments | undefined;
   /** Adds parts to the server; may also replace request handlers and use `handlers`. */
   readonly extend?: ((server: Server, handlers: RentalHandlers) => void) | undefined;
 }

@@ -10,8 +10,8 @@ export interface RecentBlockhash {
 }
 
 /**
- * Waits for the blockhash of a block that has a transaction, or of a later block on its fork. What is signed over it lands
- * on no fork without that transaction, so it need not wait for the confirmation.
+ * Waits for the blockhash of a block that has a transaction, or of a later block on its fork. A second transaction that is
+ * signed over it lands on no fork without the first one, so it need not wait for the confirmation.
  *
  * A block that only one of several endpoints tells of proves nothing: then there is none.
  *

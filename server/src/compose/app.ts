@@ -11,6 +11,7 @@ import { createMetrics } from '../operations/index.js';
 import { migrateJobs } from '../jobs/jobs.js';
 import { createOutboundHttp } from '../platform/outbound-http.js';
 import { startTracing } from '../platform/tracing/export.js';
+import { createMcpPayments } from '../pay-per-call/index.js';
 import { openKeyRing } from '../service-keys/index.js';
 import type { AppParts } from './app-parts.js';
 import { startBackground } from './background.js';
@@ -116,6 +117,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     resourceMetadataOf: (request) =>
       httpPart.urlsOf(request)[0].issuer + serviceEndpoints.getProtectedResourceOfMcp.path,
     hasPins: (principal) => listingsAndFiles.pins.hasAny(ownerOf(principal)),
+    paymentsOf: (fetchAs) => createMcpPayments(fetchAs, (agentId) => payPerCall.offer(agentId, undefined)),
   });
   const background = await startBackground(parts, {
     leadership,

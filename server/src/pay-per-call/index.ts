@@ -1,3 +1,4 @@
+export { createMcpPayments } from './mcp-payments.js';
 export { createMpp } from './mpp.js';
 export { createMppChallenges } from './mpp-challenge.js';
 export { createPaymentRepository, removeFailedPayments } from './payment-repository.js';

@@ -65,7 +65,9 @@ export function payPerCallRoutes(
     const checked = checkBySchema(operations.execute.body, request.body);
     if ('problem' in checked) throw new ApiError('invalid_request', `The body ${checked.problem}.`);
     const body = checked.value as Parameters<PayPerCall['take']>[1];
-    return payPerCall.take(request.headers, body, clientAddress(request.ip));
+    // A request of MCP comes from this process; its caller's address is known.
+    const address = request.principal?.address ?? clientAddress(request.ip);
+    return payPerCall.take(request.headers, body, address);
   }
 
   async function offerTo({ wallet }: Principal, request: FastifyRequest, reply: FastifyReply) {
@@ -95,7 +97,8 @@ function admit(
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  request.principal = { ...principal, address: clientAddress(request.ip) };
+  const address = request.principal?.address ?? clientAddress(request.ip);
+  request.principal = { ...principal, address };
   request.headers['idempotency-key'] = idempotencyKey;
   reply.headers(receipt);
   request.payerOfRun = principal.wallet;

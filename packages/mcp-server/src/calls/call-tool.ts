@@ -17,6 +17,7 @@ import { toCallResult } from './call-result.js';
 import { elicitationModes } from './elicitation-modes.js';
 import { runsAgents } from './mcp-tool.js';
 import { askOwner, waitForOwner } from './owner-approval.js';
+import { withPayments } from './with-payments.js';
 import { reportProgress } from './progress.js';
 
 /** Shortest wait for a run, also after a wait for its approval. */
@@ -51,7 +52,9 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
     }
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
     const callback = callbackOf(meta);
-    const asTask = tasks !== undefined && declaresTasks(context) ? tasks : undefined;
+    const isPaid = options.payments?.present(meta) ?? false;
+    // A paid run is its payer's: a task would not find it.
+    const asTask = tasks !== undefined && !isPaid && declaresTasks(context) ? tasks : undefined;
     let args = params.arguments ?? {};
     if (files !== undefined && runsAgents(tool)) {
       try {
@@ -98,7 +101,7 @@ export function createCallTool({ options, server, codec, tasks }: CallToolParts)
       if (asked !== undefined) return asked;
       if (asTask !== undefined && result.status === 'running' && result.runId !== undefined)
         return asTask.ofRun(result.runId);
-      return toCallResult(result);
+      return await withPayments(toCallResult(result), { result, tool, args, payments: options.payments });
     } catch (error) {
       if (call?.cancelled.aborted !== true) throw error;
       // The result ends the stream: without one, clients resume the call.

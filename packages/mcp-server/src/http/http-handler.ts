@@ -33,7 +33,7 @@ import { LegacyExchanges } from './legacy-exchange.js';
 import { takesMediaType } from './media-ranges.js';
 import { OpenAnswers, untilEnd } from './open-answers.js';
 import { createRentalServer } from '../rental-server.js';
-import type { HttpCall, RentalServerOptions } from '../rental-server-options.js';
+import type { CallPayments, HttpCall, RentalServerOptions } from '../rental-server-options.js';
 import { Listeners } from './listeners.js';
 import { readReplicaMessage, type ReplicaBus, type ReplicaMessage } from './replica-bus.js';
 import { LAST_EVENT_HEADER, newCallKey, Resumption, type ResumableCall } from './resumption.js';
@@ -51,12 +51,14 @@ export interface RentalMcpCaller {
   readonly publicUrl?: string | undefined;
   /** Whether the caller has pinned versions, so that its listings differ from other callers'. Default false. */
   readonly hasPins?: boolean | undefined;
+  /** Lets its calls be paid for one by one. Default: they need a rental. */
+  readonly payments?: CallPayments | undefined;
 }
 
 /** Options of {@link createRentalMcpHandler}. */
 export interface RentalMcpHandlerOptions extends Omit<
   RentalServerOptions,
-  'toolset' | 'client' | 'call' | 'inputFolder' | 'callerId' | 'era'
+  'toolset' | 'client' | 'call' | 'inputFolder' | 'callerId' | 'era' | 'payments'
 > {
   /** Most direct tools per caller. Default 30. */
   readonly toolLimit?: number | undefined;
@@ -133,7 +135,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
   const onerror = (error: Error): void => options.onError?.(error);
 
   const serverFor = ({ caller, call, select }: Carried, era: 'legacy' | 'modern'): Server => {
-    const { client, publicUrl, hasPins = false, id: callerId } = caller;
+    const { client, publicUrl, hasPins = false, id: callerId, payments } = caller;
     const toolset = rentedToolset(client, {
       limit: toolLimit,
       select,
@@ -141,7 +143,7 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
       publicUrl,
       programId,
     });
-    return createRentalServer({ ...serverOptions, secret, toolset, client, call, callerId, era });
+    return createRentalServer({ ...serverOptions, secret, toolset, client, call, callerId, era, payments });
   };
   const modernServer: McpServerFactory = ({ authInfo }) =>
     serverFor((authInfo?.extra ?? {}) as unknown as Carried, 'modern');

@@ -1,4 +1,8 @@
-import { createRentalMcpHandler, type RentalMcpHandlerOptions } from '@agent-rental/mcp-server';
+import {
+  createRentalMcpHandler,
+  type CallPayments,
+  type RentalMcpHandlerOptions,
+} from '@agent-rental/mcp-server';
 import { createClient } from '@agent-rental/sdk';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { InternalRequests } from '../internal-requests.js';
@@ -37,6 +41,7 @@ export async function mountMcp(
     publicUrl,
     hasPins,
     resourceMetadataOf,
+    paymentsOf,
     ...options
   }: {
     internalRequests: InternalRequests;
@@ -45,6 +50,8 @@ export async function mountMcp(
     hasPins: (principal: Principal) => Promise<boolean>;
     /** Where a client that has no token reads how to log in (RFC 9728). */
     resourceMetadataOf: (request: FastifyRequest) => string;
+    /** Lets the calls of a request be paid for; gives the `fetch` that carries the payment. */
+    paymentsOf: (fetchAs: typeof fetch) => { fetch: typeof fetch; payments: CallPayments };
   } & McpOptions,
 ): Promise<{ close(graceMs: number): Promise<void> }> {
   const mcp = createRentalMcpHandler({
@@ -68,10 +75,11 @@ export async function mountMcp(
       handler: async (request, reply) => {
         const { principal } = request;
         if (!principal) throw new ApiError('unauthorized', 'The API key is missing.');
+        const paid = paymentsOf(internalRequests.fetchAs(app, principal, request));
         const client = createClient({
           baseUrl: INTERNAL_URL,
           apiKey: 'carried-by-the-channel',
-          fetch: internalRequests.fetchAs(app, principal, request),
+          fetch: paid.fetch,
           // The MCP client decides about another try.
           retries: 0,
         });
@@ -85,6 +93,7 @@ export async function mountMcp(
           client,
           id: principal.rateKey,
           hasPins: isPinned,
+          payments: paid.payments,
           publicUrl: publicUrl ?? listeningUrl(app),
         });
       },

@@ -11,6 +11,7 @@ interface MppClient {
   Mppx: { create(options: object): { fetch: typeof fetch } };
   charge(options: object): object;
   createKeyPairSignerFromBytes(bytes: Uint8Array): Promise<object>;
+  McpClient: { wrap<Client extends object>(client: Client, config: { methods: object[] }): Client };
 }
 
 /** The verdict of the package's server about a request. */
@@ -32,7 +33,8 @@ const folderOfMpp = () => npmTool('@solana/mpp', '0.6.0', 'package.json', BESIDE
 export const mppFolder = async () => join(dirname(await folderOfMpp()), '../../..');
 
 /** Loads the stock client: `mppx` with `@solana/mpp`. @throws Error when npm cannot install them */
-export const loadMppClient = () => load<MppClient>(['mppx/client', '@solana/mpp/client', '@solana/kit']);
+export const loadMppClient = () =>
+  load<MppClient>(['mppx/client', 'mppx/mcp/client', '@solana/mpp/client', '@solana/kit']);
 
 /** Loads the package's own server. @throws Error when npm cannot install it */
 export const loadMppServer = () => load<MppServer>(['mppx/server', '@solana/mpp/server']);
