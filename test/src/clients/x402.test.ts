@@ -13,6 +13,7 @@ import {
 } from '@solana/web3.js';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { blocksOf } from '../docs/commands.js';
+import { schemaViolations } from '@agent-rental/server/testing';
 import { publishProgram } from '../support/agents/agents.js';
 import { call as callApi, login } from '../support/http.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
@@ -68,6 +69,15 @@ describe.runIf(!(packages instanceof Error))('@x402/fetch with @x402/svm', () =>
     ) as Record<string, string>;
     expect(receipt).toMatchObject({ success: true, payer: payer.wallet.publicKey.toBase58() });
     expect(await unitsOf(payer.wallet)).toBe(20_000_000n - BigInt(receipt['amount'] ?? 0));
+  });
+
+  it('describes its call for catalogs of paid services, by the schema that it gives', async () => {
+    const { extensions } = requiredBy(await fetch(url, call));
+    const { info, schema } = (extensions as { bazaar: { info: { input: object }; schema: object } }).bazaar;
+    expect(schemaViolations(schema, info)).toEqual([]);
+    expect(schemaViolations(schema, { ...info, input: { ...info.input, method: 'GET' } })).not.toEqual([]);
+    const { agent_id: agentId } = JSON.parse(call.body) as { agent_id: string };
+    expect(info.input).toMatchObject({ type: 'http', method: 'POST', body: { agent_id: agentId } });
   });
 
   it('is paid by the program of the documents, from a wallet with test USDC as they give it', async () => {

@@ -10,7 +10,7 @@ export function paymentInfo({ payment }: Operation): Schema {
     currency: 'sol',
     amount: null,
     description:
-      'The `price_lamports` of a Per-Task agent, and with the first payment its deposit and rent. The challenge of a 402 has the amount.',
+      'The `price_lamports` of a Per-Task agent, and with the first payment its deposit and rent. The challenge of a 402 has the amount, and its worth in USDC by x402 where that is taken.',
   };
   return { 'x-payment-info': { offers: [offer] } };
 }

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { AuthoritySigner } from '../../chain/index.js';
 import type { Payment, PaymentProtocol, PresentedPayment } from '../payment.js';
 import { PaymentRefusal } from '../refusal.js';
+import { bazaarOf } from './bazaar.js';
 import { readExactPayment } from './exact-payment.js';
 import type { IssuedQuote, UsdcQuotes } from './quotes.js';
 import { unitsFor, type RateSource } from './rate.js';
@@ -92,7 +93,10 @@ export function createX402(deps: {
             extra: { feePayer: address, memo, quote: token },
           },
         ],
-        extensions: { [IDENTIFIER]: { info: { required: false }, schema: IDENTIFIER_SCHEMA } },
+        extensions: {
+          [IDENTIFIER]: { info: { required: false }, schema: IDENTIFIER_SCHEMA },
+          bazaar: bazaarOf(listing.id),
+        },
       };
       return { 'PAYMENT-REQUIRED': encode(required) };
     },
