@@ -1,6 +1,6 @@
 import { IS_QUICK, sampleOf } from '@agent-rental/test/support/form';
 
-const TESTED = ['charts', 'growth', 'overload', 'replicas', 'runs', 'webhooks'] as const;
+const TESTED = ['charts', 'growth', 'overload', 'pay-per-call', 'replicas', 'runs', 'webhooks'] as const;
 const PLAYED = sampleOf(TESTED, 2);
 
 /** Whether this run of the tests plays a suite in its small size: CI plays a sample of two, the full form all. */

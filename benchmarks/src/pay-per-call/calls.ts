@@ -16,7 +16,6 @@ import { byTurns, ratioOf, timed } from '../harness/turns.js';
 import { median, type Sheet, timesOf } from '../report.js';
 import { openBarePackage } from './bare-package.js';
 
-const WARM_UP_ROUNDS = 5;
 /** Runs that the rental has paid for; more than all rounds need. */
 const PAID_RUNS = 2_000;
 const LIMIT_TIMES = 1.3;
@@ -26,7 +25,12 @@ const LANDED_WITHIN_MS = 30_000;
 /** Compares a paid call with a payment by the bare package and the same run by a rental. */
 export async function measureCalls(
   market: BusyMarketplace,
-  { listing, priceLamports, rounds }: { listing: string; priceLamports: number; rounds: number },
+  {
+    listing,
+    priceLamports,
+    rounds,
+    warmUps,
+  }: { listing: string; priceLamports: number; rounds: number; warmUps: number },
   sheet: Sheet,
 ): Promise<void> {
   const { server } = market;
@@ -75,7 +79,7 @@ export async function measureCalls(
       },
       {
         rounds,
-        warmUps: WARM_UP_ROUNDS,
+        warmUps,
         // Challenges and signatures are the same work for both.
         before: async () => {
           const payer = await newRenter(server);
@@ -91,10 +95,10 @@ export async function measureCalls(
     );
     sheet.add({ what: `a paid call, the ${what} of a wallet`, ...timesOf(paid.ms) });
     sheet.add({ what: 'settling with the bare package, and the run by a rental', ...timesOf(baseline.ms) });
-    sheet.add({ what: 'of it settling', ...timesOf(parts.settling.slice(WARM_UP_ROUNDS)) });
-    sheet.add({ what: 'of it the run', ...timesOf(parts.running.slice(WARM_UP_ROUNDS)) });
+    sheet.add({ what: 'of it settling', ...timesOf(parts.settling.slice(warmUps)) });
+    sheet.add({ what: 'of it the run', ...timesOf(parts.running.slice(warmUps)) });
     sheet.add({ what: 'a transfer until it is confirmed', ...timesOf(parts.landing) });
-    const least = median(parts.landing) + median(parts.running.slice(WARM_UP_ROUNDS));
+    const least = median(parts.landing) + median(parts.running.slice(warmUps));
     sheet.add({ what: 'a paid call over such a transfer and the run', ratio: median(paid.ms) / least });
     const ratio = ratioOf(paid.ms, baseline.ms);
     sheet.atMost(

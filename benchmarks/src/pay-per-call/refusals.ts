@@ -6,13 +6,12 @@ import { byTurns } from '../harness/turns.js';
 import { median, type Sheet, timesOf } from '../report.js';
 
 const REFUSALS_PER_ROUND = 50;
-const WARM_UP_ROUNDS = 5;
 const LIMIT_TIMES = 1.3;
 
 /** Compares a call without credentials with one by a key that has not rented the agent. */
 export async function measureRefusals(
   { server, inspector }: BusyMarketplace,
-  { listing, rounds }: { listing: string; rounds: number },
+  { listing, rounds, warmUps }: { listing: string; rounds: number; warmUps: number },
   sheet: Sheet,
 ): Promise<void> {
   const [stranger] = await newRenters({ server }, 1, {});
@@ -40,14 +39,14 @@ export async function measureRefusals(
     return { run, cpuMs, ms };
   };
   const [asked, refused] = [refusals(402), refusals(403, key)];
-  const cpu = await byTurns(asked, refused, { rounds, warmUps: WARM_UP_ROUNDS });
+  const cpu = await byTurns(asked, refused, { rounds, warmUps });
   for (const [what, { ms }, samples] of [
     ['402: no credentials', asked, cpu.ours],
     ['403: a key without a rental', refused, cpu.baseline],
   ] as const) {
-    const times = timesOf(ms.slice(WARM_UP_ROUNDS * REFUSALS_PER_ROUND));
+    const times = timesOf(ms.slice(warmUps * REFUSALS_PER_ROUND));
     sheet.add({ what, ...times, cpu_ms: median(samples.cpuMs) / REFUSALS_PER_ROUND });
   }
-  const p50 = ({ ms }: typeof asked) => median(ms.slice(WARM_UP_ROUNDS * REFUSALS_PER_ROUND));
+  const p50 = ({ ms }: typeof asked) => median(ms.slice(warmUps * REFUSALS_PER_ROUND));
   sheet.atMost('a 402 over a 403, p50', p50(asked) / p50(refused), LIMIT_TIMES, 'times');
 }
