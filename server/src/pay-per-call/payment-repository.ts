@@ -13,9 +13,10 @@ export interface PaymentRepository {
   /**
    * Records a payment before its transaction is sent. One that is recorded already stays as it is.
    *
-   * @returns the signature of the recorded one: of this, or of the one that paid the same challenge or has the same identifier
+   * @returns the signature of the recorded one: of this, or of the one that paid the same challenge or has the same
+   *   identifier. Undefined for USDC beyond the float.
    */
-  receive(payment: NewPayment): Promise<string>;
+  receive(payment: NewPayment): Promise<string | undefined>;
   /** Lamports of the payments that the till has yet to pass on, and that it gave for USDC within 24 hours. */
   committed(): Promise<{ openLamports: bigint; givenLamports: bigint }>;
   /** The till has the money. */
@@ -43,7 +44,12 @@ export interface PaymentRepository {
 /** The violation of a unique index. */
 const UNIQUE_VIOLATION = '23505';
 
-export function createPaymentRepository(db: Db): PaymentRepository {
+/**
+ * Makes the record.
+ *
+ * @param usdcFloatLamports the most that is given for USDC within 24 hours
+ */
+export function createPaymentRepository(db: Db, usdcFloatLamports = 0n): PaymentRepository {
   const change = (signature: string) =>
     db
       .updateTable('payments')
@@ -64,33 +70,45 @@ export function createPaymentRepository(db: Db): PaymentRepository {
     findByChallenge: (challengeId) => paidInUsdc(challengeId).executeTakeFirst(),
 
     async receive(payment) {
-      const inserted = await db
-        .insertInto('payments')
-        .values(payment)
-        .onConflict((conflict) => conflict.doNothing())
-        .returning('signature')
-        .executeTakeFirst();
-      if (inserted || payment.units === null) return payment.signature;
+      if (payment.units === null) {
+        await insert(db, payment);
+        return payment.signature;
+      }
       const { challenge_id: challengeId, wallet, listing_id, identifier } = payment;
-      const known = await paidInUsdc(challengeId).executeTakeFirst();
-      if (known) return known.signature;
-      const named = await db
-        .selectFrom('payments')
-        .select('signature')
-        .where((where) => where.and({ wallet, listing_id, identifier }))
-        .where('state', '<>', 'failed')
-        .executeTakeFirstOrThrow();
-      return named.signature;
+      // One after another: payments at once share the rest of the float.
+      return db.transaction().execute(async (tx) => {
+        await sql`select pg_advisory_xact_lock(hashtextextended('payments in usdc', 0))`.execute(tx);
+        const [known] = await tx
+          .selectFrom('payments')
+          .select('signature')
+          .where((where) =>
+            where.or([
+              where.and([where('challenge_id', '=', challengeId), where('units', 'is not', null)]),
+              ...(identifier === null
+                ? []
+                : [
+                    where.and([
+                      where.and({ wallet, listing_id, identifier }),
+                      where('state', '<>', 'failed'),
+                    ]),
+                  ]),
+            ]),
+          )
+          .execute();
+        if (known) return known.signature;
+        const given = await givenForUsdc(tx);
+        if (given + payment.lamports > usdcFloatLamports) return undefined;
+        await insert(tx, payment);
+        return payment.signature;
+      });
     },
 
     async committed() {
-      const { rows } = await sql<{ open: bigint; given: bigint }>`select
-        (select coalesce(sum(lamports), 0)::bigint from payments
-          where not is_final and state in ('received', 'landed')) as open,
-        (select coalesce(sum(lamports), 0)::bigint from payments
-          where units is not null and state <> 'failed' and created_at > now() - interval '24 hours') as given
-      `.execute(db);
-      return { openLamports: rows[0]?.open ?? 0n, givenLamports: rows[0]?.given ?? 0n };
+      const { rows } = await sql<{
+        open: bigint;
+      }>`select coalesce(sum(lamports), 0)::bigint as open from payments
+        where not is_final and state in ('received', 'landed')`.execute(db);
+      return { openLamports: rows[0]?.open ?? 0n, givenLamports: await givenForUsdc(db) };
     },
 
     async land(signature) {
@@ -175,6 +193,23 @@ export function createPaymentRepository(db: Db): PaymentRepository {
         .returningAll()
         .execute(),
   };
+}
+
+async function insert(db: Db, payment: NewPayment): Promise<void> {
+  await db
+    .insertInto('payments')
+    .values(payment)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Lamports that the till gave for USDC within 24 hours. */
+async function givenForUsdc(db: Db): Promise<bigint> {
+  const { rows } = await sql<{
+    given: bigint;
+  }>`select coalesce(sum(lamports), 0)::bigint as given from payments
+    where units is not null and state <> 'failed' and created_at > now() - interval '24 hours'`.execute(db);
+  return rows[0]?.given ?? 0n;
 }
 
 /** Removes payments that took nothing, a week after their end. */

@@ -8,6 +8,7 @@ import { startRounds, type Rounds } from '../platform/rounds.js';
 import type { NewPayment, Payment } from './payment.js';
 import type { PaymentRepository } from './payment-repository.js';
 import { accountsOf, type TransferSigner } from './transfer.js';
+import { noUsdc } from './usdc/till.js';
 
 const ROUND_MS = 2_000;
 const BATCH = 100;
@@ -30,7 +31,11 @@ interface Way {
 
 /** Takes payments to their end: each landed one becomes a balance once, or goes back once. */
 export interface Settler {
-  /** Records a payment, and then sends it. Returns the signature of the recorded one. */
+  /**
+   * Records a payment, and then sends it. Returns the signature of the recorded one.
+   *
+   * @throws ApiError `service_unavailable` for USDC beyond the float: nothing was sent
+   */
   receive(payment: NewPayment): Promise<string>;
   /**
    * Waits until a recorded payment is a balance, has gone back, or has failed. Any number of callers may wait for one.
@@ -204,6 +209,7 @@ export function createSettler(deps: {
   return {
     async receive(payment) {
       const recorded = await payments.receive(payment);
+      if (recorded === undefined) throw noUsdc();
       // Bytes that are not on record are never sent.
       if (recorded === payment.signature) await chain.send(payment.signed_bytes);
       return recorded;

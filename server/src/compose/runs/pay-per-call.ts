@@ -38,7 +38,7 @@ export function composePayPerCall(
     baseUrl,
   }: Pick<RoutedParts, 'protocol' | 'listingsAndFiles' | 'httpPart' | 'ring' | 'outbound' | 'baseUrl'>,
 ): { payPerCall: PayPerCall; settler: Settler; usdcTill: UsdcTill | undefined } {
-  const payments = createPaymentRepository(db);
+  const payments = createPaymentRepository(db, config.usdc?.floatLamports);
   const mint = USDC_MINTS[config.network];
   const signer = createTransferSigner({ chain, till: authority, authority, fees, mint });
   const settler = createSettler({ chain, payments, signer, indexer, logger });

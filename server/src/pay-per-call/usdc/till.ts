@@ -60,6 +60,13 @@ export async function readTill(
   return { units: unitsIn(tokens, { owner, mint }), floatLamports: least > 0n ? least : 0n };
 }
 
+/** Refuses a payment in USDC that was not sent. */
+export const noUsdc = () =>
+  new ApiError('service_unavailable', 'The marketplace takes no USDC now. Nothing was taken.', {
+    next: 'Pay in SOL, or try again later.',
+    retryAfterSeconds: 60,
+  });
+
 /** Makes the till over its key. */
 export function createUsdcTill(
   deps: TillPlace & {
@@ -102,10 +109,7 @@ export function createUsdcTill(
     isOpenFor: (lamports) => isEnough(state, lamports),
     async requireFor(lamports) {
       if (isEnough(await read(), lamports)) return;
-      throw new ApiError('service_unavailable', 'The marketplace takes no USDC now. Nothing was taken.', {
-        next: 'Pay in SOL, or try again later.',
-        retryAfterSeconds: 60,
-      });
+      throw noUsdc();
     },
     prepare,
     start: () => startRounds(prepare, READ_EVERY_MS, { startsAtOnce: false }),
