@@ -105,13 +105,19 @@ const SERVER = {
   ],
   'run-log': ['platform', 'database', 'chain', 'runs'],
   a2a: ['errors', 'platform', 'access', 'database', 'http', 'service-keys', 'listings'],
+  skills: ['errors', 'http', 'listings'],
   dashboard: ['errors', 'platform', 'chain', 'http', 'events', 'listings', 'identity', 'transactions'],
   operations: ['errors', 'platform', 'database', 'storage', 'model-gateway', 'runs'],
 };
 /** These put the folders together, and may import all of them. */
 const COMPOSING = ['compose', 'embedded', 'operator', 'reconciliation', 'main'];
 /** Files that call the service as a client does, inside the process. */
-const CLIENTS = ['server/src/http/routes/mcp.ts', 'server/src/http/routes/tools.ts', 'server/src/a2a/'];
+const CLIENTS = [
+  'server/src/http/routes/mcp.ts',
+  'server/src/http/routes/tools.ts',
+  'server/src/a2a/',
+  'server/src/skills/',
+];
 
 /** Files that the script of the pages shares with the pages. */
 const PAGE_SHARED = ['dashboard/words.js', 'dashboard/element-ids.js', 'dashboard/output-shape.js'];

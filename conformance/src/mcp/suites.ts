@@ -39,8 +39,8 @@ export const SUITES = {
   { version: string; node?: 'Node 22'; checks: number; arguments: readonly string[] }
 >;
 
-/** The scenarios of MCP's Tasks extension, which no revision requires, and their numbers of checks. */
-const TASK_SCENARIOS = {
+/** The scenarios of MCP's extensions, which no revision requires, and their numbers of checks. */
+const EXTENSION_SCENARIOS = {
   'tasks-lifecycle': 9,
   'tasks-capability-negotiation': 5,
   'tasks-wire-fields': 4,
@@ -50,10 +50,12 @@ const TASK_SCENARIOS = {
   'tasks-dispatch-and-envelope': 9,
   'tasks-required-task-error': 3,
   'tasks-mrtr-composition': 2,
+  'sep-2640-skills-enumeration': 32,
+  'sep-2640-skills-manifest': 4,
 };
 
-/** The suite's version for the scenarios of tasks. */
-const TASKS_VERSION = '0.2.0-alpha.12';
+/** The suite's version for the scenarios of extensions. */
+const EXTENSIONS_VERSION = '0.2.0-alpha.12';
 
 /** Runs a suite against the adapter. */
 export async function runSuite(name: keyof typeof SUITES): Promise<Verdict> {
@@ -67,15 +69,15 @@ export async function runSuite(name: keyof typeof SUITES): Promise<Verdict> {
   );
 }
 
-/** Runs the scenarios of tasks against the adapter. */
-export async function runTaskScenarios(): Promise<Verdict> {
+/** Runs the scenarios of extensions against the adapter. */
+export async function runExtensionScenarios(): Promise<Verdict> {
   const [node, main] = await Promise.all([
     npmBinary('Node 22'),
-    npmTool('@modelcontextprotocol/conformance', TASKS_VERSION, 'dist/index.js'),
+    npmTool('@modelcontextprotocol/conformance', EXTENSIONS_VERSION, 'dist/index.js'),
   ]);
   return withAdapter(async (url) => {
     const verdict = { passed: 0, failures: [] as string[] };
-    for (const [scenario, checks] of Object.entries(TASK_SCENARIOS)) {
+    for (const [scenario, checks] of Object.entries(EXTENSION_SCENARIOS)) {
       const report = await output(node, [main, 'server', '--url', url, '--scenario', scenario]);
       const [said, passed] = /^Passed: (\d+)\/\d+, \d+ failed/m.exec(report) ?? [];
       verdict.passed += Number(passed ?? 0);

@@ -12,6 +12,7 @@ import { listResources, readResource, RESOURCE_TEMPLATES } from './content/resou
 import type { RentalHandlers, RentalServerOptions } from './rental-server-options.js';
 import { createAskedStateCodec } from './sessions/asked-state-codec.js';
 import { createTokenSigner, type CarriedSecret } from './sessions/signed-token.js';
+import { isSkillUri, readSkill, serveSkills, SKILLS_EXTENSION } from './content/skills.js';
 import { AskingTasks } from './tasks/asking-tasks.js';
 import { TaskIds } from './tasks/task-ids.js';
 import { TaskServer } from './tasks/task-server.js';
@@ -46,7 +47,7 @@ export function createRentalServer(options: RentalServerOptions): Server {
         tools: canNotify ? { listChanged: true } : {},
         resources: isListenedTo ? { listChanged: true, subscribe: true } : {},
         prompts: {},
-        ...(hasTasks ? { extensions: { [TASKS_EXTENSION]: {} } } : {}),
+        extensions: { ...(hasTasks ? { [TASKS_EXTENSION]: {} } : {}), [SKILLS_EXTENSION]: {} },
       },
       instructions: SERVER_INSTRUCTIONS,
       requestState: { verify: codec.verify },
@@ -77,6 +78,8 @@ export function createRentalServer(options: RentalServerOptions): Server {
   server.setRequestHandler('resources/read', (request, context) =>
     handlers.readResource(request.params, context),
   );
+
+  serveSkills(server, options.client);
 
   server.setRequestHandler('prompts/list', () => ({ prompts: [...PROMPTS] }));
   server.setRequestHandler('prompts/get', ({ params }) => getPrompt(params.name, params.arguments));
@@ -132,7 +135,8 @@ function resourceHandlers({
       const { items, ...next } = pageOf('resources', resources, start, pageSize);
       return { resources: [...items], ...next };
     },
-    readResource: ({ uri }, context) => readResource({ client, toolset }, uri, context.mcpReq.signal),
+    readResource: ({ uri }, { mcpReq: { signal } }) =>
+      isSkillUri(uri) ? readSkill(client, uri, signal) : readResource({ client, toolset }, uri, signal),
   };
 }
 

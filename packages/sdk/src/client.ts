@@ -2,6 +2,7 @@ import {
   createDeadline,
   CONFIRMATION_HEADERS,
   MAX_WAIT_SECONDS,
+  SKILL_PATH,
   walletAddress,
   operations,
   type AgentStats,
@@ -44,7 +45,7 @@ import {
 import type { z } from 'zod';
 import { createCallPayments, type CallPayer } from './call-payments.js';
 import { ConnectionError } from './errors.js';
-import { sendRequest, type HttpOptions, type RequestInput } from './http.js';
+import { sendRequest, type HttpOptions, type RequestInput, type Target } from './http.js';
 import { apiKeyAuthentication, walletAuthentication, type LoginStore, type MessageSigner } from './login.js';
 import { readRunEvents } from './run-events.js';
 import { followEvents, type EventsOptions, type HeardEvent } from './wallet-events.js';
@@ -136,6 +137,8 @@ export interface RentalClient {
   searchListings(query?: Query<'searchListings'>, options?: CallOptions): Promise<ListingPage>;
   /** A listing in its latest version, or in an earlier one. */
   getListing(id: string, options?: CallOptions & { version?: number | undefined }): Promise<Listing>;
+  /** A skill as Markdown: one of the marketplace, or the one of a listing on sale, whose name is its id. */
+  getSkill(name: string, options?: CallOptions): Promise<string>;
   /** The latest versions of a listing, the newest first. */
   listVersions(listingId: string, options?: CallOptions): Promise<Answer<'listVersions'>>;
   /** Reviews a listing that the caller has run; a second review replaces the first. */
@@ -322,6 +325,9 @@ export interface RentalClient {
   cancelRunByKey(idempotencyKey: string, options?: CallOptions): Promise<Cancellation>;
 }
 
+/** A document, outside of the API's operations. */
+const GET_SKILL: Target = { method: 'GET', path: SKILL_PATH, auth: 'none' };
+
 /** A confirmation goes with its request as headers. */
 function confirmed({ confirmation, signal }: ConfirmedOptions): Pick<RequestInput, 'headers' | 'signal'> {
   if (confirmation === undefined) return { signal };
@@ -447,6 +453,8 @@ export function createClient(options: ClientOptions): RentalClient {
         await call(operations.getListing, { params: { id }, query: { version }, ...given }),
         ({ id: told }) => told,
       ),
+    getSkill: (name, given = {}) =>
+      sendRequest(http, GET_SKILL, { params: { name }, ...given }, (response) => response.text()),
     listVersions: (id, given = {}) => call(operations.listVersions, { params: { id }, ...given }),
     createReview: (id, body, given = {}) =>
       call(operations.createReview, { params: { id }, body, repeatable: true, ...given }),

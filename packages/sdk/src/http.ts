@@ -22,6 +22,9 @@ export interface RequestInput {
   repeatable?: boolean;
 }
 
+/** The facts of an operation that a request needs. */
+export type Target = Pick<Operation, 'method' | 'path' | 'auth' | 'stream'>;
+
 export interface HttpOptions {
   baseUrl: string;
   fetch: typeof fetch;
@@ -45,7 +48,7 @@ const RETRY_AFTER_MOST_SECONDS = 60;
  */
 export async function sendRequest<T>(
   http: HttpOptions,
-  operation: Operation,
+  operation: Target,
   input: RequestInput,
   read: (response: Response) => T | Promise<T>,
 ): Promise<T> {
@@ -73,7 +76,7 @@ export async function sendRequest<T>(
 
 async function tryOnce<T>(
   http: HttpOptions,
-  operation: Operation,
+  operation: Target,
   input: RequestInput,
   url: string,
   read: (response: Response) => T | Promise<T>,
@@ -110,7 +113,7 @@ async function tryOnce<T>(
   }
 }
 
-function pathOf(operation: Operation, input: RequestInput): string {
+function pathOf(operation: Target, input: RequestInput): string {
   const path = operation.path.replace(/:([a-z_]+)/g, (_, name: string) =>
     encodeURIComponent(input.params?.[name] ?? ''),
   );

@@ -3,6 +3,7 @@
  * It keeps idempotency keys and charges, and tells the received requests.
  */
 import {
+  MARKETPLACE_SKILLS,
   operations,
   REFUSAL_TEXT,
   RENTAL_TERMS,
@@ -80,6 +81,8 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
     standIn.requests.push({ method, path: url.pathname, query: url.searchParams, headers, body });
     const granted = await login.answer(url, body);
     if (granted !== undefined) return granted;
+    const [, skill] = /^\/\.well-known\/skills\/([\w-]+)\/SKILL\.md$/.exec(url.pathname) ?? [];
+    if (skill !== undefined) return skillOf(skill);
     const authorization = request.headers.get('authorization');
     const wallet =
       authorization === `Bearer ${STAND_IN_API_KEY}` ? STAND_IN_WALLET : login.walletOf(authorization);
@@ -98,6 +101,13 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
       return id === 'submit' ? payments.submit(body) : payments.propose(body, wallet);
     if (resource === 'execute') return execute(request, body, id === 'stream');
     return failure('not_found', 'There is no such route.');
+  }
+
+  /** The document of a skill, without its sections. */
+  function skillOf(name: string): Response {
+    const isKnown = known.has(name) || MARKETPLACE_SKILLS.some((skill) => skill === name);
+    if (!isKnown) return failure('listing_not_found', REFUSAL_TEXT.noSuchListing);
+    return new Response(`---\nname: ${name}\ndescription: "Skill ${name}"\n---\n\n# ${name}\n`);
   }
 
   function storedFile(media_type: string, size_bytes: number): Response {

@@ -1,6 +1,7 @@
 export {
   EVENTS,
   JsonTextError,
+  MARKETPLACE_SKILLS,
   readJson,
   RESULT_KEPT_HOURS,
   runCallback,

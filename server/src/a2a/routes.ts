@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { A2A_AGENT_CARD_PATH, A2A_AGENT_PATH, A2A_PATH, serviceEndpoints } from '@agent-rental/contract';
 import { createClient } from '@agent-rental/sdk';
@@ -12,6 +11,7 @@ import type { Principal } from '../access/principal.js';
 import { ApiError } from '../errors/api-error.js';
 import type { InternalRequests } from '../http/internal-requests.js';
 import { createRpcErrorForm } from '../http/rpc-refusal.js';
+import { sendDocument } from '../http/send-document.js';
 import { headersOfStream, STREAM_HEADERS } from '../http/stream-headers.js';
 import type { ListingService } from '../listings/index.js';
 import type { KeyRing } from '../service-keys/index.js';
@@ -96,16 +96,8 @@ async function sendCard(
     baseUrl().replace(/\/+$/, '') + serviceEndpoints.getReceiptKeys.path,
   );
   const body = JSON.stringify(isLegacy(request) ? await cardOfAnyVersion(card) : AgentCard.toJSON(card));
-  const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-  const exposed = [reply.getHeader('access-control-expose-headers'), 'ETag'].filter(Boolean).join(', ');
-  reply.headers({
-    'cache-control': 'public, max-age=300',
-    vary: A2A_VERSION_HEADER,
-    etag: tag,
-    'access-control-expose-headers': exposed,
-  });
-  if (request.headers['if-none-match'] === tag) return reply.code(304).send();
-  return reply.type('application/json; charset=utf-8').send(body);
+  reply.header('vary', A2A_VERSION_HEADER);
+  return sendDocument(request, reply, { body, mediaType: 'application/json', maxAgeSeconds: 300 });
 }
 
 /**

@@ -44,6 +44,7 @@ import {
 } from '../spending/index.js';
 import { payPerCallRoutes, type PayPerCall } from '../pay-per-call/index.js';
 import { earningsRoutes } from '../settlement/index.js';
+import { skillRoutes } from '../skills/index.js';
 import { contentRoutes } from '../storage/index.js';
 import { createRentalCosts, transactionRoutes } from '../transactions/index.js';
 import type { AppParts } from './app-parts.js';
@@ -135,6 +136,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts, payPerCall
     unservedTools: routed.sandboxes.unservedTools,
   });
   discoveryRoutes(http, { baseUrl });
+  skillRoutes(http, { listings: listingsAndFiles.listings, sampleInputOf, baseUrl });
   a2aRoutes(http, {
     internalRequests,
     listings: listingsAndFiles.listings,

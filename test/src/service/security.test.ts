@@ -38,6 +38,8 @@ const PUBLIC = new Set([
   'GET /.well-known/ai-catalog.json',
   'GET /.well-known/agent-card.json',
   'GET /a2a/:listing_id/.well-known/agent-card.json',
+  'GET /.well-known/skills/index.json',
+  'GET /.well-known/skills/:name/SKILL.md',
   'GET /llms.txt',
   'GET /robots.txt',
   'GET /AGENTS.md',

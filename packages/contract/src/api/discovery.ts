@@ -53,3 +53,10 @@ export const agentCard = z
   })
   .loose()
   .meta({ id: 'AgentCard' });
+
+/** The index of the skills (Agent Skills Discovery 0.1). Each file is below the skill's name. */
+export const skillsIndex = z
+  .object({
+    skills: z.array(z.object({ name: z.string(), description: z.string(), files: z.array(z.string()) })),
+  })
+  .meta({ id: 'SkillsIndex' });

@@ -40,6 +40,7 @@ import {
   PREVIEW_PICTURE_PATH,
   SITEMAP_PART_PATH,
   SITEMAP_PATH,
+  SKILL_PATH,
   TEST_FUNDS_PATH,
   testFundsBody,
   testFundsGiven,
@@ -91,10 +92,8 @@ export function openApiDocument(version: string): Schema {
     [CONTENT_PATH.replace(/:([a-z_]+)/, '{$1}')]: { get: describeContent(errorSchema) },
     [PACKAGE_PATH.replace(':name', '{name}')]: { get: describePackage(errorSchema) },
     [MCP_PATH]: MCP,
-    ...describeA2a(LISTING_OF_PAGE, {
-      ...describeErrors([400, 404, 429, ...SERVICE_ERRORS], errorSchema),
-      304: { description: NOT_MODIFIED, headers: HEADERS },
-    }),
+    ...describeA2a(LISTING_OF_PAGE, cachedAnswers(errorSchema)),
+    [SKILL_PATH.replace(':name', '{name}')]: { get: describeSkill(cachedAnswers(errorSchema)) },
   });
   addTags(paths);
   return rewriteReferences({
@@ -223,6 +222,34 @@ const MCP = {
     'Streamable HTTP, with the same bearer as `/v1`: search, rent and run agents as tools. ' +
     'The protocol defines the messages.',
 };
+
+/** The errors of a cached document with a parameter, and its 304. */
+function cachedAnswers(errorSchema: Schema): Record<string, Schema> {
+  return {
+    ...describeErrors([400, 404, 429, ...SERVICE_ERRORS], errorSchema),
+    304: { description: NOT_MODIFIED, headers: HEADERS },
+  };
+}
+
+function describeSkill(others: Record<string, Schema>): Schema {
+  return {
+    operationId: 'getSkill',
+    summary: 'A skill: one of the marketplace, or the one of a listing on sale',
+    description: 'The name of a listing’s skill is the id of the listing. The index lists the others.',
+    security: [],
+    parameters: [
+      { name: 'name', in: 'path', required: true, schema: TEXT, example: 'find-and-rent-an-agent' },
+    ],
+    responses: {
+      ...others,
+      200: {
+        description: 'Success',
+        headers: others['304']?.['headers'],
+        content: { 'text/markdown': { schema: TEXT } },
+      },
+    },
+  };
+}
 
 function describePackage(errorSchema: Schema): Schema {
   const example = 'agent-rental';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { authorizationServer, protectedResource } from '../identity/oauth-metadata.js';
 import { lamports, walletAddress } from '../primitives.js';
-import { agentCard, aiCatalog, serverCard } from './discovery.js';
+import { agentCard, aiCatalog, serverCard, skillsIndex } from './discovery.js';
 
 /** Answer of `GET /health`: the server is alive. It also describes the isolation of runs. */
 export const health = z
@@ -286,6 +286,27 @@ export const serviceEndpoints = {
       },
     },
   },
+  getSkillsIndex: {
+    path: '/.well-known/skills/index.json',
+    summary: 'The skills of renters: each has a document at `/.well-known/skills/NAME/SKILL.md`',
+    auth: 'none',
+    mediaType: 'application/json',
+    cached: true,
+    answers: {
+      200: {
+        schema: skillsIndex,
+        example: {
+          skills: [
+            {
+              name: 'find-and-rent-an-agent',
+              description: 'Finds an agent on this marketplace for a task, and rents it.',
+              files: ['SKILL.md'],
+            },
+          ],
+        },
+      },
+    },
+  },
   getLlmsTxt: {
     path: '/llms.txt',
     summary: 'An overview of the service for language models',
@@ -323,6 +344,16 @@ export const A2A_AGENT_PATH = '/a2a/:listing_id';
 
 /** The A2A card of a listing, where clients look for it below its address. */
 export const A2A_AGENT_CARD_PATH = '/a2a/:listing_id/.well-known/agent-card.json';
+
+/** The document of a skill: one of the marketplace, or the one of a listing on sale, whose name is its id. */
+export const SKILL_PATH = '/.well-known/skills/:name/SKILL.md';
+
+/** The names of the marketplace's skills. No listing has such an id, which ends with six characters. */
+export const MARKETPLACE_SKILLS = [
+  'find-and-rent-an-agent',
+  'run-follow-and-cancel-runs',
+  'keep-a-budget-and-pay',
+] as const;
 
 /** The first page for people: the agents that can be rented. */
 export const BROWSE_PAGE_PATH = '/';

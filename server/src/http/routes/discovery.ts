@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   MCP_PATH,
   SITEMAP_PATH,
@@ -6,8 +5,9 @@ import {
   serviceEndpoints,
   type ServerCard,
 } from '@agent-rental/contract';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { VERSION } from '../../platform/version.js';
+import { sendDocument } from '../send-document.js';
 import { agentsGuide, llmsIndex } from './renter-guide.js';
 
 const { getServerCard, getWellKnownServerCard, getAiCatalog, getLlmsTxt, getAgentsGuide, getRobotsTxt } =
@@ -39,20 +39,11 @@ export function discoveryRoutes(app: FastifyInstance, options: { baseUrl: () => 
     { endpoint: getRobotsTxt, write: () => robots(baseUrl()) },
   ];
   for (const { endpoint, write } of documents) {
-    app.get(endpoint.path, async (request, reply) => send(request, reply, endpoint.mediaType, write()));
+    const { mediaType } = endpoint;
+    app.get(endpoint.path, async (request, reply) =>
+      sendDocument(request, reply, { body: write(), mediaType, maxAgeSeconds: 3600 }),
+    );
   }
-}
-
-function send(request: FastifyRequest, reply: FastifyReply, mediaType: string, body: string): FastifyReply {
-  const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-  const exposed = [reply.getHeader('access-control-expose-headers'), 'ETag'].filter(Boolean).join(', ');
-  reply.headers({
-    'cache-control': 'public, max-age=3600',
-    etag: tag,
-    'access-control-expose-headers': exposed,
-  });
-  if (request.headers['if-none-match'] === tag) return reply.code(304).send();
-  return reply.type(`${mediaType}; charset=utf-8`).send(body);
 }
 
 /** The card of SEP-2127, which describes how to connect and leaves the tools to MCP itself. */
