@@ -104,7 +104,7 @@ const SERVER = {
     'credentials',
   ],
   'run-log': ['platform', 'database', 'chain', 'runs'],
-  a2a: ['errors', 'platform', 'access', 'database', 'http', 'service-keys', 'listings'],
+  a2a: ['errors', 'platform', 'access', 'database', 'http', 'service-keys', 'events', 'listings'],
   skills: ['errors', 'http', 'listings'],
   dashboard: ['errors', 'platform', 'chain', 'http', 'events', 'listings', 'identity', 'transactions'],
   operations: ['errors', 'platform', 'database', 'storage', 'model-gateway', 'runs'],

@@ -40,7 +40,7 @@ export function cardOfListing(listing: Listing, baseUrl: string): AgentCard {
     ...(icon_path === undefined ? {} : { iconUrl: baseUrl + icon_path }),
     capabilities: {
       streaming: true,
-      pushNotifications: false,
+      pushNotifications: true,
       extendedAgentCard: false,
       extensions: [
         {
@@ -75,7 +75,7 @@ export function cardOfMarketplace(baseUrl: string): AgentCard {
     version: VERSION,
     provider: { organization: 'Agent rental marketplace', url: baseUrl },
     documentationUrl: `${baseUrl}/AGENTS.md`,
-    capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: false, extensions: [] },
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: false, extensions: [] },
     defaultOutputModes: [JSON_TYPE, TEXT],
     skills: [
       skillOf({

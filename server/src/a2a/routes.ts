@@ -8,7 +8,9 @@ import { A2A_ERROR_CODE, VersionNotSupportedError } from '@a2a-js/sdk/errors';
 import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../access/principal.js';
+import { ownerOf } from '../access/owner.js';
 import { ApiError } from '../errors/api-error.js';
+import type { PushConfigs } from '../events/index.js';
 import type { InternalRequests } from '../http/internal-requests.js';
 import { createRpcErrorForm } from '../http/rpc-refusal.js';
 import { sendDocument } from '../http/send-document.js';
@@ -40,6 +42,7 @@ export interface A2aDeps {
   internalRequests: InternalRequests;
   listings: Pick<ListingService, 'detail'>;
   contexts: Contexts;
+  pushes: PushConfigs;
   ring: KeyRing;
   baseUrl: () => string;
   programId: string;
@@ -157,6 +160,7 @@ async function answer(
     contexts: deps.contexts,
     publicUrl,
     leave: gone.signal,
+    push: { pushes: deps.pushes, wallet: ownerOf(principal).wallet, isLegacy: isLegacy(request) },
   });
   const Transport = isLegacy(request) ? LegacyJsonRpcTransportHandler : JsonRpcTransportHandler;
   const toError = isLegacy(request)

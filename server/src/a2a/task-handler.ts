@@ -9,13 +9,13 @@ import {
 } from '@a2a-js/sdk';
 import {
   ExtendedAgentCardNotConfiguredError,
-  PushNotificationNotSupportedError,
   TaskNotCancelableError,
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
 import type { A2ARequestHandler } from '@a2a-js/sdk/server';
 import { listTasks, type TaskReader } from './list-tasks.js';
 import { noSuchTask, rethrow, toProtocolError } from './protocol-errors.js';
+import { checkPush, createPushHandlers, setPush, type PushDeps } from './push-notifications.js';
 import { hasFile, keyOfMessage, malformed, type AskedRun } from './read-message.js';
 import { endOf, pieceOf, taskOfRun } from './task-of-run.js';
 import { readUnpaid, taskOfRefusal, unpaidTask, waitingForPayment } from './unpaid-task.js';
@@ -31,6 +31,7 @@ export type Asked = { agentId: string; run: AskedRun } | { answer: Message };
 export interface TaskHandlerDeps extends TaskReader {
   read: (message: Message) => Promise<Asked>;
   publicUrl: string;
+  push: Omit<PushDeps, 'contextOf'>;
 }
 
 /** Answers A2A's requests of one caller by the marketplace's API. A task is a run; a task that waits for a payment is none yet. */
@@ -52,7 +53,18 @@ export function createTaskHandler(deps: TaskHandlerDeps): A2ARequestHandler {
   const ended = async (run: RunState | Run): Promise<RunState | Run> =>
     run.status === 'failed' ? client.getRun(run.run_id) : run;
 
-  const open = async ({ message }: SendMessageRequest) => {
+  const push: PushDeps = {
+    ...deps.push,
+    contextOf: async (taskId) => (await toTask(await findRun(taskId).catch(rethrow))).contextId,
+  };
+  /** Keeps the context and the push notification config that came with the message of a run. */
+  const keep = async (runId: string, contextId: string, { configuration }: SendMessageRequest) => {
+    await contexts.keep(runId, contextId);
+    const config = configuration?.taskPushNotificationConfig;
+    if (config) await setPush(push, { ...config, taskId: runId, id: config.id || runId });
+  };
+
+  const open = async ({ message, configuration }: SendMessageRequest) => {
     if (!message) throw malformed('The request has no message.');
     if (message.messageId === '')
       throw malformed('The message has no id. Set messageId, and keep it when you send again.');
@@ -64,6 +76,8 @@ export function createTaskHandler(deps: TaskHandlerDeps): A2ARequestHandler {
         message: `The task ${status === 'running' ? 'works, and takes' : 'has ended, and takes'} no further message. Send one without a task id.`,
       });
     }
+    if (configuration?.taskPushNotificationConfig)
+      checkPush(push.pushes, configuration.taskPushNotificationConfig);
     const contextId = message.contextId || (readUnpaid(message.taskId)?.contextId ?? '');
     return { message, contextId, asked: await deps.read(message) };
   };
@@ -92,7 +106,7 @@ export function createTaskHandler(deps: TaskHandlerDeps): A2ARequestHandler {
       // It may fail while the reader takes the task.
       next.catch(() => undefined);
       await Promise.race([isKnown, next]);
-      await contexts.keep(runId, contextId);
+      await keep(runId, contextId, params);
       const context = contextId || runId;
       yield taskEvent(taskOfRun({ run_id: runId, agent_id: asked.agentId, status: 'running' }, context));
       let isFirst = true;
@@ -138,7 +152,7 @@ export function createTaskHandler(deps: TaskHandlerDeps): A2ARequestHandler {
       try {
         const idempotencyKey = keyOfMessage(asked.agentId, message);
         const started = await client.executeAsync(body(asked), { idempotencyKey, waitSeconds, leave });
-        await contexts.keep(started.run_id, contextId);
+        await keep(started.run_id, contextId, params);
         const run =
           started.status === 'running' && waitSeconds > 0
             ? await client.waitForRun(started.run_id, { signal: leave })
@@ -193,20 +207,13 @@ export function createTaskHandler(deps: TaskHandlerDeps): A2ARequestHandler {
       yield* endOf(taskOfRun(run, contextId));
     },
 
-    createTaskPushNotificationConfig: noPushes,
-    getTaskPushNotificationConfig: noPushes,
-    listTaskPushNotificationConfigs: noPushes,
-    deleteTaskPushNotificationConfig: noPushes,
+    ...createPushHandlers(push),
   };
 }
 
 /** The part of a card that the SDK's handlers ask for. */
-const CAPABLE = { capabilities: { streaming: true, extensions: [] } } as unknown as Awaited<
-  ReturnType<A2ARequestHandler['getAgentCard']>
->;
-
-const noPushes = async (): Promise<never> => {
-  throw new PushNotificationNotSupportedError();
-};
+const CAPABLE = {
+  capabilities: { streaming: true, pushNotifications: true, extensions: [] },
+} as unknown as Awaited<ReturnType<A2ARequestHandler['getAgentCard']>>;
 
 const taskEvent = (value: Task): StreamResponse => ({ payload: { $case: 'task', value } });

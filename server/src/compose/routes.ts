@@ -3,7 +3,13 @@ import { a2aRoutes, createContexts } from '../a2a/index.js';
 import { createWalletHistory } from '../chain/index.js';
 import { credentialRoutes } from '../credentials/index.js';
 import { dashboardRoutes } from '../dashboard/index.js';
-import { createEventStreams, emailRoutes, eventRoutes, webhookRoutes } from '../events/index.js';
+import {
+  createEventStreams,
+  createPushConfigs,
+  emailRoutes,
+  eventRoutes,
+  webhookRoutes,
+} from '../events/index.js';
 import { fileRoutes } from '../files/index.js';
 import { discoveryRoutes } from '../http/routes/discovery.js';
 import { createServedPackages, packageRoutes } from '../http/routes/packages.js';
@@ -141,6 +147,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts, payPerCall
     internalRequests,
     listings: listingsAndFiles.listings,
     contexts: createContexts(db),
+    pushes: createPushConfigs(db, parts.keys, routed.outbound),
     ring: routed.ring,
     baseUrl,
     programId: chain.programId.toBase58(),

@@ -696,7 +696,13 @@ export interface Database {
   /** The contexts that callers of A2A gave to their runs. */
   a2a_contexts: { run_id: string; context_id: string };
   /** Where the events of one run go. */
-  run_callbacks: { run_id: string; url: string; events: EventName[] | null };
+  run_callbacks: {
+    run_id: string;
+    url: string;
+    events: EventName[] | null;
+    /** Requests in the form of another protocol. */
+    sealed_push: Buffer | null;
+  };
   /** Events for webhooks, with their attempts. */
   webhook_deliveries: {
     webhook_id: string;

@@ -11,6 +11,14 @@ export { createMailer } from './email/mailer.js';
 export { emailRoutes } from './email/routes.js';
 export { createTellByEmail, EMAIL_CRONTAB, EMAIL_ROUND_TASK, EMAIL_TASK } from './email/tell-by-email.js';
 export { createCallbacks, type Callbacks } from './webhooks/callbacks.js';
+export {
+  createPushConfigs,
+  PUSH_ENDS,
+  SEALED_PUSHES,
+  type Push,
+  type PushConfigs,
+  type PushEnd,
+} from './webhooks/push-configs.js';
 export { webhookRoutes } from './webhooks/routes.js';
 export { SEALED_WEBHOOKS } from './webhooks/secrets.js';
 export { startDeliveries } from './webhooks/start-deliveries.js';

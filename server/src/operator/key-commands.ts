@@ -1,6 +1,6 @@
 import type { Db } from '../database/connection.js';
 import { resealAll } from '../database/sealed-places.js';
-import { SEALED_EMAIL_ADDRESSES, SEALED_WEBHOOKS } from '../events/index.js';
+import { SEALED_EMAIL_ADDRESSES, SEALED_PUSHES, SEALED_WEBHOOKS } from '../events/index.js';
 import { SEALED_FILES } from '../files/index.js';
 import { deriveKeys, type Keys } from '../platform/keys.js';
 import { SEALED_AGENTS, SEALED_REGISTRATIONS } from '../registration/index.js';
@@ -37,6 +37,7 @@ export const SEALED_PLACES = [
   SEALED_FILES,
   SEALED_EMAIL_ADDRESSES,
   SEALED_WEBHOOKS,
+  SEALED_PUSHES,
 ];
 
 /** Runs a command about keys; returns the text to print. @throws OperatorError when it cannot be done. */

@@ -40,7 +40,7 @@ export async function listingSkill(
   const start = `Runs the rented agent ${quoteCreator(title, TITLE_IN_DESCRIPTION)} of the marketplace. Its creator says: `;
   const summary = start + quoteCreator(description, MAX_DESCRIPTION - start.length - 2);
   const input = example === undefined ? undefined : readable(example, MAX.example);
-  const call = { agent_id: id, task: 'What the agent should do, in words.' };
+  const call = { agent_id: id, task: 'The work of the agent, in words.' };
   const withInput = input === undefined ? call : { ...call, input: example };
   const body = `# ${creatorLine(title, MAX.title)}
 
@@ -58,7 +58,7 @@ For tasks about ${category.join(', ')}. Its creator says: ${quoteCreator(descrip
 ${readable(listing.input_schema, MAX.schema) ?? readable(compileInput(listing.input_schema).schema, MAX.schema) ?? '{}'}
 \`\`\`
 
-${input === undefined ? `The schema says what an input has. There is no example.` : `An example of \`input\`:\n\n\`\`\`json\n${input}\n\`\`\``}
+${input === undefined ? `There is no example.` : `An example of \`input\`:\n\n\`\`\`json\n${input}\n\`\`\``}
 
 ## Call it
 

@@ -2,7 +2,7 @@
 export interface Skill {
   /** In kebab case, equal to the last folder of its address. */
   readonly name: string;
-  /** What it is for, on one line. */
+  /** Its purpose, on one line. */
   readonly description: string;
   readonly document: string;
 }

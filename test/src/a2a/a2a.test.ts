@@ -20,6 +20,7 @@ import {
   type OwnMarketplace,
 } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
+import { startPushReceiver, type PushReceiver } from './push-receiver.js';
 import {
   asTask,
   connect,
@@ -33,6 +34,7 @@ import {
 } from './a2a-client.js';
 
 let agents: SlowAgents;
+let receiver: PushReceiver;
 let stateDir: string;
 let marketplace: OwnMarketplace;
 let agentId: string;
@@ -41,8 +43,9 @@ let url: string;
 
 beforeAll(async () => {
   agents = await startSlowAgents();
+  receiver = await startPushReceiver();
   stateDir = await newStateDir();
-  marketplace = await startMarketplace(stateDir, withoutExamples(agents.modelUrl));
+  marketplace = await startMarketplace(stateDir, withoutExamples(agents.modelUrl, receiver.origin));
   const creator = await newParticipant(marketplace);
   agentId = await publishAgent(creator, textAgent(agents.modelUrl));
   failingId = await publishAgent(
@@ -55,6 +58,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await marketplace?.stop();
   await agents?.close();
+  await receiver?.close();
   await removeStateDir(stateDir);
 });
 
@@ -160,6 +164,49 @@ describe.each(['1.0', '0.3'] as const)('a client of version %s', (version) => {
     expect(await costsOf(renter)).toHaveLength(1);
   });
 
+  test('has the end of a run pushed, sets, reads and deletes the config [ADP-30]', async () => {
+    const renter = await newRenter();
+    const client = await connect(url, renter.token, version);
+    const told = `${receiver.origin}/told-${version}`;
+    const running = asTask(
+      await client.sendMessage(message(heldTask(`push-${version}`), { returnImmediately: true })),
+    );
+    const config = {
+      tenant: '',
+      id: 'mine',
+      taskId: running.id,
+      url: told,
+      token: '',
+      authentication: { scheme: 'Bearer', credentials: 'of-the-receiver' },
+    };
+    const named = { tenant: '', taskId: running.id, id: 'mine' };
+    expect(await client.createTaskPushNotificationConfig(config)).toMatchObject({ id: 'mine', url: told });
+    expect(await client.getTaskPushNotificationConfig(named)).toMatchObject({ url: told });
+    const listed = { tenant: '', taskId: running.id, pageSize: 10, pageToken: '' };
+    expect((await client.listTaskPushNotificationConfig(listed)).configs).toHaveLength(1);
+    await expect(client.createTaskPushNotificationConfig({ ...config, id: 'other' })).rejects.toThrow();
+    await client.cancelTask({ tenant: '', id: running.id, metadata: undefined });
+    expect(await receiver.next()).toEqual({
+      path: `/told-${version}`,
+      authorization: 'Bearer of-the-receiver',
+      taskId: running.id,
+      state: version === '1.0' ? 'TASK_STATE_CANCELED' : 'canceled',
+    });
+    await client.deleteTaskPushNotificationConfig(named);
+    await expect(client.getTaskPushNotificationConfig(named)).rejects.toThrow();
+
+    // With the message: the run may end before its config is stored.
+    const asked = message(slowTask(0, 'with-push'));
+    const told2 = { ...config, id: '', taskId: '', authentication: undefined, token: 'a-token' };
+    if (asked.configuration) asked.configuration.taskPushNotificationConfig = told2;
+    const done = asTask(await client.sendMessage(asked));
+    expect(await receiver.next()).toMatchObject({
+      token: 'a-token',
+      taskId: done.id,
+      state: version === '1.0' ? 'TASK_STATE_COMPLETED' : 'completed',
+    });
+  });
+
   test('follows a run that another message began [ADP-30]', async () => {
     const renter = await newRenter();
     const client = await connect(url, renter.token, version);
@@ -233,6 +280,18 @@ test('another wallet finds no task', async () => {
   const stranger = await connect(url, other.token);
   await expect(stranger.getTask({ tenant: '', id })).rejects.toThrow(/no task/);
   await expect(stranger.cancelTask({ tenant: '', id, metadata: undefined })).rejects.toThrow(/no task/);
+  const config = {
+    tenant: '',
+    id: '',
+    taskId: id,
+    url: receiver.origin,
+    token: '',
+    authentication: undefined,
+  };
+  await expect(stranger.createTaskPushNotificationConfig(config)).rejects.toThrow(/no task/);
+  await client.createTaskPushNotificationConfig(config);
+  await expect(stranger.getTaskPushNotificationConfig(config)).rejects.toThrow(/no task/);
+  await receiver.next();
 });
 
 test('the marketplace runs an agent by its skill, and lists the tasks of the caller', async () => {
@@ -288,4 +347,19 @@ test.each([
     id: null,
     error: { code: expect.any(Number) as unknown },
   });
+});
+
+test.each([
+  'http://169.254.169.254/latest',
+  'https://10.0.0.1/',
+  'http://localhost:1/',
+  'file:///etc/passwd',
+])('a push to %s is refused before anything runs', async (address) => {
+  const renter = await newRenter();
+  const client = await connect(url, renter.token);
+  const asked = message('task');
+  const config = { tenant: '', id: '', taskId: '', url: address, token: '', authentication: undefined };
+  if (asked.configuration) asked.configuration.taskPushNotificationConfig = config;
+  await expect(client.sendMessage(asked)).rejects.toThrow(/url/);
+  expect(await costsOf(renter)).toEqual([]);
 });

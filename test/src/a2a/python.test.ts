@@ -16,6 +16,7 @@ import {
   type OwnMarketplace,
 } from '../support/marketplace.js';
 import { newParticipant } from '../support/participant.js';
+import { startPushReceiver, type PushReceiver } from './push-receiver.js';
 import { pythonInFullForm, runPython } from '../support/toolchains/python-environment.js';
 
 const file = (name: string) => fileURLToPath(new URL(`../../src/a2a/python/${name}`, import.meta.url));
@@ -23,22 +24,25 @@ const environment = await pythonInFullForm(file('requirements.txt'));
 const adk = await pythonInFullForm(file('adk-requirements.txt'));
 
 let agents: SlowAgents;
+let receiver: PushReceiver;
 let stateDir: string;
 let marketplace: OwnMarketplace;
 
 beforeAll(async () => {
   agents = await startSlowAgents();
+  receiver = await startPushReceiver();
   stateDir = await newStateDir();
-  marketplace = await startMarketplace(stateDir, withoutExamples(agents.modelUrl));
+  marketplace = await startMarketplace(stateDir, withoutExamples(agents.modelUrl, receiver.origin));
 }, 240_000);
 afterAll(async () => {
   await marketplace?.stop();
   await agents?.close();
+  await receiver?.close();
   await removeStateDir(stateDir);
 });
 
 test.skipIf('missing' in environment)(
-  'the Python SDK runs, streams, cancels, and is told to pay [ADP-30]',
+  'the Python SDK runs, streams, cancels, hears by a push, and is told to pay [ADP-30]',
   async () => {
     if ('missing' in environment) return;
     const [creator, renter] = [await newParticipant(marketplace), await newParticipant(marketplace)];
@@ -58,9 +62,17 @@ test.skipIf('missing' in environment)(
       unpaid_url: urlOf(unpaid),
       task: slowTask(100, 'python'),
       held_task: heldTask('python'),
+      push_url: `${receiver.origin}/python`,
     });
     const output = slowAnswer('python');
+    expect(await receiver.next()).toEqual({
+      path: '/python',
+      authorization: 'Bearer of-the-receiver',
+      taskId: (seen as { held: string }).held,
+      state: 'TASK_STATE_CANCELED',
+    });
     expect(seen).toMatchObject({
+      push_url: `${receiver.origin}/python`,
       card: {
         name: 'Rented agent',
         supportedInterfaces: [{ protocolVersion: '1.0' }, { protocolVersion: '0.3' }],

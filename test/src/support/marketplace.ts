@@ -84,8 +84,8 @@ export function removeStateDir(path: string): Promise<void> {
 }
 
 /** The environment of a server without examples, whose agents may call a model on this machine. */
-export function withoutExamples(modelUrl: string): Record<string, string> {
-  return { EXAMPLES: 'off', ALLOW_LOOPBACK: new URL(modelUrl).origin };
+export function withoutExamples(...urls: string[]): Record<string, string> {
+  return { EXAMPLES: 'off', ALLOW_LOOPBACK: urls.map((url) => new URL(url).origin).join(',') };
 }
 
 /** Starts a server without waiting for it, on free ports. */

@@ -48,10 +48,15 @@ export function serveSkills(server: Server, client: RentalClient): void {
       const { credentials, next_cursor: next } = rentals;
       const own = start === 0 ? MARKETPLACE_SKILLS : [];
       const names = [...own, ...credentials.map(({ listing_id }) => listing_id)];
-      const found = await Promise.all(names.map((name) => entryOf(client, name, signal)));
+      const skills: Skill[] = [];
+      // One after the other: a list is a small part of a caller's requests.
+      for (const name of names) {
+        const skill = await entryOf(client, name, signal);
+        if (skill !== undefined) skills.push(skill);
+      }
       const end = start + credentials.length;
       return {
-        skills: found.filter((skill) => skill !== undefined),
+        skills,
         ...(next === undefined ? {} : nextAfter('skills', end, end + 1, next)),
         ...cacheFields(),
       };

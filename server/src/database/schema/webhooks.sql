@@ -21,7 +21,9 @@ create unique index webhooks_of_callbacks on webhooks (wallet) where url is null
 create table run_callbacks (
   run_id uuid primary key references runs (id) on delete cascade,
   url text not null,
-  events text[]
+  events text[],
+  -- Requests in the form of another protocol, with the secrets of the receiver.
+  sealed_push bytea
 );
 
 -- An event for a webhook. A trigger writes it in the event's transaction.

@@ -7,6 +7,7 @@ import { toWalletEvent, type EventRow } from '../read-events.js';
 import { enqueueDeliveries } from './enqueue-deliveries.js';
 import { recordBatches, type Batch, type Ended, type SentWebhook } from './record-batches.js';
 import { signingSecrets } from './secrets.js';
+import { openPush } from './push-configs.js';
 import { sendEvent, type Sending } from './send-event.js';
 
 /** Deliveries of a webhook that are sent at once. */
@@ -45,7 +46,8 @@ export async function deliverEvents(deps: DeliveryDeps, webhookIds: readonly str
     const secrets = signingSecrets(keys, { id: webhook.id, sealed: webhook.sealed_secrets });
     const sending = claimed.map(async (delivery): Promise<Ended> => {
       const url = delivery.callback_url ?? webhook.url ?? '';
-      const attempt = await sendEvent({ url, event: toWalletEvent(delivery), secrets }, deps);
+      const event = toWalletEvent(delivery);
+      const attempt = await sendEvent({ url, event, secrets, ...pushOf(keys, delivery) }, deps);
       return { ...delivery, attempt };
     });
     const sent = await Promise.all(sending);
@@ -58,7 +60,22 @@ export async function deliverEvents(deps: DeliveryDeps, webhookIds: readonly str
 }
 
 /** A delivery that this server may send until its lease ends. */
-type Claimed = EventRow & { callback_url: string | null; attempts: WebhookAttempt[]; lease: Date };
+type Claimed = EventRow & {
+  callback_url: string | null;
+  /** Of a callback in the form of another protocol. */
+  sealed_push: Buffer | null;
+  was_stopped: boolean;
+  attempts: WebhookAttempt[];
+  lease: Date;
+};
+
+/** The request of a callback in the form of another protocol. */
+function pushOf(keys: Keys, { sealed_push: sealed, was_stopped, name, data }: Claimed) {
+  if (sealed === null || !('run_id' in data)) return {};
+  const { headers, bodies } = openPush(keys, data.run_id, sealed);
+  const failed = was_stopped ? bodies.canceled : bodies.failed;
+  return { request: { headers, body: name === 'run.completed' ? bodies.completed : failed } };
+}
 
 /** A webhook that this server may send to until its lease ends, with the deliveries that this server took. */
 interface Taken {
@@ -97,12 +114,15 @@ async function take(db: Db, webhookIds: readonly string[]): Promise<Taken[]> {
     ), claimed as (
       update webhook_deliveries d set next_attempt_at = date_trunc('milliseconds', now() + ${LEASE})
       from due join events e on e.id = due.event_id
+        left join run_callbacks c on e.name like 'run.%' and c.run_id = (e.data ->> 'run_id')::uuid
+        left join runs r on r.id = c.run_id and c.sealed_push is not null
       where d.webhook_id = due.webhook_id and d.event_id = due.event_id
       returning d.webhook_id, e.id, e.name, e.subject, e.sequence, e.data, e.created_at, d.callback_url, d.attempts,
-        d.next_attempt_at as lease
+        case when d.callback_url is not null then c.sealed_push end as sealed_push,
+        r.stop_reason is not null as was_stopped, d.next_attempt_at as lease
     )
     select taken.webhook_id, wallet, url, failures, sealed_secrets,
-      id, name, subject, sequence, data, created_at, callback_url, attempts, lease
+      id, name, subject, sequence, data, created_at, callback_url, sealed_push, was_stopped, attempts, lease
     from taken left join claimed on claimed.webhook_id = taken.webhook_id`.execute(db);
   const taken = new Map<string, Taken>();
   for (const { webhook_id: id, wallet, url, failures, sealed_secrets, ...row } of rows) {

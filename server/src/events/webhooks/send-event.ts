@@ -18,6 +18,8 @@ export interface SentEvent {
   event: WalletEvent;
   /** Each signs. */
   secrets: readonly string[];
+  /** In place of the event: a request in the form of another protocol. */
+  request?: { headers: Record<string, string>; body: string };
 }
 
 /** How an event is sent. */
@@ -30,10 +32,10 @@ export interface Sending {
 
 /** Makes one attempt to deliver an event. Any status but 2xx is a failure. @returns undefined where the server stopped it. */
 export async function sendEvent(
-  { url, event, secrets }: SentEvent,
+  { url, event, secrets, request }: SentEvent,
   { outbound, stopping, timeoutMs = WEBHOOK_TIMEOUT_MS }: Sending,
 ): Promise<WebhookAttempt | undefined> {
-  const body = JSON.stringify(event);
+  const body = request?.body ?? JSON.stringify(event);
   const startedAt = Date.now();
   const reading = new AbortController();
   const deadline = createDeadline(timeoutMs, stopping, reading.signal);
@@ -44,7 +46,8 @@ export async function sendEvent(
     ...result,
   });
   try {
-    const headers = { ...signedHeaders(event.id, body, secrets), 'user-agent': 'agent-rental-webhooks' };
+    const signed = signedHeaders(event.id, body, secrets);
+    const headers = { ...signed, ...request?.headers, 'user-agent': 'agent-rental-webhooks' };
     const response = await outbound.fetch(url, { method: 'POST', headers, body, signal });
     const told = attempt({ http_status: response.status, ...failureOf(response) });
     const timer = setTimeout(() => reading.abort(), READ_MS);

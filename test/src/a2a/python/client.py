@@ -7,7 +7,18 @@ from uuid import uuid4
 
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
-from a2a.types import CancelTaskRequest, Message, Part, Role, SendMessageConfiguration, SendMessageRequest, TaskState
+from a2a.types import (
+    AuthenticationInfo,
+    CancelTaskRequest,
+    GetTaskPushNotificationConfigRequest,
+    Message,
+    Part,
+    Role,
+    SendMessageConfiguration,
+    SendMessageRequest,
+    TaskPushNotificationConfig,
+    TaskState,
+)
 from a2a.utils.signing import create_signature_verifier
 from google.protobuf.json_format import MessageToDict
 from jwt import PyJWKClient
@@ -57,11 +68,24 @@ async def main(job):
         _, failing = await connect(job["failing_url"], False)
         _, unpaid = await connect(job["unpaid_url"], True)
         held = await last_task(waiting, asked(job["held_task"], wait=False))
+        await waiting.create_task_push_notification_config(
+            TaskPushNotificationConfig(
+                id="mine",
+                task_id=held["id"],
+                url=job["push_url"],
+                authentication=AuthenticationInfo(scheme="Bearer", credentials="of-the-receiver"),
+            )
+        )
+        config = await waiting.get_task_push_notification_config(
+            GetTaskPushNotificationConfigRequest(task_id=held["id"], id="mine")
+        )
         cancelled = await waiting.cancel_task(CancelTaskRequest(id=held["id"]))
         return {
             "card": MessageToDict(card),
             "run": await last_task(waiting, asked(job["task"])),
             "stream": await last_task(streaming, asked(job["task"])),
+            "held": held["id"],
+            "push_url": config.url,
             "cancelled": TaskState.Name(cancelled.status.state),
             "failed": await last_task(failing, asked(job["task"])),
             "unpaid": await last_task(unpaid, asked(job["task"])),
