@@ -27,6 +27,10 @@ const PARTS = {
     summary: 'generated script of the pages',
     command: [join(root, 'server/dashboard-bundle.mjs'), '--check'],
   },
+  views: {
+    summary: 'generated views of MCP Apps',
+    command: [join(root, 'packages/mcp-server/bundle-views.mjs'), '--check'],
+  },
   isolation: {
     summary: 'generated table of docs/isolation.md',
     command: [join(root, 'packages/sandbox/isolation-table.mjs'), '--check'],

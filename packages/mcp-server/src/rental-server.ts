@@ -1,10 +1,24 @@
 import { TOOL_WAIT_SECONDS, type RentedTool, type ToolPage } from '@agent-rental/tools';
-import { type Server, type CallToolResult, type RequestStateCodec } from '@modelcontextprotocol/server';
+import {
+  type Server,
+  type CallToolResult,
+  type RequestStateCodec,
+  type Tool,
+} from '@modelcontextprotocol/server';
 import { randomBytes } from 'node:crypto';
 import type { AskedState } from './calls/approvals.js';
+import {
+  declaresApps,
+  isViewUri,
+  readView,
+  RECEIPT_TOOL,
+  SHOW_RECEIPT,
+  showReceipt,
+  withView,
+} from './apps/apps.js';
 import { createCallTool } from './calls/call-tool.js';
 import { SERVER_INSTRUCTIONS } from './content/instructions.js';
-import { toMcpTool } from './calls/mcp-tool.js';
+import { runsAgents, toMcpTool } from './calls/mcp-tool.js';
 import { nextAfter, pageOf, startOf } from './content/pages.js';
 import { watchList } from './content/list-watch.js';
 import { getPrompt, PROMPTS } from './content/prompts.js';
@@ -135,8 +149,12 @@ function resourceHandlers({
       const { items, ...next } = pageOf('resources', resources, start, pageSize);
       return { resources: [...items], ...next };
     },
-    readResource: ({ uri }, { mcpReq: { signal } }) =>
-      isSkillUri(uri) ? readSkill(client, uri, signal) : readResource({ client, toolset }, uri, signal),
+    readResource: async ({ uri }, { mcpReq: { signal } }) => {
+      if (isViewUri(uri)) return readView(uri);
+      return isSkillUri(uri)
+        ? readSkill(client, uri, signal)
+        : readResource({ client, toolset }, uri, signal);
+    },
   };
 }
 
@@ -168,8 +186,11 @@ function toolHandlers(
     if (start === 0) watch.given(tools);
     return partOf(tools, start);
   };
+  const callTool = createCallTool({ options: { ...options, patienceMs }, server, codec, tasks });
   return {
-    async listTools(params, { mcpReq: { signal } }) {
+    async listTools(params, context) {
+      const { signal } = context.mcpReq;
+      const hasViews = declaresApps(server, context);
       const { start, place } = startOf('tools', params?.cursor);
       const page = await lookAt(start, place, { signal }).catch((error: unknown) => {
         signal.throwIfAborted();
@@ -177,12 +198,16 @@ function toolHandlers(
         onError?.(error);
         return partOf(toolset.alwaysThere, start);
       });
-      return {
-        tools: page.tools.map((tool) => toMcpTool(tool, options.inputFolder)),
-        ...nextAfter('tools', start + pageSize, page.total, page.next),
-      };
+      const next = nextAfter('tools', start + pageSize, page.total, page.next);
+      const tools = page.tools.map((tool) => toMcpTool(tool, options.inputFolder));
+      if (!hasViews) return { tools, ...next };
+      const viewed = page.tools.map((tool, index) => withView(tools[index] as Tool, runsAgents(tool)));
+      return { tools: start === 0 ? [RECEIPT_TOOL, ...viewed] : viewed, ...next };
     },
 
-    callTool: createCallTool({ options: { ...options, patienceMs }, server, codec, tasks }),
+    callTool: async (params, context) =>
+      params.name === SHOW_RECEIPT && declaresApps(server, context)
+        ? showReceipt(options.client, params.arguments, context.mcpReq.signal)
+        : callTool(params, context),
   };
 }

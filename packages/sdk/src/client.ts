@@ -1,5 +1,7 @@
 import {
   createDeadline,
+  jwks,
+  serviceEndpoints,
   CONFIRMATION_HEADERS,
   MAX_WAIT_SECONDS,
   SKILL_PATH,
@@ -19,6 +21,7 @@ import {
   type EventName,
   type ExecuteBody,
   type Job,
+  type Jwks,
   type Listing,
   type ListingPage,
   type Network,
@@ -137,6 +140,8 @@ export interface RentalClient {
   searchListings(query?: Query<'searchListings'>, options?: CallOptions): Promise<ListingPage>;
   /** A listing in its latest version, or in an earlier one. */
   getListing(id: string, options?: CallOptions & { version?: number | undefined }): Promise<Listing>;
+  /** The public keys that verify receipts (RFC 7517). */
+  getReceiptKeys(options?: CallOptions): Promise<Jwks>;
   /** A skill as Markdown: one of the marketplace, or the one of a listing on sale, whose name is its id. */
   getSkill(name: string, options?: CallOptions): Promise<string>;
   /** The latest versions of a listing, the newest first. */
@@ -325,7 +330,8 @@ export interface RentalClient {
   cancelRunByKey(idempotencyKey: string, options?: CallOptions): Promise<Cancellation>;
 }
 
-/** A document, outside of the API's operations. */
+/** Documents, outside of the API's operations. */
+const GET_RECEIPT_KEYS: Target = { method: 'GET', path: serviceEndpoints.getReceiptKeys.path, auth: 'none' };
 const GET_SKILL: Target = { method: 'GET', path: SKILL_PATH, auth: 'none' };
 
 /** A confirmation goes with its request as headers. */
@@ -453,6 +459,8 @@ export function createClient(options: ClientOptions): RentalClient {
         await call(operations.getListing, { params: { id }, query: { version }, ...given }),
         ({ id: told }) => told,
       ),
+    getReceiptKeys: (given = {}) =>
+      sendRequest(http, GET_RECEIPT_KEYS, given, async (response) => jwks.parse(await response.json())),
     getSkill: (name, given = {}) =>
       sendRequest(http, GET_SKILL, { params: { name }, ...given }, (response) => response.text()),
     listVersions: (id, given = {}) => call(operations.listVersions, { params: { id }, ...given }),

@@ -72,6 +72,7 @@ export const jwks = z
     ),
   })
   .meta({ id: 'JwkSet' });
+export type Jwks = z.infer<typeof jwks>;
 
 /** An endpoint of the service itself, outside `/v1`. It takes no parameters. */
 export interface ServiceEndpoint {

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { InitializeRequestParams } from '@modelcontextprotocol/server';
+import { APPS_EXTENSION, VIEW_TYPE } from '../apps/apps.js';
 import type { TokenSigner } from './signed-token.js';
 
 /** Header that names a session of the eras before 2026-07-28. */
@@ -29,7 +30,8 @@ export class Sessions {
 
   /** Makes a session for a client with these abilities. */
   open(callerId: string, { protocolVersion, capabilities, clientInfo }: ClientFacts): string {
-    const { elicitation, sampling, roots } = capabilities;
+    const { elicitation, sampling, roots, extensions } = capabilities;
+    const apps = mimeTypesOf(extensions?.[APPS_EXTENSION]);
     return this.#signer.write(PURPOSE, {
       id: randomUUID(),
       caller: digest(callerId),
@@ -38,6 +40,7 @@ export class Sessions {
         ...(elicitation && { elicitation: onlyFlags(elicitation) }),
         ...(sampling && { sampling: onlyFlags(sampling) }),
         ...(roots && { roots: {} }),
+        ...(apps && { extensions: { [APPS_EXTENSION]: apps } }),
       },
       clientInfo: {
         name: clientInfo.name.slice(0, NAME_LENGTH),
@@ -67,6 +70,12 @@ export class Sessions {
   key(callerId: string, sessionId: string): string {
     return digest(JSON.stringify([callerId, sessionId]));
   }
+}
+
+/** The one part of MCP Apps that counts: whether the client shows HTML. */
+function mimeTypesOf(apps: unknown): { mimeTypes: string[] } | undefined {
+  const { mimeTypes } = Object(apps) as { mimeTypes?: unknown };
+  return Array.isArray(mimeTypes) && mimeTypes.includes(VIEW_TYPE) ? { mimeTypes: [VIEW_TYPE] } : undefined;
 }
 
 function digest(text: string): string {

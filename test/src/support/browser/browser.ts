@@ -53,7 +53,7 @@ export const LOOKS: Readonly<Record<'light' | 'dark' | 'phone', BrowserContextOp
 };
 
 /** The faults that axe finds in a page, by the rules of WCAG 2.2 A and AA and its best practices. */
-export async function accessibilityViolations(page: Page): Promise<string[]> {
+export async function accessibilityViolations(page: Pick<Page, 'evaluate'>): Promise<string[]> {
   await page.evaluate(axe.source);
   const found = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);

@@ -1,0 +1,26 @@
+import { button, element, tell } from './elements.js';
+import type { Host } from './host.js';
+
+const failed = (error: Error) => tell(error.message);
+
+/** The two answers to a payment. A page of the marketplace shows the amount again, and the wallet signs there. */
+export function answers(host: Host, url: string): HTMLElement {
+  const pay = async () => {
+    await host.openLink(url);
+    tell('The page of the marketplace shows the amount again. The wallet signs there.');
+  };
+  const refuse = async () => {
+    await host.say('I do not pay for this.');
+    tell('Not paid.');
+  };
+  return element('p', [button('Pay', pay, failed, 'main'), ' ', button('No', refuse, failed)], 'answers');
+}
+
+/** The text of a result. */
+export const textOf = (content: readonly { text?: string }[] = []): string =>
+  content.map(({ text = '' }) => text).join('\n');
+
+/** The address where the owner of a wallet approves, if a result has one. Pages of the web alone. */
+export function webAddress(value: unknown): string | undefined {
+  return typeof value === 'string' && /^https?:\/\//.test(value) ? value : undefined;
+}
