@@ -206,7 +206,7 @@ async def main(name: str) -> None:
             await client.rent(agent_id, deposit_lamports=2 * PRICE)
         await play("streaming", "one two three", 1, "one two three ")
         await play("failing", "x", 1, "could not do the task")
-        await play("slow", "20", 1, "begun ended ")
+        await play("slow", "20", 1, "started ended ")
         await play("streaming", "one", 1, "one ")
         await play("streaming", "one", 0, "insufficient_balance")
         if name == "crewai":

@@ -19,7 +19,7 @@ async def slow(task: AgentTask) -> AsyncGenerator[str | Output, None]:
     text = task.input["text"]
     state[text] = "running"
     try:
-        yield "begun "
+        yield "started "
         await anyio.sleep(float(text) if text.isdigit() else 60)
         yield "ended "
     except BaseException:

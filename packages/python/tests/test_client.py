@@ -75,7 +75,7 @@ def test_a_stream_has_pieces_and_then_the_run(market: Market, renter: Client) ->
 
 def test_leaving_a_stream_cancels_the_run(market: Market, renter: Client) -> None:
     stream = renter.stream(market.own["slow"], "Take your time.", {"text": "left"})
-    assert next(stream) == "begun "
+    assert next(stream) == "started "
     stream.close()
     until(lambda: stopped(renter, market.own["slow"]))
 

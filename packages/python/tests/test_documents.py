@@ -1,4 +1,4 @@
-"""The programs of the documents, as they stand but for this market's addresses."""
+"""The documents' programs, with this market's addresses."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A spending policy: the limits of what a client may spend. The hard limit is the wallet's balance."""
+"""A spending policy: the limits of a client's payments. The hard limit is the wallet's balance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a wallet signs: decoding a marketplace's transactions, and checking them before the signature."""
+"""Signing by a wallet: decoding a marketplace's transactions, and checking them before the signature."""
 
 from .program import MARKETPLACE_PROGRAM_ID
 from .proposal import Agreement, CheckedProposal, check_proposal, inspect_proposal

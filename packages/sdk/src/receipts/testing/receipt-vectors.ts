@@ -149,7 +149,7 @@ function evidences(): ReceiptEvidence[] {
   ];
 }
 
-/** Receipts' evidence, good and bad, with the sdk's answers: those of a client in another language, too. */
+/** Receipts' evidence, good and bad, with the sdk's answers. Clients in other languages give the same. */
 export async function receiptVectors(): Promise<object[]> {
   return Promise.all(
     evidences().map(async (evidence) => {
