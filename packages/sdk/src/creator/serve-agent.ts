@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { createAgentHandler, type AgentHandlerOptions } from './agent-handler.js';
+import type { AgentFunction } from './agent-task.js';
 
 /** Default port of a connected agent. The embedded default may call this address. */
 export const DEFAULT_AGENT_PORT = 8788;
@@ -35,10 +36,12 @@ const MAX_BODY_BYTES = 25 * 1024 * 1024;
 /**
  * Serves a connected agent on Node's own HTTP server. In production it needs a proxy in front that ends TLS.
  *
+ * @param given the options, or the agent's function alone, such as `langChainAgent(graph)`
  * @throws Error when the port is taken.
  */
-export async function serveAgent(given: ServeAgentOptions): Promise<ServedAgent> {
-  const options = { onError: printError, webhookSecret: foundSecret, ...given };
+export async function serveAgent(given: ServeAgentOptions | AgentFunction): Promise<ServedAgent> {
+  const own: ServeAgentOptions = typeof given === 'function' ? { run: given } : given;
+  const options = { onError: printError, webhookSecret: foundSecret, ...own };
   const handle = createAgentHandler(options);
   const server = createServer((incoming, outgoing) => {
     answer(handle, incoming, outgoing).catch((error: unknown) => {
