@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { linksOf, namesIn, readText } from './repository.js';
+import { linksOf, namesIn, pathExists, readText } from './repository.js';
 
 const run = promisify(execFile);
 const FOLDER = 'docs/clients';
@@ -59,9 +59,9 @@ const helpText = run(process.execPath, [
   fileURLToPath(new URL('bin.js', import.meta.resolve('@agent-rental/mcp-server'))),
   '--help',
 ]);
-const packages = namesIn('packages', 'folder').map(
-  (name) => (JSON.parse(readText(`packages/${name}/package.json`)) as { name: string }).name,
-);
+const packages = namesIn('packages', 'folder')
+  .filter((name) => pathExists(`packages/${name}/package.json`))
+  .map((name) => (JSON.parse(readText(`packages/${name}/package.json`)) as { name: string }).name);
 const tried = readText('resilience/src/clients/clients.ts');
 const programs = namesIn(PROGRAMS, 'file').map((name) => readText(`${PROGRAMS}/${name}`));
 
