@@ -3,12 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { build, root } from '../build.mjs';
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 
 /** Sources of the published packages' exports, read from their `exports`. */
 function entryPoints() {
   return readdirSync(join(root, 'packages')).flatMap((folder) => {
-    const manifest = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'));
+    const file = join(root, 'packages', folder, 'package.json');
+    if (!existsSync(file)) return [];
+    const manifest = JSON.parse(readFileSync(file, 'utf8'));
     if (manifest.private) return [];
     return Object.values(manifest.exports ?? {}).map(({ types }) =>
       join(root, 'packages', folder, types.replace('./dist/', 'src/').replace(/\.d\.ts$/, '.ts')),
