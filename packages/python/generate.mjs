@@ -1,6 +1,6 @@
 /**
  * `node packages/python/generate.mjs [--python <interpreter>] [--into <folder>]`: makes the Python package's models and methods from
- * the OpenAPI document, by openapi-python-client of that interpreter. It also copies the used parts of the program's IDL. The result
+ * the OpenAPI document. openapi-python-client of that interpreter does it. Copies a part of the program's IDL. The result
  * is not in git, so that it never differs from the contract.
  */
 import { execFileSync } from 'node:child_process';
@@ -15,7 +15,7 @@ import { MARKETPLACE_IDL, MARKETPLACE_PROGRAM_ID } from '../program-client/dist/
 /** The operations of the package: the API's for renters and creators, and the keys of receipts. */
 const isOurs = (path, { tags }) =>
   (path.startsWith('/v1/') && !tags?.includes('Operator')) || path === '/.well-known/jwks.json';
-/** Further schemas that the written part reads. */
+/** Schemas that the written part reads beside the schemas of the kept operations. */
 const ALSO_USED = ['ErrorEnvelope', 'OutputEvent', 'DoneEvent'];
 
 const folder = fileURLToPath(new URL('.', import.meta.url));

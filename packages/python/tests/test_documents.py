@@ -1,4 +1,4 @@
-"""The documents' programs, with this market's addresses."""
+"""The programs of the documents, unchanged but for this market's addresses."""
 
 import json
 import re

@@ -80,7 +80,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the wheel', () => {
-  test('has less than 1 MB of our code, and its dependencies are of the versions that it names', async () => {
+  test('has less than 1 MB of code, and its dependencies are of the versions that it names', async () => {
     const own = join(site, 'agent_rental');
     const files = await readdir(own, { recursive: true, withFileTypes: true });
     const sizes = await Promise.all(

@@ -1,4 +1,4 @@
-"""One request with its retries, without input and output: httpx's two kinds of transports carry it out."""
+"""One request with its retries. It does no input and output: httpx's two kinds of transports carry it out."""
 
 from __future__ import annotations
 

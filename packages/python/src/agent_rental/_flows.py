@@ -1,4 +1,4 @@
-"""The steps of each method, without input and output: a flow yields calls of generated methods."""
+"""The steps of each method. A flow does no input and output: it yields calls of generated methods."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def call(method: ModuleType, kind: type[T], **arguments: Any) -> Flow[T]:
 
 
 def whole(method: ModuleType, **arguments: Any) -> Flow[dict[str, Json]]:
-    """One call, with the answer's JSON as it came: a model would lose signed fields."""
+    """One call, with the answer's JSON as it came: a model would lose signed details."""
     answer = yield Call(method, arguments)
     with readable():
         return dict(json.loads(answer.content))

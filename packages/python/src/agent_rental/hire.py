@@ -44,7 +44,7 @@ class Quoted:
     run_lamports: int
     """The most that one run draws from the balance."""
     needed_lamports: int
-    """The needed budget: the payment, and the run's draw beyond its deposit."""
+    """Lamports that the budget must cover: the payment, and the run's draw beyond its deposit."""
     passed_over: Mapping[str, str]
     """Why agents before it were not chosen, by their ids."""
 

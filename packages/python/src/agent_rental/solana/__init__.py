@@ -1,4 +1,4 @@
-"""Signing by a wallet: decoding a marketplace's transactions, and checking them before the signature."""
+"""Decoding a marketplace's transactions, and checking them before a wallet signs."""
 
 from .program import MARKETPLACE_PROGRAM_ID
 from .proposal import Agreement, CheckedProposal, check_proposal, inspect_proposal

@@ -149,7 +149,7 @@ function evidences(): ReceiptEvidence[] {
   ];
 }
 
-/** Receipts' evidence, good and bad, with the sdk's answers. Clients in other languages give the same. */
+/** Receipts' evidence, good and bad, with the sdk's answers. A client in another language gives the same answers. */
 export async function receiptVectors(): Promise<object[]> {
   return Promise.all(
     evidences().map(async (evidence) => {
