@@ -1,4 +1,4 @@
-import { canonicalJson } from '@agent-rental/contract';
+import { fromBase64, toBase64Url } from './proofs.js';
 
 /** Keys of `_meta` in MCP: of MPP's binding (`mppx`), and of x402's transport `mcp`. */
 const MPP_REQUIRED = 'org.paymentauth/payment-required';
@@ -41,8 +41,8 @@ export function createMcpPayments(
 
   function keepReceipts(headers: Headers): void {
     const [mpp, x402] = [headers.get('payment-receipt'), headers.get('payment-response')];
-    if (mpp !== null) receipts[MPP_RECEIPT] = decode(mpp);
-    if (x402 !== null) receipts[X402_RESPONSE] = decode(x402);
+    if (mpp !== null) receipts[MPP_RECEIPT] = fromBase64(mpp);
+    if (x402 !== null) receipts[X402_RESPONSE] = fromBase64(x402);
   }
 
   return {
@@ -59,7 +59,8 @@ export function createMcpPayments(
     payments: {
       present(meta) {
         const { [MPP_CREDENTIAL]: mpp, [X402_PAYMENT]: x402 } = meta ?? {};
-        if (mpp !== undefined) presented.set('authorization', `Payment ${encode(withEncodedRequest(mpp))}`);
+        if (mpp !== undefined)
+          presented.set('authorization', `Payment ${toBase64Url(withEncodedRequest(mpp))}`);
         if (x402 !== undefined)
           presented.set('payment-signature', Buffer.from(JSON.stringify(x402)).toString('base64'));
         return [...presented].length > 0;
@@ -71,7 +72,7 @@ export function createMcpPayments(
         return {
           meta:
             mpp === undefined ? {} : { [MPP_REQUIRED]: { httpStatus: 402, challenges: [challengeIn(mpp)] } },
-          structured: x402 === undefined ? undefined : (decode(x402) as Meta),
+          structured: x402 === undefined ? undefined : (fromBase64(x402) as Meta),
         };
       },
       receipts: () => receipts,
@@ -83,15 +84,11 @@ export function createMcpPayments(
 function withEncodedRequest(credential: unknown): unknown {
   const { challenge, ...rest } = Object(credential) as { challenge?: unknown };
   const { request, ...fields } = Object(challenge) as { request?: unknown };
-  return { ...rest, challenge: { ...fields, request: encode(request ?? null) } };
+  return { ...rest, challenge: { ...fields, request: toBase64Url(request ?? null) } };
 }
 
 function challengeIn(header: string): Meta {
   const parts = [...header.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]);
   const { request, ...fields } = Object.fromEntries(parts) as Record<string, string>;
-  return { ...fields, request: decode(request ?? '') };
+  return { ...fields, request: fromBase64(request ?? '') };
 }
-
-const encode = (value: unknown): string => Buffer.from(canonicalJson(value)).toString('base64url');
-/** Of base64 and of base64url. Ours alone come here. */
-const decode = (text: string): unknown => JSON.parse(Buffer.from(text, 'base64').toString());

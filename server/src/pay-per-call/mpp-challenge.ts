@@ -1,7 +1,7 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { canonicalJson } from '@agent-rental/contract';
+import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import type { KeyRing } from '../service-keys/index.js';
+import { fromBase64, isProofOf, proofOf, toBase64Url } from './proofs.js';
 import { PaymentRefusal } from './refusal.js';
 
 const METHOD = 'solana';
@@ -69,9 +69,6 @@ export interface MppChallenges {
 
 /** @param realm the host of the service */
 export function createMppChallenges(ring: KeyRing, realm: () => string): MppChallenges {
-  const proof = (secret: Buffer, parts: readonly string[]) =>
-    createHmac('sha256', secret).update(parts.join('|')).digest();
-
   return {
     issue({ lamports, recipient, network, recentBlockhash, listingId, priceLamports, expires }) {
       const externalId = `${listingId}:${priceLamports}:${randomBytes(NONCE_BYTES).toString('base64url')}`;
@@ -83,25 +80,20 @@ export function createMppChallenges(ring: KeyRing, realm: () => string): MppChal
         recipient,
       });
       const parts = [realm(), METHOD, INTENT, request, expires.toISOString()];
-      const id = proof(ring.present('payments').secret, parts).toString('base64url');
+      const id = proofOf(ring, parts.join('|'));
       const [host, method, intent] = parts;
       return `Payment id="${id}", realm="${host}", method="${method}", intent="${intent}", request="${request}", expires="${parts[4]}"`;
     },
 
     read(authorization) {
       if (authorization === undefined || !/^Payment\b/i.test(authorization)) return undefined;
-      const given = credential.safeParse(fromBase64Url(SCHEME.exec(authorization)?.[1]));
+      const given = credential.safeParse(fromBase64(SCHEME.exec(authorization)?.[1]));
       if (!given.success) throw malformed();
       const { challenge, payload } = given.data;
       const { id, realm: host, method, intent, request, expires } = challenge;
-      const mac = Buffer.from(id, 'base64url');
-      const isOurs = ring.accepted('payments').some(({ secret }) => {
-        const expected = proof(secret, [host, method, intent, request, expires]);
-        return mac.length === expected.length && timingSafeEqual(mac, expected);
-      });
-      if (!isOurs)
+      if (!isProofOf(ring, [host, method, intent, request, expires].join('|'), id))
         throw new PaymentRefusal('invalid-challenge', 'The challenge of this payment is not ours.');
-      const asked = chargeRequest.safeParse(fromBase64Url(request));
+      const asked = chargeRequest.safeParse(fromBase64(request));
       const [, listingId = '', price = ''] = EXTERNAL_ID.exec(asked.data?.externalId ?? '') ?? [];
       if (!asked.success || listingId === '') throw malformed();
       return {
@@ -119,13 +111,3 @@ export function createMppChallenges(ring: KeyRing, realm: () => string): MppChal
 }
 
 const malformed = () => new PaymentRefusal('malformed-credential', 'The payment cannot be read.');
-
-const toBase64Url = (value: object): string => Buffer.from(canonicalJson(value)).toString('base64url');
-
-function fromBase64Url(text: string | undefined): unknown {
-  try {
-    return JSON.parse(Buffer.from(text ?? '', 'base64url').toString());
-  } catch {
-    return undefined;
-  }
-}

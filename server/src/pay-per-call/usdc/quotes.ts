@@ -1,7 +1,7 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { canonicalJson } from '@agent-rental/contract';
+import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import type { KeyRing } from '../../service-keys/index.js';
+import { fromBase64, isProofOf, proofOf, toBase64Url } from '../proofs.js';
 import { PaymentRefusal } from '../refusal.js';
 
 const MAC_DOMAIN = 'x402.';
@@ -54,13 +54,10 @@ export interface UsdcQuotes {
 }
 
 export function createUsdcQuotes(ring: KeyRing): UsdcQuotes {
-  const proof = (secret: Buffer, text: string) =>
-    createHmac('sha256', secret).update(`${MAC_DOMAIN}${text}`).digest();
-
   return {
     issue({ listingId, priceLamports, lamports, units, till, expiresMs }) {
       const nonce = randomBytes(NONCE_BYTES).toString('base64url');
-      const plain = canonicalJson({
+      const text = toBase64Url({
         listing: listingId,
         price: String(priceLamports),
         lamports: String(lamports),
@@ -69,22 +66,15 @@ export function createUsdcQuotes(ring: KeyRing): UsdcQuotes {
         nonce,
         expires: expiresMs,
       });
-      const text = Buffer.from(plain).toString('base64url');
-      const mac = proof(ring.present('payments').secret, text).toString('base64url');
+      const mac = proofOf(ring, MAC_DOMAIN + text);
       return { token: `${text}.${mac}`, memo: memoOf(listingId, nonce) };
     },
 
     read(token) {
       const [, text = '', challengeId = ''] = TOKEN.exec(token) ?? [];
-      const mac = Buffer.from(challengeId, 'base64url');
-      const isOurs = ring.accepted('payments').some(({ secret }) => {
-        const expected = proof(secret, text);
-        return mac.length === expected.length && timingSafeEqual(mac, expected);
-      });
-      if (!isOurs) throw new PaymentRefusal('invalid-challenge', 'The quote of this payment is not ours.');
-      const { listing, price, nonce, expires, ...rest } = quoted.parse(
-        JSON.parse(Buffer.from(text, 'base64url').toString()),
-      );
+      if (!isProofOf(ring, MAC_DOMAIN + text, challengeId))
+        throw new PaymentRefusal('invalid-challenge', 'The quote of this payment is not ours.');
+      const { listing, price, nonce, expires, ...rest } = quoted.parse(fromBase64(text));
       return {
         ...rest,
         listingId: listing,

@@ -3,6 +3,7 @@ import bs58 from 'bs58';
 import * as z from 'zod';
 import type { AuthoritySigner } from '../../chain/index.js';
 import type { Payment, PaymentProtocol, PresentedPayment } from '../payment.js';
+import { fromBase64 } from '../proofs.js';
 import { PaymentRefusal } from '../refusal.js';
 import { bazaarOf } from './bazaar.js';
 import { readExactPayment } from './exact-payment.js';
@@ -103,7 +104,8 @@ export function createX402(deps: {
 
     read({ 'payment-signature': header }) {
       if (header === undefined) return undefined;
-      const given = payload.safeParse(decode(header));
+      const isReadable = typeof header === 'string' && header.length <= MOST_HEADER_CHARACTERS;
+      const given = payload.safeParse(isReadable ? fromBase64(header) : undefined);
       if (!given.success) throw new PaymentRefusal('malformed-credential', 'The payment cannot be read.');
       const { accepted, payload: sent, extensions } = given.data;
       if (accepted.network !== network)
@@ -174,12 +176,3 @@ const IDENTIFIER_SCHEMA = {
 };
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64');
-
-function decode(header: string | string[]): unknown {
-  if (typeof header !== 'string' || header.length > MOST_HEADER_CHARACTERS) return undefined;
-  try {
-    return JSON.parse(Buffer.from(header, 'base64').toString());
-  } catch {
-    return undefined;
-  }
-}
