@@ -3,6 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { Keypair } from '@solana/web3.js';
 import { beforeAll, expect, inject, it, onTestFinished } from 'vitest';
 import { publishProgram } from '../support/agents/agents.js';
+import { IS_QUICK } from '../support/form.js';
 import { call } from '../support/http.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
@@ -48,23 +49,26 @@ const run = (task: string, meta: Record<string, unknown> = {}) => ({
   _meta: meta,
 });
 
-it.skipIf(mpp instanceof Error)('an agent is paid for over MCP by the stock client of MPP', async () => {
-  if (mpp instanceof Error) throw mpp;
-  const { wallet } = await newRenter(marketplace);
-  const signer = await mpp.createKeyPairSignerFromBytes(wallet.secretKey);
-  const client = mpp.McpClient.wrap(await connect(), { methods: [mpp.charge({ signer })] });
-  const answer = await client.callTool(run('by MPP'));
-  expect(answer).toMatchObject({
-    structuredContent: { output: { task: 'by MPP' } },
-    receipt: { method: 'solana', status: 'success' },
-    _meta: { 'agent-rental/run': PAID },
-  });
-  // The balance is the payer's: the caller has no rental still.
-  const { body } = await call(marketplace, 'GET', '/v1/credentials', { token: caller.token });
-  expect(body).toMatchObject({ credentials: [] });
-});
+it.skipIf(IS_QUICK && mpp instanceof Error)(
+  'an agent is paid for over MCP by the stock client of MPP',
+  async () => {
+    if (mpp instanceof Error) throw mpp;
+    const { wallet } = await newRenter(marketplace);
+    const signer = await mpp.createKeyPairSignerFromBytes(wallet.secretKey);
+    const client = mpp.McpClient.wrap(await connect(), { methods: [mpp.charge({ signer })] });
+    const answer = await client.callTool(run('by MPP'));
+    expect(answer).toMatchObject({
+      structuredContent: { output: { task: 'by MPP' } },
+      receipt: { method: 'solana', status: 'success' },
+      _meta: { 'agent-rental/run': PAID },
+    });
+    // The balance is the payer's: the caller has no rental still.
+    const { body } = await call(marketplace, 'GET', '/v1/credentials', { token: caller.token });
+    expect(body).toMatchObject({ credentials: [] });
+  },
+);
 
-it.skipIf(x402 instanceof Error)('an agent is paid for over MCP by x402', async () => {
+it.skipIf(IS_QUICK && x402 instanceof Error)('an agent is paid for over MCP by x402', async () => {
   if (x402 instanceof Error) throw x402;
   const rpcUrl = marketplace.dev.rpc_url;
   const wallet = Keypair.generate();
