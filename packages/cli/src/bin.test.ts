@@ -1,22 +1,14 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { newAgent } from './new-agent.test-support.js';
 
 const BIN = fileURLToPath(new URL('../dist/bin.js', import.meta.url));
 const execute = promisify(execFile);
-
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'agent rental cli '));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  return folder;
-}
 
 /** A server in place of marketplace and RPC endpoint, which accepts requests and never answers. */
 async function silentServer(): Promise<{ url: string; asked: Promise<unknown> }> {
@@ -38,10 +30,7 @@ describe('the process of the command line', () => {
     ['run', ['some-listing-aaaaaa', 'Do it.']],
     ['wallet', ['balance']],
   ])('ends at Ctrl-C while %s waits, with 130 and one line [REG-64]', async (command, args) => {
-    const folder = await newFolder();
-    await execute(process.execPath, [BIN, 'init', 'an-agent'], { cwd: folder });
-    const cwd = join(folder, 'an-agent');
-    await execute(process.execPath, [BIN, 'wallet', 'create'], { cwd });
+    const cwd = await newAgent();
     const { url, asked } = await silentServer();
     const child = spawn(process.execPath, [BIN, command, ...args], {
       cwd,

@@ -1,13 +1,13 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { newAgent } from './new-agent.test-support.js';
 import { createProgram } from './program.js';
 
 const BIN = fileURLToPath(new URL('../dist/bin.js', import.meta.url));
@@ -37,16 +37,6 @@ async function silentServer(network?: object): Promise<{ url: string; asked: Pro
   });
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, asked: once(server, 'request') };
-}
-
-/** A folder with a published agent and a wallet. */
-async function newAgent(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'agent rental cli '));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  await execute(process.execPath, [BIN, 'init', 'an-agent'], { cwd: folder });
-  const cwd = join(folder, 'an-agent');
-  await execute(process.execPath, [BIN, 'wallet', 'create'], { cwd });
-  return cwd;
 }
 
 /** Starts a program in a terminal of 80 columns. */

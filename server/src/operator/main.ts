@@ -1,21 +1,22 @@
-import { openTestRuns } from '../compose/index.js';
 import { ApiError } from '../errors/api-error.js';
 import { ConfigError, readConfig, readKeysConfig } from '../config/index.js';
 import { deriveKeys } from '../platform/keys.js';
 import { EmbeddedPostgresError } from '../embedded/index.js';
 import { openDatabase, type Db } from '../database/connection.js';
-import { describeFindings, DOCTOR_HELP, examine, hasProblem, parseDoctor } from './doctor/index.js';
-import { findChain, findDatabase, findMasterKey } from './find-parts.js';
-import { OperatorError, parseCommand, runCommand, USAGE, type OperatorKeys } from './index.js';
-import { parseModerationCommand, runModerationCommand, type ModerationCommand } from './moderation/index.js';
-import { parseProtocolCommand, runProtocolCommand } from './protocol/index.js';
-import { parseReviewCommand, runReviewCommand } from './review/index.js';
-import { parseSupportCommand, runSupportCommand } from './support/index.js';
+import { DOCTOR_HELP, parseDoctor } from './doctor/parse.js';
+import type { OperatorKeys } from './key-commands.js';
+import { parseModerationCommand, type ModerationCommand } from './moderation/commands.js';
+import { OperatorError } from './operator-error.js';
+import { parseCommand, USAGE } from './parse-command.js';
+import { parseProtocolCommand } from './protocol/actions.js';
+import { parseReviewCommand } from './review/parse.js';
+import { parseSupportCommand } from './support/parse.js';
 
 /** PostgreSQL's codes for a table or column that is not there. */
 const MISSING_SCHEMA = new Set(['42P01', '42703']);
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EHOSTUNREACH', 'ECONNRESET']);
 
+/** Loads only the parts of the server that the command needs: all of them take seconds. */
 async function main(): Promise<void> {
   const argv = process.argv.slice(2);
   const doctor = parseDoctor(argv);
@@ -25,21 +26,28 @@ async function main(): Promise<void> {
   const moderation = parseModerationCommand(argv);
   if (moderation) return mainModeration(moderation);
   const review = parseReviewCommand(argv);
-  if (review) return withDatabase((db) => runReviewCommand({ db, ...parts }, review));
+  if (review) {
+    const { runReviewCommand } = await import('./review/run.js');
+    return withDatabase((db) => runReviewCommand({ db, ...parts }, review));
+  }
   const support = parseSupportCommand(argv);
-  if (support) return withDatabase((db) => runSupportCommand(db, support));
+  if (support) {
+    const { runSupportCommand } = await import('./support/run.js');
+    return withDatabase((db) => runSupportCommand(db, support));
+  }
   const command = parseCommand(argv);
   if (command.name === 'help') {
     process.stdout.write(USAGE);
     return;
   }
+  const { runCommand } = await import('./run-command.js');
   await withDatabase((db) => runCommand(db, command, readKeys));
 }
 
 /** Parts of the environment, read by commands that need them. */
 const parts = {
   readKeys: async () => (await readKeys()).keys,
-  openRuns: () => openTestRuns(readConfig(process.env)),
+  openRuns: async () => (await import('../compose/index.js')).openTestRuns(readConfig(process.env)),
 };
 
 async function mainModeration(command: ModerationCommand | { help: string }): Promise<void> {
@@ -48,12 +56,14 @@ async function mainModeration(command: ModerationCommand | { help: string }): Pr
     return;
   }
   const say = (text: string) => process.stdout.write(`${text}\n`);
-  const chain = () => findChain(process.env);
+  const chain = async () => (await import('./find-parts.js')).findChain(process.env);
+  const { runModerationCommand } = await import('./moderation/run.js');
   await withDatabase((db) => runModerationCommand({ db, chain }, command, say));
 }
 
 /** Prints the text of a command on the database. */
 async function withDatabase(work: (db: Db) => Promise<string>): Promise<void> {
+  const { findDatabase } = await import('./find-parts.js');
   const database = openDatabase(findDatabase(process.env), () => undefined);
   try {
     process.stdout.write(`${await work(database.db)}\n`);
@@ -69,6 +79,7 @@ async function mainDoctor({ help, json }: { help: boolean; json: boolean }): Pro
     process.stdout.write(DOCTOR_HELP);
     return;
   }
+  const { describeFindings, examine, hasProblem } = await import('./doctor/index.js');
   const findings = await examine(process.env);
   const isHealthy = !hasProblem(findings);
   const text = json
@@ -86,11 +97,14 @@ async function mainOnChain(
     return;
   }
   const say = (text: string) => process.stdout.write(`${text}\n`);
+  const { findChain } = await import('./find-parts.js');
+  const { runProtocolCommand } = await import('./protocol/run.js');
   say(await runProtocolCommand(await findChain(process.env), command, say));
 }
 
 /** The keys of the environment, or of the server that runs on the state folder. @throws ConfigError, OperatorError */
 async function readKeys(): Promise<OperatorKeys> {
+  const { findMasterKey } = await import('./find-parts.js');
   const { masterKey, sealingKeys, others } = readKeysConfig(process.env);
   const master = masterKey ?? (await findMasterKey(process.env));
   return { keys: deriveKeys(master, sealingKeys), others };

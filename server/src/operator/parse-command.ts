@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 import { KEY_USAGE, type KeyCommand, parseRotateKey, parseRotateMasterKey } from './parse-key-command.js';
-import { MODERATION_USAGE } from './moderation/index.js';
+import { MODERATION_USAGE } from './moderation/commands.js';
 import { OperatorError } from './operator-error.js';
 import { parseReason } from './parse-reason.js';
-import { PROTOCOL_COMMANDS } from './protocol/index.js';
-import { REVIEW_USAGE } from './review/index.js';
-import { SUPPORT_USAGE } from './support/index.js';
+import { PROTOCOL_COMMANDS } from './protocol/actions.js';
+import { REVIEW_USAGE } from './review/parse.js';
+import { SUPPORT_USAGE } from './support/parse.js';
 
 /** An operator's command. */
 export type Command =

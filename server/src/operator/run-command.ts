@@ -1,7 +1,7 @@
 import { createOperatorLimits } from '../listings/index.js';
 import type { Db } from '../database/connection.js';
 import { createApprovals, type Decided } from '../registration/index.js';
-import { runKeyCommand, type OperatorKeys } from './key-commands.js';
+import type { OperatorKeys } from './key-commands.js';
 import { OperatorError } from './operator-error.js';
 import type { Command } from './parse-command.js';
 import { systemUser } from './system-user.js';
@@ -52,7 +52,7 @@ export async function runCommand(
     case 'keys':
     case 'rotate-key':
     case 'rotate-master-key':
-      return runKeyCommand(db, command, readKeys);
+      return (await import('./key-commands.js')).runKeyCommand(db, command, readKeys);
     default:
       return command satisfies never;
   }

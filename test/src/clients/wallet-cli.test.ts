@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { runCli } from '@agent-rental/cli';
 import { createClient } from '@agent-rental/sdk';
 import { readWalletFile } from '@agent-rental/sdk/node';
@@ -12,8 +9,7 @@ import { Connection, PublicKey } from '@solana/web3.js';
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { attach } from '../support/marketplace.js';
 import { newRenter } from '../support/renter.js';
-
-const BIN = fileURLToPath(new URL('bin.js', import.meta.resolve('@agent-rental/cli')));
+import { openWorkshop } from '../support/workshop.js';
 
 test('a wallet that holds only its budget pays no more than that, and gives the rest back [REN-12]', async () => {
   const marketplace = await attach(inject('stateDir'));
@@ -21,10 +17,10 @@ test('a wallet that holds only its budget pays no more than that, and gives the 
   const folder = await mkdtemp(join(tmpdir(), 'agent rental cli '));
   const from = join(folder, 'owner.json');
   const file = join(folder, 'agent.json');
+  const workshop = await openWorkshop(marketplace.dev);
   const cli = async (...args: string[]) => {
-    const { stdout } = await promisify(execFile)(process.execPath, [BIN, 'wallet', ...args], {
-      env: { AGENT_RENTAL_RPC_URL: marketplace.dev.rpc_url },
-    });
+    const { code, stdout, stderr } = await workshop.cli(folder, 'wallet', ...args);
+    expect(code, stderr).toBe(0);
     return stdout;
   };
   const connection = new Connection(marketplace.dev.rpc_url, 'finalized');

@@ -1,10 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runCli } from '@agent-rental/cli';
 import { expect, onTestFinished } from 'vitest';
 import type { Dev } from './marketplace.js';
 
@@ -23,6 +24,7 @@ export interface Ended {
 /** A folder to work in until the test ends, and the command line in a folder. */
 export interface Workshop {
   folder: string;
+  /** Runs a command in this process, as starting one takes longer than most commands. */
   cli(cwd: string, ...args: string[]): Promise<Ended>;
   /** The same with further variables in the environment. */
   cliWith(variables: Readonly<Record<string, string>>, cwd: string, ...args: string[]): Promise<Ended>;
@@ -38,13 +40,18 @@ export async function openWorkshop(dev: Pick<Dev, 'base_url' | 'rpc_url'>): Prom
     AGENT_RENTAL_URL: dev.base_url,
     AGENT_RENTAL_RPC_URL: dev.rpc_url,
   };
-  const cliWith: Workshop['cliWith'] = (variables, cwd, ...args) =>
-    new Promise((resolve) => {
-      const options = { cwd, env: { ...env, ...variables } };
-      execFile(process.execPath, [CLI, ...args], options, (error, stdout, stderr) => {
-        resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
-      });
+  const cliWith: Workshop['cliWith'] = async (variables, cwd, ...args) => {
+    const written = { stdout: '', stderr: '' };
+    const code = await runCli(args, {
+      variables: { ...env, ...variables },
+      folder: cwd,
+      signal: new AbortController().signal,
+      out: (line) => void (written.stdout += `${line}\n`),
+      write: (text) => void (written.stdout += text),
+      err: (line) => void (written.stderr += `${line}\n`),
     });
+    return { code, ...written };
+  };
   return { folder, cliWith, cli: (cwd, ...args) => cliWith({}, cwd, ...args) };
 }
 

@@ -1,39 +1,14 @@
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { MARKETPLACE_PROGRAM_ID } from '@agent-rental/program-client';
 import { PublicKey } from '@solana/web3.js';
 import { openAuthority } from '../../compose/index.js';
 import { ConfigError, readConfig, type Config } from '../../config/index.js';
 import { findRunningPostgres, readDevFile } from '../../embedded/index.js';
-import { OperatorError } from '../operator-error.js';
 import { checkChain, type ChainPlace } from './chain-checks.js';
 import { problem, type Checked } from './check.js';
 import { checkDatabase } from './database-checks.js';
 import { checkService } from './service-checks.js';
 import { checkTill } from './till-check.js';
-
-export const DOCTOR_HELP = `npm run operator -- doctor [--json]
-
-Examines everything that the server needs, with the server's environment, while it runs or before: a line each, ok, warning or
-problem with its remedy. Changes nothing, prints no secret, and ends with 1 where there is a problem.
-`;
-
-/** Reads a command line that begins with `doctor`; undefined for any other. @throws OperatorError */
-export function parseDoctor(argv: readonly string[]): { help: boolean; json: boolean } | undefined {
-  if (argv[0] !== 'doctor') return undefined;
-  try {
-    const { values } = parseArgs({
-      args: argv.slice(1),
-      options: {
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-    return values;
-  } catch {
-    throw new OperatorError('doctor takes --json and nothing else.');
-  }
-}
 
 /** Examines every part; each within a bounded time. @param now the time of this machine, in milliseconds */
 export async function examine(env: NodeJS.ProcessEnv, now: () => number = Date.now): Promise<Checked[]> {

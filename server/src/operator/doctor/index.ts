@@ -1,1 +1,1 @@
-export { describeFindings, DOCTOR_HELP, examine, hasProblem, parseDoctor } from './doctor.js';
+export { describeFindings, examine, hasProblem } from './doctor.js';
