@@ -16,7 +16,7 @@ import { BOUNDED_TABLES, RIGHT_SCANS } from './tables.js';
  * The planner's modes: `generic` for any values, and `custom` for the values of one execution. PostgreSQL itself makes generic plans
  * only for prepared statements and SQL functions.
  */
-const PLANNED = ['generic', 'custom'] as const;
+export const PLANNED = ['generic', 'custom'] as const;
 
 /** Settings that make PostgreSQL report the plan of every statement, also inside functions and foreign keys. */
 const EXPLAINS = {
@@ -37,8 +37,14 @@ const LEAST_ROWS = 500;
 /**
  * Uses a marketplace with a long history, and checks PostgreSQL's plan of each statement. The statements come from runs, from
  * every read of the API, and from background work.
+ *
+ * @param modes of the planner. Default: all
  */
-export async function judgePlans(size: HistorySize, log: Log) {
+export async function judgePlans(
+  size: HistorySize,
+  log: Log,
+  modes: readonly (typeof PLANNED)[number][] = PLANNED,
+) {
   const database = await openRestartableDatabase();
   const operator = Keypair.generate();
   const work = async (market: FaultMarket) => {
@@ -50,7 +56,7 @@ export async function judgePlans(size: HistorySize, log: Log) {
     /** The server's statements, by whether they are prepared. */
     const sent = { prepared: new Set<string>(), others: new Set<string>() };
     const unanswered: string[] = [];
-    for (const planned of PLANNED) {
+    for (const planned of modes) {
       market.lanes.onNotice = (text) => {
         const explained = readExplained(text);
         if (explained) carriedOut.push({ ...explained, planned });
