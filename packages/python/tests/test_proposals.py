@@ -12,6 +12,7 @@ from solders.pubkey import Pubkey
 
 from agent_rental import ApiError, UntrustedTransactionError
 from agent_rental.solana import check_proposal, inspect_proposal
+from agent_rental.solana.proposal import CheckedProposal
 
 VECTORS = [
     json.loads(line) for line in (Path(__file__).parent / "vectors/proposals.jsonl").read_text("utf-8").splitlines()
@@ -22,7 +23,7 @@ def seeded(name: str) -> Pubkey:
     return Keypair.from_seed(hashlib.sha256(name.encode()).digest()).pubkey()
 
 
-def answer_to(vector: dict[str, Any]) -> dict[str, Any]:
+def checked(vector: dict[str, Any]) -> CheckedProposal:
     options = vector["options"]
     known: dict[str, Any] = {}
     if options["known"]:
@@ -30,13 +31,16 @@ def answer_to(vector: dict[str, Any]) -> dict[str, Any]:
     if "max_priority_fee_lamports" in options:
         known["max_priority_fee_lamports"] = options["max_priority_fee_lamports"]
     check = inspect_proposal if options["inspect"] else check_proposal
+    return check(vector["proposal"], vector["request"], str(seeded("wallet")), **known)
+
+
+def answer_to(vector: dict[str, Any]) -> dict[str, Any]:
     try:
-        checked = check(vector["proposal"], vector["request"], str(seeded("wallet")), **known)
+        quote = dataclasses.asdict(checked(vector).quote)
     except UntrustedTransactionError as error:
         return {"refused": error.reason}
     except ApiError as error:
         return {"refused": error.code}
-    quote = dataclasses.asdict(checked.quote)
     return {"quote": {name: value for name, value in quote.items() if value is not None}}
 
 

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, TypedDict, TypeVar
 import httpx
 from httpx_sse import ServerSentEvent, SSEError
 
+from ._input import check_input
 from .errors import ApiError, ConnectionFailedError, UntrustedTransactionError
 from .generated.api.listings import get_listing
 from .generated.api.rentals import create_transaction, submit_transaction, verify_credential
@@ -101,6 +102,7 @@ def with_key(terms: RunTerms) -> RunTerms:
 
 
 def _body_of(agent_id: str, task: str, given: Input, terms: RunTerms) -> Body:
+    check_input(given)
     rest = {name: value for name, value in terms.items() if name != "idempotency_key"}
     return Body(agent_id=agent_id, task=task, input=given, **rest)
 
@@ -212,6 +214,8 @@ def pay(client: ClientTerms, request: Mapping[str, Any], approve: Approve | None
         submitted = yield from call(
             submit_transaction, SubmittedTransaction, body=Body(transaction=signed, request=dict(request))
         )
+        if policy is not None and checked.quote.max_run_lamports is not None:
+            policy.confirm_agreed(request["listing_id"], checked.quote.max_run_lamports)
         if isinstance(submitted.credential, Unset):
             return (yield from credential_of(request["listing_id"]))
         return submitted.credential

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _flows as flows
+from ._input import check_input
 from .errors import AgentRentalError, ApiError, SpendingRefusedError
 from .generated.api.listings import search_listings
 from .generated.api.runs import get_receipt
@@ -99,7 +100,11 @@ def choose(
     query: str | None,
     agent_id: str | None,
 ) -> flows.Flow[tuple[Quoted, dict[str, Any] | None]]:
-    """The most likely agent that takes the input within the budget, and the request that rents it."""
+    """The most likely agent that takes the input within the budget, and the request that rents it.
+
+    :raises ApiError: ``invalid_request``, where the marketplace takes no such input; before anything is paid
+    """
+    check_input(given)
     ids = [agent_id] if agent_id is not None else (yield from _found(query or task))
     passed_over: dict[str, str] = {}
     for one in ids[:_MOST_CANDIDATES]:

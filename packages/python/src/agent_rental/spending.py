@@ -6,13 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Literal
+from pathlib import Path
 
 from .errors import ApprovalRequiredError, SpendingRefusedError, SpendingRule
+from .ledger import Entry, FileLedger, Kind, Ledger, MemoryLedger
 
-_WINDOW_SECONDS = 24 * 60 * 60
-
-Kind = Literal["rental", "run"]
+_WINDOW_MS = 24 * 60 * 60 * 1_000
 
 
 @dataclass(frozen=True)
@@ -28,16 +27,8 @@ class SpendingRequest:
 
 
 @dataclass
-class _Entry:
-    kind: Kind
-    agent_id: str
-    lamports: int
-    time: float
-
-
-@dataclass
 class SpendingPolicy:
-    """Limits in lamports, counted in this process. An absent rule limits nothing.
+    """Limits in lamports. An absent rule limits nothing.
 
     Rentals and runs are separate counts: a deposit pays for runs that count later.
     """
@@ -53,11 +44,16 @@ class SpendingPolicy:
     ask_above: int | None = None
     """Above this amount ``approve`` decides; without it the spend is refused."""
     approve: Callable[[SpendingRequest], bool] | None = None
+    folder: str | Path | None = None
+    """Keeps the counts over a restart, for all processes of one wallet. Default: they end with this process."""
     now: Callable[[], float] = time.time
     """The clock, in Unix seconds."""
-    _entries: list[_Entry] = field(default_factory=list, init=False, repr=False)
-    _agreed: dict[str, int] = field(default_factory=dict, init=False, repr=False)
+    _ledger: Ledger = field(init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Opens the ledger."""
+        self._ledger = MemoryLedger() if self.folder is None else FileLedger(self.folder)
 
     def reserve(self, request: SpendingRequest) -> Callable[[int], None]:
         """Counts a planned spend from now on, if the rules and where needed a person allow it.
@@ -70,39 +66,50 @@ class SpendingPolicy:
         run = request.lamports if request.kind == "run" else request.max_run_lamports
         self._require("max_run", self.max_run, run)
         with self._lock:
-            self._require_window(request)
+            self._require_window(request, request.lamports)
         # A person is not asked about a spend that the rules refuse, and may take long.
         if self.ask_above is not None and request.lamports > self.ask_above:
             if self.approve is None:
                 raise ApprovalRequiredError(request.lamports)
             if self.approve(request) is not True:
                 raise SpendingRefusedError("ask_above", "It was not approved.")
-        entry = _Entry(request.kind, request.agent_id, request.lamports, self.now())
+        entry = Entry(request.kind, request.agent_id, request.lamports, self._now_ms(), request.lamports)
         with self._lock:
-            self._require_window(request)
-            self._entries.append(entry)
+            # Written first, then judged: of two processes that break a limit together, each sees the other.
+            self._ledger.add(entry)
+            try:
+                self._require_window(request, 0)
+            except SpendingRefusedError:
+                self._ledger.settle(entry.id, 0)
+                raise
 
         def settle(spent: int) -> None:
             with self._lock:
-                entry.lamports = spent
+                self._ledger.settle(entry.id, spent)
 
         return settle
 
     def note_agreed(self, agent_id: str, lamports: int) -> None:
-        """Keeps the agreed price of each run of a rental, of this wallet's own transaction."""
-        self._agreed[agent_id] = max(lamports, self._agreed.get(agent_id, 0))
+        """Keeps the agreed price of each run of a rental, before the signature of this wallet's own transaction."""
+        self._ledger.note(agent_id, lamports)
+
+    def confirm_agreed(self, agent_id: str, lamports: int) -> None:
+        """Forgets earlier agreed prices: the transaction of this one has landed."""
+        self._ledger.confirm(agent_id, lamports)
 
     def most_of_run(self, agent_id: str, told: int) -> int:
         """The highest price of a run: the higher one of the marketplace's and the agreed one."""
-        return max(told, self._agreed.get(agent_id, 0))
+        return max(told, self._ledger.highest(agent_id))
 
-    def _require_window(self, request: SpendingRequest) -> None:
-        since = self.now() - _WINDOW_SECONDS
-        self._entries = [entry for entry in self._entries if entry.time >= since and entry.lamports > 0]
-        same = [entry for entry in self._entries if entry.kind == request.kind]
-        self._require("max_day", self.max_day, request.lamports + sum(entry.lamports for entry in same))
+    def _now_ms(self) -> int:
+        return int(self.now() * 1_000)
+
+    def _require_window(self, request: SpendingRequest, added: int) -> None:
+        entries = self._ledger.since(self._now_ms() - _WINDOW_MS)
+        same = [entry for entry in entries if entry.kind == request.kind]
+        self._require("max_day", self.max_day, added + sum(entry.lamports for entry in same))
         of_listing = sum(entry.lamports for entry in same if entry.agent_id == request.agent_id)
-        self._require("max_listing", self.max_listing, request.lamports + of_listing)
+        self._require("max_listing", self.max_listing, added + of_listing)
 
     @staticmethod
     def _require(rule: SpendingRule, most: int | None, lamports: int) -> None:

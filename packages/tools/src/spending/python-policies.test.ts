@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { policyVectors, type DecodedCost } from './testing/policy-vectors.js';
+
+const FOLDER = new URL('../../../python/tests/vectors/', import.meta.url);
+const POLICIES = 1_000;
+const PAYING = ['rent', 'topup', 'renew'];
+
+/** The decoded costs of the accepted payments, by their line. `packages/sdk/src/python-vectors.test.ts` writes the file. */
+async function decodedCosts(): Promise<Map<number, DecodedCost>> {
+  const lines = (await readFile(new URL('proposals.jsonl', FOLDER), 'utf8')).trimEnd().split('\n');
+  const vectors = lines.map(
+    (line) => JSON.parse(line) as { request: { action: string }; answer: { quote?: DecodedCost } },
+  );
+  return new Map(
+    vectors.flatMap(({ request, answer: { quote } }, number) =>
+      quote && PAYING.includes(request.action) ? [[number, quote] as const] : [],
+    ),
+  );
+}
+
+// The Python package's tests play the same file. `npx vitest run packages/tools/src/spending/python-policies.test.ts -u` writes it.
+it('gives the same answers to the policies that the Python package plays [REN-4]', async () => {
+  const vectors = await policyVectors(POLICIES, await decodedCosts());
+  const given = vectors.flatMap(({ answers }) => answers);
+  const refused = new Set(given.map((answer) => ('refused' in answer ? answer.refused : 'counted')));
+  expect([...refused].toSorted()).toEqual([
+    'approval_required',
+    'ask_above',
+    'counted',
+    'listing_ids',
+    'max_day',
+    'max_listing',
+    'max_run',
+  ]);
+  const lines = vectors.map((one) => `${JSON.stringify(one)}\n`).join('');
+  await expect(lines).toMatchFileSnapshot(`${FOLDER.pathname}policies.jsonl`);
+});
