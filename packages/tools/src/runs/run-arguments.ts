@@ -1,4 +1,11 @@
-import { readJson, type ExecuteBody, type Json, type JsonObject } from '@agent-rental/contract';
+import {
+  checkJson,
+  JsonTextError,
+  readJson,
+  type ExecuteBody,
+  type Json,
+  type JsonObject,
+} from '@agent-rental/contract';
 import type { ToolCallOptions } from '../definitions/rented-tool.js';
 import { creatorLine } from '../text/creator-text.js';
 
@@ -46,6 +53,12 @@ export function inputArgument(input: unknown): Pick<RunTask, 'input'> {
   }
   if (!isJson(input, MAX_DEPTH)) {
     throw new BadArgumentsError(`"input" is nested deeper than ${MAX_DEPTH} levels, or is not JSON.`);
+  }
+  try {
+    checkJson(JSON.stringify(input));
+  } catch (error) {
+    if (error instanceof JsonTextError) throw new BadArgumentsError(`"input" ${error.message}.`);
+    throw error;
   }
   return { input: input as JsonObject };
 }
