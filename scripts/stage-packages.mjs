@@ -4,6 +4,7 @@ import { build } from 'esbuild';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { describeForPython } from './stage-python.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const STAGE = join(root, 'server/dist/packages');
@@ -75,11 +76,12 @@ function stageLibrary(name, folder) {
   write(target, { ...manifest, dependencies });
 }
 
-/** The source distribution of the Python package, where `packages/python/generate.mjs` has made its generated part. */
+/** The Python package, which is built where it is installed. */
 function stagePython(folder) {
-  const isWanted = (path) => !path.includes('__pycache__');
-  if (existsSync(join(folder, 'src/agent_rental/generated')))
-    copy(folder, join(STAGE, 'python'), ['pyproject.toml', 'src'], isWanted);
+  const target = join(STAGE, 'python');
+  const isSource = (path) => !path.includes('__pycache__');
+  copy(folder, target, ['pyproject.toml', 'hatch_build.py', 'src'], isSource);
+  describeForPython(target, readManifest(join(root, 'packages/sdk')).version);
 }
 
 function readManifest(folder) {

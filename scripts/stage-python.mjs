@@ -1,16 +1,11 @@
 /**
- * `node packages/python/generate.mjs [--python <interpreter>] [--into <folder>]`: makes the Python package's models and methods from
- * the OpenAPI document. openapi-python-client of that interpreter does it. Copies a part of the program's IDL. The result
- * is not in git, so that it never differs from the contract.
+ * Describes the API and the program for the Python package. `hatch_build.py` makes the rest at `pip install`, so that the build of
+ * this repository needs no Python.
  */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { openApiDocument } from '../contract/dist/index.js';
-import { MARKETPLACE_IDL, MARKETPLACE_PROGRAM_ID } from '../program-client/dist/index.js';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { JSON_BOUNDS, openApiDocument } from '../packages/contract/dist/index.js';
+import { MARKETPLACE_IDL, MARKETPLACE_PROGRAM_ID } from '../packages/program-client/dist/index.js';
 
 /** The operations of the package: the API's for renters and creators, and the keys of receipts. */
 const isOurs = (path, { tags }) =>
@@ -18,17 +13,8 @@ const isOurs = (path, { tags }) =>
 /** Schemas that the written part reads beside the schemas of the kept operations. */
 const ALSO_USED = ['ErrorEnvelope', 'OutputEvent', 'DoneEvent'];
 
-const folder = fileURLToPath(new URL('.', import.meta.url));
-const { values } = parseArgs({
-  options: {
-    python: { type: 'string', default: 'python3' },
-    into: { type: 'string', default: join(folder, 'src/agent_rental/generated') },
-  },
-});
-const { version } = JSON.parse(readFileSync(join(folder, '../sdk/package.json'), 'utf8'));
-
 /** The document of a renter's and a creator's operations, with their successful answers: the client raises the others. */
-function ownDocument() {
+function ownDocument(version) {
   const { paths, components, ...rest } = openApiDocument(version);
   const kept = {};
   for (const [path, item] of Object.entries(paths)) {
@@ -78,51 +64,19 @@ function ownIdl() {
   };
 }
 
-const work = mkdtempSync(join(tmpdir(), 'agent-rental-python-'));
-try {
-  const document = join(work, 'openapi.json');
-  writeFileSync(document, JSON.stringify(ownDocument()));
-  execFileSync(
-    values.python,
-    [
-      '-m',
-      'openapi_python_client',
-      'generate',
-      '--meta=none',
-      '--overwrite',
-      '--fail-on-warning',
-      `--path=${document}`,
-      `--output-path=${values.into}`,
-    ],
-    {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, PATH: dirname(values.python) + delimiter + process.env['PATH'] },
-    },
+/**
+ * Writes the description of the API and of the program into the staged package.
+ *
+ * @param target the staged package's folder
+ */
+export function describeForPython(target, version) {
+  const contract = join(target, 'src/agent_rental/contract');
+  mkdirSync(contract, { recursive: true });
+  writeFileSync(join(target, 'openapi.json'), JSON.stringify(ownDocument(version)));
+  writeFileSync(join(contract, 'idl.json'), JSON.stringify(ownIdl()));
+  writeFileSync(join(contract, 'bounds.json'), JSON.stringify(JSON_BOUNDS));
+  writeFileSync(
+    join(contract, '__init__.py'),
+    `"""Facts of the API and of the program."""\n\nVERSION = "${version}"\n`,
   );
-} finally {
-  rmSync(work, { recursive: true, force: true });
 }
-writeFileSync(
-  join(values.into, 'version.py'),
-  `"""The version of the package."""\n\nVERSION = "${version}"\n`,
-);
-writeFileSync(join(values.into, 'idl.json'), JSON.stringify(ownIdl()));
-
-/** The client for threads is the one for coroutines in other words. */
-const IN_OTHER_WORDS = [
-  [/\basync (def|with|for)\b/g, '$1'],
-  [/\bawait /g, ''],
-  [/"""The client\. [^"]*"""/, '"""The client for threads, made from async_client.py. Do not edit."""'],
-  [/AsyncGenerator\[(.*), None\]/g, 'Generator[$1, None, None]'],
-  [/\bAsync(Client|Transport|BaseTransport|HTTPTransport|Generator|Iterator)\b/g, '$1'],
-  [/\basyncio_detailed\b/g, 'sync_detailed'],
-  [/\b(set_)async_(httpx_client)\b/g, '$1$2'],
-  [/\b(shielded)\b/g, 'un$1'],
-  [/\basync(contextmanager)\b/g, '$1'],
-  [/\ba(iter_sse|close|next)\b/g, '$1'],
-  [/__a(enter|exit)__/g, '__$1__'],
-];
-const ownFolder = join(values.into, '..');
-let client = readFileSync(join(folder, 'src/agent_rental/async_client.py'), 'utf8');
-for (const [pattern, words] of IN_OTHER_WORDS) client = client.replace(pattern, words);
-writeFileSync(join(ownFolder, 'client.py'), client);

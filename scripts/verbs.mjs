@@ -127,6 +127,13 @@ export const VERBS = {
         project: 'end-to-end',
         tests: ['clients/generated-clients.test'],
       },
+      python: {
+        summary:
+          'the Python package with six frameworks, and each template of a creator (network, Python 3.11)',
+        project: 'end-to-end',
+        tests: ['clients/python-package.test', 'clients/templates.test'],
+        env: { CI: 'true', TEST_FORM: 'full' },
+      },
       screenshots: {
         summary: 'pictures of each page for people, in docs/pages (Chromium)',
         main: 'resilience/dist/screenshots/main.js',

@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 import httpx
 import uvicorn
-from conftest import Market
+from market import Market
 
 from agent_rental import AsyncClient, Client
 from agent_rental.creator import Receive, Scope, Send

@@ -3,7 +3,7 @@
 import anyio
 import httpx
 import pytest
-from conftest import DEPOSIT, SOL, Market, until
+from market import DEPOSIT, SOL, Market, until
 
 from agent_rental import (
     ApiError,

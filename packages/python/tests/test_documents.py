@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Market
+from market import Market
 from solders.keypair import Keypair
 
 FOLDER = Path(__file__).parent.parent

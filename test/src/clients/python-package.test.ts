@@ -1,13 +1,14 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { publish } from '@agent-rental/sdk/solana';
 import { npmTool } from '@agent-rental/stand-in/npm-tool';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fileLedger } from '@agent-rental/tools/node';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { jobEnd, PRICE } from '../support/agents/agents.js';
 import {
   newStateDir,
@@ -15,126 +16,131 @@ import {
   startMarketplace,
   type OwnMarketplace,
 } from '../support/marketplace.js';
-import { FORM } from '../support/form.js';
+import { FORM, sampleOf } from '../support/form.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 import { until } from '../support/timing/until.js';
 import { pythonEnvironment } from '../support/toolchains/python-environment.js';
-import { freePort, openWorkshop } from '../support/workshop.js';
+import {
+  buildPythonPackage,
+  PYTHON_PACKAGE,
+  type BuiltPackage,
+} from '../support/toolchains/python-package.js';
+import { freePort } from '../support/workshop.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
-const PACKAGE = join(ROOT, 'packages/python');
 const TIMEOUT_MS = 120_000;
+/** A framework has a hundred packages, and one of its runs takes 20 s. */
+const FRAMEWORK_TIMEOUT_MS = 600_000;
 const MOST_BYTES = 1_000_000;
+const IN_FULL = FORM === 'full';
 
-const python = await pythonEnvironment(join(PACKAGE, 'requirements.txt'));
-if ('missing' in python) process.stderr.write(`The Python package was NOT RUN: ${python.missing}\n`);
+const environment = await pythonEnvironment(join(PYTHON_PACKAGE, 'requirements.txt'));
+if ('missing' in environment)
+  process.stderr.write(`The Python package was NOT RUN: ${environment.missing}\n`);
 
-/** A copy of the package with its generated part, and the folder into which its wheel is installed. */
-let folder: string;
-let site: string;
-
-/** Runs a module of Python, with the installed package. */
-const module = (name: string, ...args: string[]) => runPython({}, '-m', name, ...args);
-
-async function runPython(env: Record<string, string>, ...args: string[]) {
-  if ('missing' in python) throw new Error(python.missing);
-  const options = { cwd: folder, timeout: TIMEOUT_MS, env: pythonVariables(python.python, env) };
-  const ended = await run(python.python, args, options).catch(
-    (error: { stdout: string; stderr: string }) => error,
-  );
-  return { ended, said: ended.stdout + ended.stderr, isError: ended instanceof Error };
-}
-
-function pythonVariables(interpreter: string, env: Record<string, string>): Record<string, string> {
-  return {
-    PATH: dirname(interpreter) + delimiter + process.env['PATH'],
-    PYTHONPATH: site,
-    PYTHONDONTWRITEBYTECODE: '1',
-    ...env,
-  };
-}
+let built: BuiltPackage;
+let python: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'agent-rental-python-package-'));
-  site = join(folder, 'site');
-  if ('missing' in python) return;
-  await cp(PACKAGE, folder, { recursive: true });
-  await mkdir(join(folder, 'documents'));
+  if ('missing' in environment) throw new Error(environment.missing);
+  python = environment.python;
+  built = await buildPythonPackage(python);
+  await mkdir(join(built.folder, 'documents'));
   for (const [name, path] of [
     ['README.md', 'README.md'],
     ['python.md', 'docs/python.md'],
   ] as const)
-    await cp(join(ROOT, path), join(folder, 'documents', name));
-  const into = join(folder, 'src/agent_rental/generated');
-  await run(process.execPath, [join(PACKAGE, 'generate.mjs'), '--python', python.python, '--into', into]);
-  // The wheel is built from the source distribution, which has the generated part.
-  const built = await module('build', '--no-isolation', '--outdir', 'dist', '.');
-  if (built.isError) throw new Error(built.said);
-  const wheel = (await readdir(join(folder, 'dist'))).find((name) => name.endsWith('.whl')) ?? '';
-  const options = ['--quiet', '--no-deps', '--no-index', '--no-compile', '--disable-pip-version-check'];
-  const installed = await module('pip', 'install', ...options, '--target', site, join('dist', wheel));
-  if (installed.isError) throw new Error(installed.said);
+    await cp(join(ROOT, path), join(built.folder, 'documents', name));
 }, TIMEOUT_MS);
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => built && rm(built.folder, { recursive: true, force: true }));
 
-describe('the wheel', () => {
+/** Checks by pyright; its first line. */
+async function pyright(interpreter: string, ...files: string[]): Promise<string> {
+  const program = await npmTool('pyright', '1.1.414', 'index.js');
+  const args = [program, '--pythonpath', interpreter, '--level', 'error', ...files];
+  const options = { cwd: built.folder, env: built.variables(interpreter) };
+  return (await run(process.execPath, args, options).catch((error: { stdout: string }) => error)).stdout;
+}
+
+describe('the package', () => {
   test('has less than 1 MB of code, and its dependencies are of the versions that it names', async () => {
-    const own = join(site, 'agent_rental');
-    const files = await readdir(own, { recursive: true, withFileTypes: true });
-    const sizes = await Promise.all(
-      files
-        .filter((file) => file.isFile())
-        .map(async (file) => (await stat(join(file.parentPath, file.name))).size),
-    );
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(MOST_BYTES);
-    expect((await module('pip', 'check')).said).toBe('No broken requirements found.\n');
+    expect(await bytesOf(join(built.site, 'agent_rental'))).toBeLessThan(MOST_BYTES);
+    expect((await built.python(['-m', 'pip', 'check'])).said).toBe('No broken requirements found.\n');
   });
 
-  test('is clean for mypy and pyright in strict mode, as a program of ten lines is, and for ruff', async () => {
-    const program = 'tests/typed_use.py';
+  test('is clean for mypy in strict mode, as a program of ten lines is, and for ruff', async () => {
     // On this path the package's own files are checked, too.
-    const own = await runPython({ MYPYPATH: site }, '-m', 'mypy', '--no-incremental', 'tests');
-    expect(own.said).toMatch(/^Success: no issues/);
-    const pyright = await npmTool('pyright', '1.1.414', 'index.js');
-    if ('missing' in python) throw new Error(python.missing);
-    const settings = ['--pythonpath', python.python, '--level', 'error'];
-    const checked = await run(process.execPath, [pyright, ...settings, program], {
-      cwd: folder,
-      env: pythonVariables(python.python, {}),
-    }).catch((error: { stdout: string }) => error);
-    expect(checked.stdout).toMatch(/^0 errors/);
-    expect((await module('ruff', 'check', 'src', 'tests')).said).toBe('All checks passed!\n');
-    expect((await module('ruff', 'format', '--check', 'src', 'tests')).isError).toBe(false);
+    const strict = ['-m', 'mypy', '--cache-dir', join(python, '../../mypy'), 'tests', 'hatch_build.py'];
+    expect((await built.python(strict, { MYPYPATH: built.site })).said).toMatch(/^Success: no issues/);
+    const files = ['src', 'tests', 'hatch_build.py'];
+    expect((await built.python(['-m', 'ruff', 'check', ...files])).said).toBe('All checks passed!\n');
+    expect((await built.python(['-m', 'ruff', 'format', '--check', ...files])).isError).toBe(false);
+  });
+
+  test.runIf(IN_FULL)(
+    'is clean for pyright in a program of ten lines',
+    async () => expect(await pyright(python, 'tests/typed_use.py')).toMatch(/^0 errors/),
+    TIMEOUT_MS,
+  );
+
+  test.runIf(IN_FULL)(
+    'has a reference, made of its docstrings without a warning',
+    async () => {
+      const made = await run(process.execPath, [join(ROOT, 'scripts/api-docs/python.mjs')]);
+      expect(made.stderr).toBe('');
+      expect(await readdir(join(ROOT, 'dist/api-python'))).toContain('agent_rental.html');
+    },
+    TIMEOUT_MS,
+  );
+
+  test('counts the day in a folder that the TypeScript tools share [REN-4]', async () => {
+    const folder = join(built.folder, 'spending');
+    const ledger = fileLedger(folder);
+    const spent = { kind: 'rental', listingId: 'a-aaaaaa', lamports: 40n, allowedLamports: 40n } as const;
+    await ledger.add({ ...spent, id: 'one', timeMs: Date.now() });
+    const program = `import sys
+from agent_rental import SpendingPolicy, SpendingRequest
+policy = SpendingPolicy(max_day=100, folder=sys.argv[1])
+policy.reserve(SpendingRequest("rental", "a-aaaaaa", int(sys.argv[2])))
+policy.note_agreed("a-aaaaaa", 7)`;
+    const spend = (lamports: number) => built.python(['-c', program, folder, `${lamports}`]);
+    expect((await spend(61)).said).toContain('SpendingRefusedError: max_day');
+    expect(await spend(60)).toEqual({ said: '', isError: false });
+    expect((await ledger.since(0)).reduce((sum, { lamports }) => sum + lamports, 0n)).toBe(100n);
+    expect(await ledger.agreedPrices.highest('a-aaaaaa')).toBe(7n);
   });
 });
+
+async function bytesOf(folder: string): Promise<number> {
+  const files = await readdir(folder, { recursive: true, withFileTypes: true });
+  const sizes = files
+    .filter((file) => file.isFile() && !file.name.endsWith('.pyc'))
+    .map(async (file) => (await stat(join(file.parentPath, file.name))).size);
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
 
 describe('against a marketplace', () => {
   let stateDir: string;
   let marketplace: OwnMarketplace;
   let agents: ChildProcess | undefined;
-  let templatePort: number;
   let agentsUrl: string;
   const own: Record<string, string> = {};
 
   beforeAll(async () => {
-    if ('missing' in python) return;
     const port = await freePort();
-    templatePort = await freePort();
-    const secrets = join(folder, 'secrets');
+    const secrets = join(built.folder, 'secrets');
     const url = `http://127.0.0.1:${port}`;
     agentsUrl = url;
     stateDir = await newStateDir();
     await mkdir(secrets);
-    agents = spawn(python.python, ['tests/own_agents.py'], {
-      cwd: folder,
-      env: pythonVariables(python.python, { PORT: String(port), SECRETS: secrets }),
+    agents = spawn(python, ['tests/own_agents.py'], {
+      cwd: built.folder,
+      env: built.variables(python, { PORT: String(port), SECRETS: secrets }),
       stdio: ['ignore', 'inherit', 'inherit'],
     });
-    marketplace = await startMarketplace(stateDir, {
-      ALLOW_LOOPBACK: `${url},http://127.0.0.1:${templatePort}`,
-    });
+    marketplace = await startMarketplace(stateDir, { ALLOW_LOOPBACK: url });
     await until(() => fetch(`${url}/state`).catch(() => undefined));
     const creator = await newParticipant(marketplace);
     for (const name of ['streaming', 'slow', 'failing']) {
@@ -162,83 +168,80 @@ describe('against a marketplace', () => {
     'its own tests pass, with the vectors of the sdk [TXN-16, MON-32]',
     async () => {
       const market = await marketOfTests();
-      const tested = await runPython(
-        { AGENT_RENTAL_TEST_MARKET: JSON.stringify(market) },
-        '-m',
-        'pytest',
-        '--tb=short',
-        'tests',
-      );
+      const tested = await built.python(['-m', 'pytest', '--tb=short', 'tests'], {
+        AGENT_RENTAL_TEST_MARKET: JSON.stringify(market),
+      });
       expect(tested.said).toMatch(/\d{2} passed in /);
       expect(tested.said).not.toMatch(/failed|skipped|error/i);
     },
     TIMEOUT_MS,
   );
 
-  // Their packages are many, and a run takes 20 s.
-  test.runIf(FORM === 'full').each([
-    ['langchain', 'frameworks'],
-    ['openai_agents', 'frameworks'],
-    ['pydantic_ai', 'frameworks'],
-    ['anthropic', 'frameworks'],
-    ['google_adk', 'frameworks'],
-    ['crewai', 'crewai'],
-  ])(
-    'a model in %s has one charge for each run, also for a failed one and one of 20 s, and none without a balance',
-    async (framework, requirements) => {
-      const installed = await pythonEnvironment(join(PACKAGE, `requirements-${requirements}.txt`));
-      if ('missing' in installed) throw new Error(installed.missing);
-      const env = pythonVariables(installed.python, {
-        AGENT_RENTAL_TEST_MARKET: JSON.stringify(await marketOfTests()),
-        OTEL_SDK_DISABLED: 'true',
-        HOME: folder,
-      });
-      const options = { cwd: folder, timeout: TIMEOUT_MS, env };
-      const { stdout } = await run(installed.python, ['tests/frameworks.py', framework], options);
-      expect(stdout.match(/: charges [01]\.0, 'DONE/g)).toHaveLength(5);
-    },
-    6 * TIMEOUT_MS,
-  );
-
-  test(
-    'a creator publishes the template, and a renter has a paid run of it [REG-61]',
-    async () => {
-      if ('missing' in python) throw new Error(python.missing);
-      const { folder: place, cli } = await openWorkshop(marketplace.dev);
-      expect(await cli(place, 'init', 'counter', '--template', 'python')).toMatchObject({ code: 0 });
-      const agent = join(place, 'counter');
-      const manifest = await readFile(join(agent, 'agent.json'), 'utf8');
-      await writeFile(join(agent, 'agent.json'), manifest.replace(':8788', `:${templatePort}`));
-      // In place of the environment that `npm install` makes of the package index.
-      await mkdir(join(agent, '.venv/bin'), { recursive: true });
-      const variables = pythonVariables(python.python, { PORT: String(templatePort) });
-      const program = `#!/bin/sh\nexec '${python.python}' "$@"\n`;
-      await writeFile(join(agent, '.venv/bin/python'), program, { mode: 0o755 });
-      const served = spawn('npm', ['start', '--silent'], {
-        cwd: agent,
-        env: variables,
-        detached: true,
-        stdio: ['ignore', 'inherit', 'inherit'],
-      });
-      try {
-        const said = async (...args: string[]) => {
-          const { code, stdout, stderr } = await cli(agent, ...args);
-          expect(code, stderr).toBe(0);
-          return stdout;
-        };
-        await until(() => fetch(`http://127.0.0.1:${templatePort}`).catch(() => undefined));
-        for (const wallet of [[], ['renter.json']])
-          await said('wallet', 'create', ...wallet, '--fund', '1', '--airdrop');
-        const { listing_id: id } = JSON.parse(await said('publish', '--json')) as { listing_id: string };
-        await said('rent', id, '--wallet', 'renter.json', '--yes');
-        const input = ['--input', '{"text":"Two words"}', '--wallet', 'renter.json'];
-        expect(await said('run', id, 'Count.', ...input)).toContain('"words":2');
-      } finally {
-        if (served.pid !== undefined) process.kill(-served.pid, 'SIGKILL');
-      }
+  test.each(sampleOf(['the served archive', 'the wheel', 'the source distribution'] as const, 1))(
+    'pip installs %s into an empty environment, in less than 1 MB of our own [SVC-20]',
+    async (kind) => {
+      const empty = await mkdtemp(join(tmpdir(), 'agent-rental-empty-python-'));
+      onTestFinished(() => rm(empty, { recursive: true }));
+      await run('python3', ['-m', 'venv', empty]);
+      const inside = join(empty, 'bin/python');
+      const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
+      const from = {
+        'the served archive': `${marketplace.dev.base_url}/packages/python.tgz`,
+        'the wheel': built.wheel,
+        'the source distribution': built.sdist,
+      }[kind];
+      const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-input', from];
+      await run(inside, pip, { env, cwd: empty });
+      const program = 'import agent_rental; print(agent_rental.__file__)';
+      const { stdout } = await run(inside, ['-c', program], { env, cwd: empty });
+      expect(stdout).toContain(empty);
+      expect(await bytesOf(join(stdout.trim(), '..'))).toBeLessThan(MOST_BYTES);
     },
     TIMEOUT_MS,
   );
+
+  // Their packages are many, and a run takes 20 s.
+  describe.runIf(IN_FULL).each([
+    ['frameworks', ['langchain', 'openai_agents', 'pydantic_ai', 'anthropic', 'google_adk']],
+    ['crewai', ['crewai']],
+  ])('in the environment of %s', (requirements, frameworks) => {
+    let inside: string;
+    beforeAll(async () => {
+      const installed = await pythonEnvironment(join(PYTHON_PACKAGE, `requirements-${requirements}.txt`));
+      if ('missing' in installed) throw new Error(installed.missing);
+      inside = installed.python;
+    }, FRAMEWORK_TIMEOUT_MS);
+
+    test(
+      'the tools are clean for mypy in strict mode and for pyright',
+      async () => {
+        const files = frameworks.map((name) => `src/agent_rental/tools/${name}.py`);
+        const cache = ['--cache-dir', join(python, `../../mypy-${requirements}`)];
+        const strict = ['-m', 'mypy', '--python-executable', inside, ...cache, ...files];
+        expect((await built.python(strict, { MYPYPATH: 'src' })).said).toMatch(/^Success: no issues/);
+        expect(await pyright(inside, ...files)).toMatch(/^0 errors/);
+      },
+      TIMEOUT_MS,
+    );
+
+    test.each(frameworks)(
+      'a model in %s has one charge for each run, also for a failed one and one of 20 s, and none without a balance',
+      async (framework) => {
+        const env = built.variables(inside, {
+          AGENT_RENTAL_TEST_MARKET: JSON.stringify(await marketOfTests()),
+          OTEL_SDK_DISABLED: 'true',
+          HOME: built.folder,
+        });
+        const options = { cwd: built.folder, timeout: FRAMEWORK_TIMEOUT_MS, env };
+        const { stdout } = await run(inside, ['tests/frameworks.py', framework], options);
+        expect(stdout.match(/: charges [01]\.0, ['"]DONE/g)).toHaveLength(5);
+        // A crew cannot interrupt its tools.
+        const cancelled = framework === 'crewai' ? 0 : 1;
+        expect(stdout.match(/left: the agent was cancelled, charged once/g) ?? []).toHaveLength(cancelled);
+      },
+      FRAMEWORK_TIMEOUT_MS,
+    );
+  });
 });
 
 /** Puts an agent that Python serves on sale; gives the listing's id. */

@@ -41,6 +41,7 @@ describe.skipIf(IS_QUICK)('a creator with Node alone, in an empty folder', () =>
         ['prompt', 'Practice model'],
         ['langchain', 'Practice model'],
         ['ai-sdk', 'Practice model'],
+        ['python', '"words":2'],
       ] as const,
       2,
     ),

@@ -2,6 +2,7 @@
 
 from .async_client import AsyncClient
 from .client import Client
+from .contract import VERSION as __version__
 from .errors import (
     AgentRentalError,
     ApiError,
@@ -12,7 +13,6 @@ from .errors import (
     UntrustedTransactionError,
 )
 from .generated.models import Run
-from .generated.version import VERSION as __version__
 from .hire import Hired, Quoted
 from .receipts import InvalidReceiptError, VerifiedReceipt, verify_receipt
 from .solana import DecodedQuote

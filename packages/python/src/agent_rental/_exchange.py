@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import time
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -145,11 +144,12 @@ def _backoff_seconds(attempt: int) -> float:
     return random.uniform(0, min(_MOST_BACKOFF_SECONDS, _FIRST_BACKOFF_SECONDS * 2.0**attempt))
 
 
-def _is_stream(response: httpx.Response) -> bool:
+def is_stream(response: httpx.Response) -> bool:
+    """Whether an answer is a successful stream, which its reader reads."""
     return response.is_success and response.headers.get("content-type", "").startswith("text/event-stream")
 
 
-def _whole(response: httpx.Response) -> httpx.Response:
+def whole(response: httpx.Response) -> httpx.Response:
     """A read answer, as a transport gives it."""
     headers = [
         (name, value)
@@ -170,77 +170,3 @@ def shielded() -> anyio.CancelScope:
 def unshielded() -> AbstractContextManager[None]:
     """As :func:`shielded`, for threads."""
     return nullcontext()
-
-
-class Transport(httpx.BaseTransport):
-    """Carries out exchanges over another transport."""
-
-    def __init__(self, inner: httpx.BaseTransport, start: Start) -> None:
-        """Makes the transport; ``start`` begins the exchange of a request."""
-        self._inner, self._start = inner, start
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Sends one request of a client."""
-        steps = self._start(request)
-        try:
-            step = next(steps)
-            while True:
-                step = steps.send(self._carry_out(step))
-        except StopIteration as ended:
-            response: httpx.Response = ended.value
-            return response
-
-    def _carry_out(self, step: Step) -> httpx.Response | httpx.TransportError | None:
-        if isinstance(step, Pause):
-            time.sleep(step.seconds)
-            return None
-        try:
-            response = self._inner.handle_request(step)
-            if _is_stream(response):
-                return response
-            response.read()
-            response.close()
-            return _whole(response)
-        except httpx.TransportError as error:
-            return error
-
-    def close(self) -> None:
-        """Closes the connections."""
-        self._inner.close()
-
-
-class AsyncTransport(httpx.AsyncBaseTransport):
-    """As :class:`Transport`, for coroutines."""
-
-    def __init__(self, inner: httpx.AsyncBaseTransport, start: Start) -> None:
-        """Makes the transport; ``start`` begins the exchange of a request."""
-        self._inner, self._start = inner, start
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Sends one request of a client."""
-        steps = self._start(request)
-        try:
-            step = next(steps)
-            while True:
-                step = steps.send(await self._carry_out(step))
-        except StopIteration as ended:
-            response: httpx.Response = ended.value
-            return response
-
-    async def _carry_out(self, step: Step) -> httpx.Response | httpx.TransportError | None:
-        if isinstance(step, Pause):
-            await anyio.sleep(step.seconds)
-            return None
-        try:
-            response = await self._inner.handle_async_request(step)
-            if _is_stream(response):
-                return response
-            await response.aread()
-            await response.aclose()
-            return _whole(response)
-        except httpx.TransportError as error:
-            return error
-
-    async def aclose(self) -> None:
-        """Closes the connections."""
-        await self._inner.aclose()

@@ -1,4 +1,4 @@
-"""The client. ``generate.mjs`` makes the one for threads from it, so that both have the same methods."""
+"""The client. ``hatch_build.py`` makes the one for threads from it, so that both have the same methods."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from httpx_sse import EventSource
 
 from . import _flows as flows
 from . import hire as hiring
-from ._exchange import ApiKey, AsyncTransport, Authentication, Exchange, exchange, shielded
+from ._async_transport import AsyncTransport
+from ._exchange import ApiKey, Authentication, Exchange, exchange, shielded
 from ._flows import Approve, Flow, Input, Json, RunTerms
 from .errors import ApiError, ConnectionFailedError
 from .generated.api.listings import search_listings

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from solders.pubkey import Pubkey
 
-IDL: dict[str, Any] = json.loads(files("agent_rental.generated").joinpath("idl.json").read_text("utf-8"))
+IDL: dict[str, Any] = json.loads(files("agent_rental.contract").joinpath("idl.json").read_text("utf-8"))
 
 MARKETPLACE_PROGRAM_ID = Pubkey.from_string(IDL["program_id"])
 """The published program. A deployment elsewhere has the id of its keypair."""
