@@ -58,9 +58,10 @@ export function createPushHandlers(deps: PushDeps): Handlers {
       const config = await known(taskId);
       return { configs: config ? [config] : [], nextPageToken: '' };
     },
+    // To delete it again is no error.
     deleteTaskPushNotificationConfig: async ({ taskId, id }) => {
-      await named(taskId, id);
-      await pushes.remove(wallet, taskId).catch(refuse);
+      const config = await known(taskId);
+      if (config && (id === '' || config.id === id)) await pushes.remove(wallet, taskId).catch(refuse);
     },
   };
 }

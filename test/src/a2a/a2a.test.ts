@@ -193,6 +193,7 @@ describe.each(['1.0', '0.3'] as const)('a client of version %s', (version) => {
       state: version === '1.0' ? 'TASK_STATE_CANCELED' : 'canceled',
     });
     await client.deleteTaskPushNotificationConfig(named);
+    await client.deleteTaskPushNotificationConfig(named);
     await expect(client.getTaskPushNotificationConfig(named)).rejects.toThrow();
 
     // With the message: the run may end before its config is stored.
