@@ -22,6 +22,7 @@ import { pythonInFullForm, runPython } from '../support/toolchains/python-enviro
 const file = (name: string) => fileURLToPath(new URL(`../../src/a2a/python/${name}`, import.meta.url));
 const environment = await pythonInFullForm(file('requirements.txt'));
 const adk = await pythonInFullForm(file('adk-requirements.txt'));
+const microsoft = await pythonInFullForm(file('agent-framework-requirements.txt'));
 
 let agents: SlowAgents;
 let receiver: PushReceiver;
@@ -42,7 +43,7 @@ afterAll(async () => {
 });
 
 test.skipIf('missing' in environment)(
-  'the Python SDK runs, streams, cancels, hears by a push, and is told to pay [ADP-30]',
+  'the Python SDK runs, streams, cancels, sets, lists and deletes a push, and is told to pay [ADP-30]',
   async () => {
     if ('missing' in environment) return;
     const [creator, renter] = [await newParticipant(marketplace), await newParticipant(marketplace)];
@@ -73,6 +74,7 @@ test.skipIf('missing' in environment)(
     });
     expect(seen).toMatchObject({
       push_url: `${receiver.origin}/python`,
+      push_configs: [['mine'], []],
       card: {
         name: 'Rented agent',
         supportedInterfaces: [{ protocolVersion: '1.0' }, { protocolVersion: '0.3' }],
@@ -92,24 +94,91 @@ test.skipIf('missing' in environment)(
   },
 );
 
-test.skipIf('missing' in adk)('ADK runs a rented agent as its remote agent [ADP-30]', async () => {
-  if ('missing' in adk) return;
+/** Their imports alone take many seconds. */
+const FRAMEWORK_TIMEOUT_MS = 180_000;
+
+/** A wallet that has rented agents for the clients of frameworks, and their addresses by name. */
+async function newRenter() {
   const [creator, renter] = [await newParticipant(marketplace), await newParticipant(marketplace)];
-  const id = await publishAgent(creator, textAgent(agents.modelUrl, { name: 'adk-agent' }));
-  await rentAgent(renter, id, 5);
-  const url = `${marketplace.dev.base_url}/a2a/${id}`;
-  const job = { token: renter.token, url, task: slowTask(100, 'adk') };
-  const { events } = (await runPython(adk.python, file('adk_client.py'), job)) as {
-    events: { text: string; error: string | null; partial: boolean }[];
+  const ids: Record<string, string> = {};
+  for (const [name, runs] of Object.entries({ rented: 5, failing: 5, low: 1, unpaid: 0 })) {
+    // A text is no object: that agent fails.
+    const fields = name === 'failing' ? { output_schema: { type: 'object' } } : {};
+    ids[name] = await publishAgent(creator, textAgent(agents.modelUrl, { name: `${name}-agent`, ...fields }));
+    if (runs > 0) await rentAgent(renter, ids[name], runs);
+  }
+  const urls = Object.fromEntries(
+    Object.entries(ids).map(([name, id]) => [name, `${marketplace.dev.base_url}/a2a/${id}`]),
+  );
+  return {
+    job: { token: renter.token, urls },
+    payAt: (name: string) => expect.stringContaining(`/dashboard/rent/${ids[name]}`) as string,
+    /** The costs of the runs of each agent, by name. */
+    async costs() {
+      const costs = Object.entries(ids).map(async ([name, agent_id]) => {
+        const { runs } = await renter.client.listRuns({ agent_id });
+        return [name, runs.map(({ cost_lamports }) => cost_lamports)] as const;
+      });
+      return Object.fromEntries(await Promise.all(costs));
+    },
   };
-  const text = slowAnswer('adk');
-  expect(events.filter(({ error }) => error !== null)).toEqual([]);
-  const [whole, partial] = [
-    events.filter((event) => !event.partial),
-    events.filter((event) => event.partial),
-  ];
-  expect(whole.map((event) => event.text).join('')).toBe(text);
-  expect(partial.map((event) => event.text).join('')).toBe(text);
-  const { runs } = await renter.client.listRuns();
-  expect(runs.map(({ cost_lamports }) => cost_lamports)).toEqual([PRICE]);
-});
+}
+
+test.skipIf('missing' in adk)(
+  'ADK runs rented agents as its remote agents, streams, cancels, and is told to pay [ADP-30]',
+  async () => {
+    if ('missing' in adk) return;
+    const { job, costs, payAt } = await newRenter();
+    const texts = { task: slowTask(100, 'adk'), held_task: heldTask('adk') };
+    const seen = (await runPython(adk.python, file('adk_client.py'), { ...job, ...texts })) as {
+      run: { text: string; partial: boolean }[];
+      cancelled: string[];
+    };
+    const textOf = (isPartial: boolean) =>
+      seen.run.map(({ text, partial }) => (partial === isPartial ? text : '')).join('');
+    expect([textOf(true), textOf(false)]).toEqual([slowAnswer('adk'), slowAnswer('adk')]);
+    expect(seen.run.filter(({ partial }) => partial).length).toBeGreaterThan(1);
+    expect(seen.cancelled.at(-1)).toBe('TASK_STATE_CANCELED');
+    expect(seen).toMatchObject({
+      failed: { state: 'TASK_STATE_FAILED' },
+      unpaid: { state: 'TASK_STATE_AUTH_REQUIRED', told: payAt('unpaid') },
+      last: { state: 'TASK_STATE_COMPLETED' },
+      low: { state: 'TASK_STATE_AUTH_REQUIRED', told: payAt('low') },
+    });
+    expect(await costs()).toEqual({ rented: [PRICE, PRICE], failing: [PRICE], low: [PRICE], unpaid: [] });
+  },
+  FRAMEWORK_TIMEOUT_MS,
+);
+
+test.skipIf('missing' in microsoft)(
+  'Microsoft’s Agent Framework runs rented agents, streams, cancels, and is told to pay [ADP-30]',
+  async () => {
+    if ('missing' in microsoft) return;
+    const { job, costs, payAt } = await newRenter();
+    const texts = { task: slowTask(100, 'framework'), held_task: heldTask('framework') };
+    const seen = (await runPython(microsoft.python, file('agent_framework_client.py'), {
+      ...job,
+      ...texts,
+    })) as { stream: { updates: string[] } };
+    const output = slowAnswer('framework');
+    expect(seen).toMatchObject({
+      name: 'Rented agent',
+      run: output,
+      stream: { text: output },
+      cancelled: 'TASK_STATE_CANCELED',
+      unpaid: { text: payAt('unpaid') },
+      last: output,
+      low: { text: payAt('low') },
+    });
+    // The whole output comes last.
+    expect(seen.stream.updates.slice(0, -1).join('')).toBe(output);
+    expect(seen.stream.updates.length).toBeGreaterThan(2);
+    expect(await costs()).toEqual({
+      rented: [PRICE, PRICE, PRICE],
+      failing: [PRICE],
+      low: [PRICE],
+      unpaid: [],
+    });
+  },
+  FRAMEWORK_TIMEOUT_MS,
+);

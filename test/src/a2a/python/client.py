@@ -10,7 +10,9 @@ from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.types import (
     AuthenticationInfo,
     CancelTaskRequest,
+    DeleteTaskPushNotificationConfigRequest,
     GetTaskPushNotificationConfigRequest,
+    ListTaskPushNotificationConfigsRequest,
     Message,
     Part,
     Role,
@@ -79,8 +81,17 @@ async def main(job):
         config = await waiting.get_task_push_notification_config(
             GetTaskPushNotificationConfigRequest(task_id=held["id"], id="mine")
         )
+
+        async def configs(task_id):
+            request = ListTaskPushNotificationConfigsRequest(task_id=task_id)
+            return [each.id for each in (await waiting.list_task_push_notification_configs(request)).configs]
+
+        listed = await configs(held["id"])
         cancelled = await waiting.cancel_task(CancelTaskRequest(id=held["id"]))
+        delete = DeleteTaskPushNotificationConfigRequest(task_id=held["id"], id="mine")
+        await waiting.delete_task_push_notification_config(delete)
         return {
+            "push_configs": [listed, await configs(held["id"])],
             "card": MessageToDict(card),
             "run": await last_task(waiting, asked(job["task"])),
             "stream": await last_task(streaming, asked(job["task"])),
