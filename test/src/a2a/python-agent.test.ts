@@ -24,7 +24,16 @@ import { asTask, connect, message, outputOf } from './a2a-client.js';
 const PRICE = 1_000_000;
 
 const file = (name: string) => fileURLToPath(new URL(`../../src/a2a/python/${name}`, import.meta.url));
-const environment = await pythonInFullForm(file('requirements.txt'));
+/** The versions of the protocol, with their SDKs and agents. */
+const VERSIONS = [
+  { version: '1.0', script: 'agent.py', environment: await pythonInFullForm(file('requirements.txt')) },
+  {
+    version: '0.3',
+    script: 'agent_0_3.py',
+    environment: await pythonInFullForm(file('requirements-0.3.txt')),
+  },
+];
+const isMissing = VERSIONS.some(({ environment }) => 'missing' in environment);
 
 let stateDir: string;
 let folder: string;
@@ -55,83 +64,90 @@ async function runCli(...args: string[]): Promise<{ code: number | null; output:
   return { code, output };
 }
 
-describe.skipIf('missing' in environment)('an agent of the Python SDK, published by its card', () => {
-  beforeAll(async () => {
-    if ('missing' in environment) return;
-    const port = await freePort();
-    const origin = `http://127.0.0.1:${port}`;
-    agent = spawn(environment.python, [file('agent.py')], {
-      env: { PORT: String(port) },
-      stdio: ['ignore', 'pipe', 'inherit'],
+describe.skipIf(isMissing).each(VERSIONS)(
+  'an agent of the Python SDK of A2A $version, published by its card',
+  ({ script, environment }) => {
+    beforeAll(async () => {
+      if ('missing' in environment) return;
+      lines.length = 0;
+      const port = await freePort();
+      const origin = `http://127.0.0.1:${port}`;
+      agent = spawn(environment.python, [file(script)], {
+        env: { PORT: String(port) },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      if (agent.stdout) createInterface({ input: agent.stdout }).on('line', (line) => lines.push(line));
+      stateDir = await newStateDir();
+      folder = await mkdtemp(join(tmpdir(), 'a2a-agent-'));
+      marketplace = await startMarketplace(stateDir, { EXAMPLES: 'off', ALLOW_LOOPBACK: origin });
+      const card = `${origin}/.well-known/agent-card.json`;
+      await until(
+        () =>
+          fetch(card).then(
+            ({ ok }) => ok,
+            () => false,
+          ),
+        60_000,
+      );
+      expect(await runCli('wallet', 'create', '--fund', '1', '--airdrop')).toMatchObject({ code: 0 });
+      const written = await runCli('publish', '--a2a', card);
+      expect(written).toMatchObject({ code: 0 });
+      const again = await runCli('publish', '--a2a', card);
+      expect(again).toMatchObject({ code: 1, output: expect.stringContaining('already') as string });
+      const manifest = JSON.parse(await readFile(join(folder, 'agent.json'), 'utf8')) as object;
+      expect(manifest).toMatchObject({
+        name: 'word-counter',
+        entrypoint_url: card,
+        output_schema: { type: 'string' },
+      });
+      const published = await runCli('publish', '--json');
+      expect(published).toMatchObject({ code: 0 });
+      agentId = /"listing_id":\s*"([^"]+)"/.exec(published.output)?.[1] ?? '';
+      renter = await newParticipant(marketplace);
+      // Enough at the price of the command.
+      await rentAgent(renter, agentId, 50);
+    }, 240_000);
+    afterAll(async () => {
+      agent.kill();
+      await marketplace.stop();
+      await removeStateDir(stateDir);
+      await rm(folder, { recursive: true, force: true });
     });
-    if (agent.stdout) createInterface({ input: agent.stdout }).on('line', (line) => lines.push(line));
-    stateDir = await newStateDir();
-    folder = await mkdtemp(join(tmpdir(), 'a2a-agent-'));
-    marketplace = await startMarketplace(stateDir, { EXAMPLES: 'off', ALLOW_LOOPBACK: origin });
-    const card = `${origin}/.well-known/agent-card.json`;
-    await until(
-      () =>
-        fetch(card).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
-      60_000,
-    );
-    expect(await runCli('wallet', 'create', '--fund', '1', '--airdrop')).toMatchObject({ code: 0 });
-    const written = await runCli('publish', '--a2a', card);
-    expect(written).toMatchObject({ code: 0 });
-    const again = await runCli('publish', '--a2a', card);
-    expect(again).toMatchObject({ code: 1, output: expect.stringContaining('already') as string });
-    const manifest = JSON.parse(await readFile(join(folder, 'agent.json'), 'utf8')) as object;
-    expect(manifest).toMatchObject({
-      name: 'word-counter',
-      entrypoint_url: card,
-      output_schema: { type: 'string' },
+
+    const costs = async () => (await renter.client.listRuns()).runs.map(({ cost_lamports }) => cost_lamports);
+
+    test('runs over HTTP and streams, over MCP and over A2A, and is paid once each [ADP-32]', async () => {
+      const deltas: string[] = [];
+      for await (const { event, data } of renter.client.executeStream({
+        agent_id: agentId,
+        task: 'one two three',
+      }))
+        if (event === 'output') deltas.push(data.delta);
+      expect(deltas.join('')).toBe('The text has 3 words.');
+      expect(await overMcp('four words are here')).toContain('The text has 4 words.');
+      const client = await connect(`${marketplace.dev.base_url}/a2a/${agentId}`, renter.token);
+      expect(outputOf(asTask(await client.sendMessage(message('two words'))))).toBe('The text has 2 words.');
+      expect(await costs()).toEqual([PRICE, PRICE, PRICE]);
     });
-    const published = await runCli('publish', '--json');
-    expect(published).toMatchObject({ code: 0 });
-    agentId = /"listing_id":\s*"([^"]+)"/.exec(published.output)?.[1] ?? '';
-    renter = await newParticipant(marketplace);
-    // Enough at the price of the command.
-    await rentAgent(renter, agentId, 50);
-  }, 240_000);
-  afterAll(async () => {
-    agent.kill();
-    await marketplace.stop();
-    await removeStateDir(stateDir);
-    await rm(folder, { recursive: true, force: true });
-  });
 
-  const costs = async () => (await renter.client.listRuns()).runs.map(({ cost_lamports }) => cost_lamports);
-
-  test('runs over HTTP and streams, over MCP and over A2A, and is paid once each [ADP-32]', async () => {
-    const deltas: string[] = [];
-    for await (const { event, data } of renter.client.executeStream({
-      agent_id: agentId,
-      task: 'one two three',
-    }))
-      if (event === 'output') deltas.push(data.delta);
-    expect(deltas.join('')).toBe('The text has 3 words.');
-    expect(await overMcp('four words are here')).toContain('The text has 4 words.');
-    const client = await connect(`${marketplace.dev.base_url}/a2a/${agentId}`, renter.token);
-    expect(outputOf(asTask(await client.sendMessage(message('two words'))))).toBe('The text has 2 words.');
-    expect(await costs()).toEqual([PRICE, PRICE, PRICE]);
-  });
-
-  test('fails as its task fails', async () => {
-    const run = await renter.client.execute({ agent_id: agentId, task: 'fail' });
-    expect(run).toMatchObject({ status: 'failed', cost_lamports: PRICE });
-  });
-
-  test('is told that its run was cancelled [ADP-32]', async () => {
-    const started = await renter.client.executeAsync({ agent_id: agentId, task: 'wait' }, { waitSeconds: 0 });
-    await until(async () => lines.includes('waiting'), 30_000);
-    await renter.client.cancelRun(started.run_id).catch((error: unknown) => {
-      if (!isApiError(error)) throw error;
+    test('fails as its task fails', async () => {
+      const run = await renter.client.execute({ agent_id: agentId, task: 'fail' });
+      expect(run).toMatchObject({ status: 'failed', cost_lamports: PRICE });
     });
-    await until(async () => lines.includes('cancelled'), 30_000);
-  });
-});
+
+    test('is told that its run was cancelled [ADP-32]', async () => {
+      const started = await renter.client.executeAsync(
+        { agent_id: agentId, task: 'wait' },
+        { waitSeconds: 0 },
+      );
+      await until(async () => lines.includes('waiting'), 30_000);
+      await renter.client.cancelRun(started.run_id).catch((error: unknown) => {
+        if (!isApiError(error)) throw error;
+      });
+      await until(async () => lines.includes('cancelled'), 30_000);
+    });
+  },
+);
 
 async function overMcp(task: string): Promise<string> {
   const answer = await fetch(`${marketplace.dev.base_url}/mcp`, {

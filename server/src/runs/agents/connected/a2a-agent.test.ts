@@ -8,6 +8,8 @@ import {
   type AgentExecutor,
   type ExecutionEventBus,
 } from '@a2a-js/sdk/server';
+import { parseLegacyAgentCard } from '@a2a-js/sdk/compat/v0_3/client';
+import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOutboundHttp, type OutboundHttp } from '../../../platform/outbound-http.js';
@@ -114,7 +116,7 @@ beforeEach(async () => {
     capabilities: { streaming: streams },
   });
   const store = new InMemoryTaskStore();
-  let handler: JsonRpcTransportHandler | undefined;
+  let handler: JsonRpcTransportHandler | LegacyJsonRpcTransportHandler | undefined;
   server = await startHttpStandIn(async (request, response) => {
     const card = cardOf(server.origin);
     if (request.method === 'GET') {
@@ -125,13 +127,19 @@ beforeEach(async () => {
     if (request.headers['webhook-id'] !== undefined)
       new Webhook(SECRET).verify(body, request.headers as Record<string, string>);
     asked.push((JSON.parse(body) as { method: string }).method);
-    handler ??= new JsonRpcTransportHandler(
-      new DefaultRequestHandler(AgentCard.fromJSON(card), store, executor),
-    );
-    const context = new ServerCallContext({ requestedVersion: String(request.headers['a2a-version']) });
+    const [read, Handler] =
+      'url' in card
+        ? [parseLegacyAgentCard(card), LegacyJsonRpcTransportHandler]
+        : [AgentCard.fromJSON(card), JsonRpcTransportHandler];
+    handler ??= new Handler(new DefaultRequestHandler(read, store, executor));
+    const context = new ServerCallContext({
+      requestedVersion: String(request.headers['a2a-version'] ?? '0.3'),
+    });
     // As a client asks that does not wait.
     const sent = body.includes('"later"')
-      ? body.replace('"returnImmediately":false', '"returnImmediately":true')
+      ? body
+          .replace('"returnImmediately":false', '"returnImmediately":true')
+          .replace('"blocking":true', '"blocking":false')
       : body;
     const answer = await handler.handle(sent, context);
     if (!(Symbol.asyncIterator in answer)) {
@@ -178,9 +186,30 @@ async function run(
   return { outcome, texts, isReached: contact.isReached };
 }
 
-describe.each([true, false])('an A2A agent that streams: %s', (isStreaming) => {
-  beforeEach(() => void (streams = isStreaming));
-  const method = isStreaming ? 'SendStreamingMessage' : 'SendMessage';
+/** A card of 0.3. */
+const legacyCard = (origin: string) => ({
+  name: 'Agent',
+  description: 'An agent.',
+  version: '1',
+  protocolVersion: '0.3.0',
+  url: `${origin}/rpc`,
+  preferredTransport: 'JSONRPC',
+  capabilities: { streaming: streams },
+  defaultInputModes: [],
+  defaultOutputModes: [],
+  skills: [],
+});
+
+describe.each([
+  ['1.0', true, 'SendStreamingMessage'],
+  ['1.0', false, 'SendMessage'],
+  ['0.3', true, 'message/stream'],
+  ['0.3', false, 'message/send'],
+] as const)('an agent of A2A %s that streams: %s', (version, isStreaming, method) => {
+  beforeEach(() => {
+    streams = isStreaming;
+    if (version === '0.3') cardOf = legacyCard;
+  });
 
   it('gets the task, signed, and gives its text', async () => {
     const { outcome, texts, isReached } = await run('greet');
@@ -206,24 +235,36 @@ describe.each([true, false])('an A2A agent that streams: %s', (isStreaming) => {
   });
 });
 
-it('an agent that answers before its task has ended is asked for the end', async () => {
-  streams = false;
-  const { outcome } = await run('later');
-  expect(outcome).toEqual({ status: 'completed', output: 'Hello world' });
-  expect(asked).toEqual(['SendMessage', 'GetTask']);
-});
+it.each([
+  ['1.0', ['SendMessage', 'GetTask']],
+  ['0.3', ['message/send', 'tasks/get']],
+])(
+  'an agent of A2A %s that answers before its task has ended is asked for the end',
+  async (version, methods) => {
+    streams = false;
+    if (version === '0.3') cardOf = legacyCard;
+    const { outcome } = await run('later');
+    expect(outcome).toEqual({ status: 'completed', output: 'Hello world' });
+    expect(asked).toEqual(methods);
+  },
+);
 
-it('an aborted run cancels the task of its agent', async () => {
+it.each([
+  ['1.0', ['SendStreamingMessage', 'CancelTask']],
+  ['0.3', ['message/stream', 'tasks/cancel']],
+])('an aborted run cancels the task of its agent of A2A %s', async (version, methods) => {
+  if (version === '0.3') cardOf = legacyCard;
   const leaving = new AbortController();
   const onText = () => leaving.abort(new Error('left'));
   await expect(run('hold', undefined, { signal: leaving.signal, onText })).rejects.toThrow('left');
   await cancelled.promise;
-  expect(asked).toEqual(['SendStreamingMessage', 'CancelTask']);
+  expect(asked).toEqual(methods);
 });
 
 it.each([
   ['is none', () => ({ name: 'Agent' }), /no card/],
-  ['speaks an older version', (origin: string) => interfaceAt(origin, '0.3'), /no JSON-RPC interface/],
+  ['speaks an older version', (origin: string) => interfaceAt(origin, '0.2'), /no JSON-RPC interface/],
+  ['is a broken one of 0.3', () => ({ protocolVersion: '0.3.0', url: 7 }), /no card/],
   ['names another origin', () => interfaceAt('https://elsewhere.example', '1.0'), /its own origin/],
 ])('an agent whose card %s is not reached, and nothing is sent', async (_, card, reason) => {
   cardOf = card;

@@ -1,7 +1,10 @@
+import { AgentCard } from '@a2a-js/sdk';
+import { isLegacyAgentCard, parseLegacyAgentCard } from '@a2a-js/sdk/compat/v0_3/client';
 import * as z from 'zod';
 import { readStrangersJson } from '../../../platform/json/json-gate.js';
 import { connectionFailure, readText, type OutboundHttp } from '../../../platform/outbound-http.js';
 import { AgentUnreachableError } from '../outcome.js';
+import { versionOf, type A2aVersion } from './a2a-version.js';
 
 const MAX_CARD_BYTES = 256 * 1024;
 
@@ -15,6 +18,7 @@ const card = z.object({
 /** Where an A2A agent takes messages. */
 export interface A2aEndpoint {
   url: string;
+  version: A2aVersion;
   streams: boolean;
 }
 
@@ -51,15 +55,30 @@ export async function readAgentCard(
     if (cause instanceof AgentUnreachableError) throw cause;
     throw unreachable(`The agent's card could not be read: ${connectionFailure(cause)}.`, cause);
   }
-  const read = card.safeParse(await readStrangersJson('client_document', text).catch(() => undefined));
-  if (!read.success) throw unreachable("The agent's card is no card of A2A 1.0.", read.error);
+  const json = await readStrangersJson('client_document', text).catch(() => undefined);
+  const read = card.safeParse(currentForm(json));
+  if (!read.success) throw unreachable("The agent's card is no card of A2A 1.0 or 0.3.", read.error);
   const { origin } = new URL(cardUrl);
-  const found = read.data.supportedInterfaces.find(
-    ({ url, protocolBinding, protocolVersion }) =>
-      protocolBinding === 'JSONRPC' && protocolVersion.startsWith('1.') && new URL(url).origin === origin,
-  );
-  if (!found) throw unreachable("The agent's card names no JSON-RPC interface of A2A 1.0 at its own origin.");
-  return { url: found.url, streams: read.data.capabilities.streaming === true };
+  const found = read.data.supportedInterfaces
+    .filter((each) => each.protocolBinding === 'JSONRPC' && new URL(each.url).origin === origin)
+    // The newest first.
+    .toSorted((one, other) => Number.parseInt(other.protocolVersion) - Number.parseInt(one.protocolVersion))
+    .flatMap(({ url, protocolVersion }) => {
+      const version = versionOf(protocolVersion);
+      return version ? [{ url, version }] : [];
+    })[0];
+  if (!found)
+    throw unreachable("The agent's card names no JSON-RPC interface of A2A 1.0 or 0.3 at its own origin.");
+  return { ...found, streams: read.data.capabilities.streaming === true };
+}
+
+/** A card of 0.3 in the form of 1.0; others as they are. */
+function currentForm(json: unknown): unknown {
+  try {
+    return isLegacyAgentCard(json) ? AgentCard.toJSON(parseLegacyAgentCard(json)) : json;
+  } catch {
+    return undefined;
+  }
 }
 
 function unreachable(message: string, cause?: unknown): AgentUnreachableError {
