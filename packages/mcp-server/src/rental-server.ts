@@ -14,6 +14,7 @@ import {
   RECEIPT_TOOL,
   SHOW_RECEIPT,
   showReceipt,
+  withApproval,
   withView,
 } from './apps/apps.js';
 import { createCallTool } from './calls/call-tool.js';
@@ -205,9 +206,13 @@ function toolHandlers(
       return { tools: start === 0 ? [RECEIPT_TOOL, ...viewed] : viewed, ...next };
     },
 
-    callTool: async (params, context) =>
-      params.name === SHOW_RECEIPT && declaresApps(server, context)
-        ? showReceipt(options.client, params.arguments, context.mcpReq.signal)
-        : callTool(params, context),
+    async callTool(params, context) {
+      const hasViews = declaresApps(server, context);
+      const { signal } = context.mcpReq;
+      if (hasViews && params.name === SHOW_RECEIPT)
+        return showReceipt(options.client, params.arguments, signal);
+      const result = await callTool(params, context);
+      return hasViews ? withApproval(options.client, result, signal) : result;
+    },
   };
 }

@@ -9,6 +9,7 @@ import {
   type ServerContext,
   type Tool,
 } from '@modelcontextprotocol/server';
+import { ERROR_META_KEY } from '../calls/call-result.js';
 import { VIEWS } from './generated/views.js';
 
 /** Name of MCP Apps among a client's extensions (SEP-1865). */
@@ -75,6 +76,29 @@ export function readView(uri: string): ReadResourceResult {
   if (view === undefined) throw new ResourceNotFoundError(uri);
   const meta = { ui: { csp: { connectDomains: [], resourceDomains: [] }, prefersBorder: true } };
   return { contents: [{ uri, mimeType: VIEW_TYPE, text: VIEWS[view], _meta: meta }] };
+}
+
+/** The key of a question to the owner of the wallet in `_meta`, for clients with Apps alone. */
+const APPROVAL_META_KEY = 'agent-rental/approval';
+
+/** Adds what a view shows of a question to the owner of the wallet: for what, how much, and of which budget. */
+export async function withApproval<Result extends object>(
+  client: Pick<RentalClient, 'getApproval'>,
+  result: Result & { _meta?: Record<string, unknown> | undefined },
+  signal: AbortSignal,
+): Promise<Result> {
+  const error = result._meta?.[ERROR_META_KEY] as { approval_url?: string } | undefined;
+  const id = error?.approval_url?.split('/').at(-1);
+  if (id === undefined) return result;
+  try {
+    const { kind, lamports, listing_title, api_key_label } = await client.getApproval(id, { signal });
+    const asked = { kind, lamports, listing_title, api_key_label };
+    return { ...result, _meta: { ...result._meta, [APPROVAL_META_KEY]: asked } };
+  } catch {
+    signal.throwIfAborted();
+    // The page of the marketplace shows the same.
+    return result;
+  }
 }
 
 /** A check of a receipt. */

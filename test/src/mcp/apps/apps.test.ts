@@ -76,7 +76,7 @@ describe.runIf(browserPath !== undefined)('a view in a chat', () => {
   };
   const textOf = ({ frame }: OpenView) => frame.locator('body').textContent();
   /** A key that asks about each run, and the page where its owner answers. */
-  async function asked(): Promise<{ url: string; result: object; price: number }> {
+  async function askedForRun(): Promise<{ url: string; result: object; price: number }> {
     const { id } = marketplace.listing('per_query');
     const { price_lamports: price } = await owner.client.getListing(id);
     const policy = { ask_above_lamports: price - 1 };
@@ -112,9 +112,12 @@ describe.runIf(browserPath !== undefined)('a view in a chat', () => {
   });
 
   test('shows a payment, and leads to the page where the wallet signs [ADP-34]', async () => {
-    const { url, result } = await asked();
+    const { url, result, price } = await askedForRun();
     const client = await connect(APPS);
     const view = await open({ html: await viewOf(client, 'run'), result });
+    const { title } = await owner.client.getListing(marketplace.listing('per_query').id);
+    const asked = `For${title}At most${price / 1e9} SOLBudgetwhat is prepaid for this agentAsked bya chat`;
+    expect(await textOf(view)).toContain(asked);
     await view.frame.getByRole('button', { name: 'Pay' }).click();
     await view.frame.getByText('The wallet signs there.').waitFor();
     await view.frame.getByRole('button', { name: 'No' }).click();
@@ -128,13 +131,13 @@ describe.runIf(browserPath !== undefined)('a view in a chat', () => {
     const { id } = marketplace.listing('per_query');
     const offer = await renting.callTool({ name: 'rent_listing', arguments: { agent_id: id } });
     const approval = await open({ html: await viewOf(client, 'approval'), result: offer });
-    expect(await textOf(approval)).toMatch(/total0\.\d+ SOL/);
+    expect(await textOf(approval)).toMatch(/total0\.\d+ SOL.*Budgetthe wallet/);
     await approval.frame.getByRole('button', { name: 'Pay' }).click();
     expect((await approval.heard()).links[0]).toContain(`/dashboard/rent/${id}?max_total_lamports=`);
   });
 
   test('that lies about the amount makes no wallet sign it [ADP-34]', async () => {
-    const { url, price } = await asked();
+    const { url, price } = await askedForRun();
     // A view of another server, or a changed one: it shows a small amount, and puts it into the address.
     const lie = `${url}?amount_lamports=1&max_lamports=1&price_lamports=1`;
     const connected = `parent.postMessage({jsonrpc:'2.0',id:1,method:'ui/initialize',params:{appInfo:{name:'x',version:'1'},appCapabilities:{},protocolVersion:'2026-01-26'}},'*');
@@ -169,7 +172,10 @@ describe.runIf(browserPath !== undefined)('a view in a chat', () => {
       const result = {
         content: [{ type: 'text', text: HOSTILE }],
         ...(name === 'run' ? {} : { structuredContent: shown[name] }),
-        _meta: { 'agent-rental/run': { agent_id: HOSTILE, status: 'completed' } },
+        _meta: {
+          'agent-rental/run': { agent_id: HOSTILE, status: 'completed' },
+          'agent-rental/approval': { listing_title: HOSTILE, kind: HOSTILE, api_key_label: HOSTILE },
+        },
       };
       for (const theme of ['light', 'dark'] as const) {
         const view = await open({ html, result, theme }, { colorScheme: theme });

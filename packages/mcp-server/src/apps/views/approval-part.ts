@@ -1,4 +1,4 @@
-import { button, element, tell } from './elements.js';
+import { button, element, facts, sol, tell } from './elements.js';
 import type { Host } from './host.js';
 
 const failed = (error: Error) => tell(error.message);
@@ -23,4 +23,22 @@ export const textOf = (content: readonly { text?: string }[] = []): string =>
 /** The address where the owner of a wallet approves, if a result has one. Pages of the web alone. */
 export function webAddress(value: unknown): string | undefined {
   return typeof value === 'string' && /^https?:\/\//.test(value) ? value : undefined;
+}
+
+/** Where the money of a payment comes from. */
+export const BUDGETS: Readonly<Record<string, string>> = {
+  run: 'what is prepaid for this agent',
+  rental: 'the wallet',
+};
+
+/** A question to the owner of the wallet: for what, how much, and of which budget. */
+export function question(meta: Record<string, unknown>): HTMLElement | undefined {
+  const asked = meta['agent-rental/approval'] as Record<string, unknown> | undefined;
+  if (asked === undefined) return undefined;
+  return facts([
+    ['For', asked['listing_title']],
+    ['At most', sol(asked['lamports'])],
+    ['Budget', BUDGETS[String(asked['kind'])]],
+    ['Asked by', asked['api_key_label']],
+  ]);
 }

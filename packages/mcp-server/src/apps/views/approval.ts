@@ -1,4 +1,4 @@
-import { answers, textOf, webAddress } from './approval-part.js';
+import { answers, BUDGETS, question, textOf, webAddress } from './approval-part.js';
 import { element, facts, show, sol } from './elements.js';
 import { connectHost } from './host.js';
 
@@ -23,10 +23,12 @@ void connectHost(({ content, structuredContent = {}, _meta: meta = {} }, host) =
     ...Object.entries(price)
       .filter(([name]) => name.endsWith('_lamports'))
       .map(([name, value]) => [name.replace(/_lamports$/, '').replaceAll('_', ' '), sol(value)]),
+    ['Budget', url === undefined ? undefined : BUDGETS['rental']],
   ] as [string, unknown][];
   show(
     element('h1', [url === undefined ? 'Rental' : 'Payment']),
     offer.title === undefined ? element('p', [textOf(content)], 'words') : facts(rows),
+    question(meta),
     offer.warning === undefined ? undefined : element('p', [offer.warning], 'warning'),
     url === undefined ? undefined : answers(host, url),
   );

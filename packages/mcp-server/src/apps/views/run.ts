@@ -1,4 +1,4 @@
-import { answers, textOf, webAddress } from './approval-part.js';
+import { answers, question, textOf, webAddress } from './approval-part.js';
 import { button, element, facts, show, sol, tell } from './elements.js';
 import { connectHost, type Host, type ShownResult } from './host.js';
 
@@ -40,6 +40,7 @@ function showRun(result: ShownResult, host: Host): void {
       ['Seconds', run.duration_ms === undefined ? undefined : (run.duration_ms / 1_000).toFixed(1)],
     ]),
     element('pre', [text]),
+    question(meta),
     url === undefined ? undefined : answers(host, url),
     state === 'running' ? cancelButton(run.run_id ?? '', host) : undefined,
   );
