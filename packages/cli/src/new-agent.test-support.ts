@@ -13,7 +13,14 @@ export async function newAgent(): Promise<string> {
     const told: string[] = [];
     const tell = (text: string) => void told.push(text);
     const { signal } = new AbortController();
-    const code = await runCli(args, { variables: {}, folder: cwd, signal, out: tell, write: tell, err: tell });
+    const code = await runCli(args, {
+      variables: {},
+      folder: cwd,
+      signal,
+      out: tell,
+      write: tell,
+      err: tell,
+    });
     expect(code, told.join('\n')).toBe(0);
   };
   await cli(folder, 'init', 'an-agent');
