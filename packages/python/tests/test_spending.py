@@ -46,10 +46,19 @@ def test_a_folder_remembers_the_day_of_a_killed_process(tmp_path: Path) -> None:
 
 
 def test_processes_never_spend_more_together_than_one_alone_may(tmp_path: Path) -> None:
-    spending = [spend_and_die(tmp_path, 60) for _ in range(2)]
-    words = [said(process) for process in spending]
-    assert words.count("spent") <= 1
-    assert set(words) <= {"spent", "max_day"}
+    other = SpendingPolicy(max_day=100, folder=tmp_path)
+    spend = SpendingRequest("rental", "a-aaaaaa", 60)
+
+    def approve(_: SpendingRequest) -> bool:
+        """Another process spends while a person decides."""
+        other.reserve(spend)
+        return True
+
+    policy = SpendingPolicy(max_day=100, ask_above=0, approve=approve, folder=tmp_path)
+    with pytest.raises(SpendingRefusedError) as refused:
+        policy.reserve(spend)
+    assert refused.value.rule == "max_day"
+    other.reserve(SpendingRequest("rental", "a-aaaaaa", 40))
 
 
 def test_a_folder_forgets_older_days_and_keeps_agreed_prices(tmp_path: Path) -> None:

@@ -213,15 +213,26 @@ describe('against a marketplace', () => {
     }, FRAMEWORK_TIMEOUT_MS);
 
     test(
-      'the tools are clean for mypy in strict mode and for pyright',
+      'the tools are clean for pyright',
       async () => {
         const files = frameworks.map((name) => `src/agent_rental/tools/${name}.py`);
-        const cache = ['--cache-dir', join(python, `../../mypy-${requirements}`)];
-        const strict = ['-m', 'mypy', '--python-executable', inside, ...cache, ...files];
-        expect((await built.python(strict, { MYPYPATH: 'src' })).said).toMatch(/^Success: no issues/);
         expect(await pyright(inside, ...files)).toMatch(/^0 errors/);
       },
-      TIMEOUT_MS,
+      FRAMEWORK_TIMEOUT_MS,
+    );
+
+    // The packages of the others keep mypy busy for minutes.
+    test.runIf(requirements === 'crewai')(
+      "the crew's tools are clean for mypy in strict mode",
+      async () => {
+        const cache = ['--cache-dir', join(python, '../../mypy-crewai')];
+        const strict = ['-m', 'mypy', '--python-executable', inside, ...cache];
+        const checked = await built.python([...strict, 'src/agent_rental/tools/crewai.py'], {
+          MYPYPATH: 'src',
+        });
+        expect(checked.said).toMatch(/^Success: no issues/);
+      },
+      FRAMEWORK_TIMEOUT_MS,
     );
 
     test.each(frameworks)(

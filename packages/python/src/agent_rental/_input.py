@@ -1,4 +1,4 @@
-"""The check of an input before anything is paid: what the marketplace's gate refuses would fail after the rental."""
+"""The check of an input before anything is paid. Without it, the marketplace would refuse the run after the rental."""
 
 from __future__ import annotations
 

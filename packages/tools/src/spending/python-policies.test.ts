@@ -6,17 +6,17 @@ const FOLDER = new URL('../../../python/tests/vectors/', import.meta.url);
 const POLICIES = 1_000;
 const PAYING = ['rent', 'topup', 'renew'];
 
-/** The decoded costs of the accepted payments, by their line. `packages/sdk/src/python-vectors.test.ts` writes the file. */
+/** The different costs of the accepted payments, by their line. `packages/sdk/src/python-vectors.test.ts` writes the file. */
 async function decodedCosts(): Promise<Map<number, DecodedCost>> {
   const lines = (await readFile(new URL('proposals.jsonl', FOLDER), 'utf8')).trimEnd().split('\n');
-  const vectors = lines.map(
-    (line) => JSON.parse(line) as { request: { action: string }; answer: { quote?: DecodedCost } },
-  );
-  return new Map(
-    vectors.flatMap(({ request, answer: { quote } }, number) =>
-      quote && PAYING.includes(request.action) ? [[number, quote] as const] : [],
-    ),
-  );
+  const costs = new Map<string, [number, DecodedCost]>();
+  for (const [number, line] of lines.entries()) {
+    const vector = JSON.parse(line) as { request: { action: string }; answer: { quote?: DecodedCost } };
+    const { quote } = vector.answer;
+    if (quote && PAYING.includes(vector.request.action))
+      costs.set(`${quote.total_lamports} ${quote.max_run_lamports}`, [number, quote]);
+  }
+  return new Map(costs.values());
 }
 
 // The Python package's tests play the same file. `npx vitest run packages/tools/src/spending/python-policies.test.ts -u` writes it.

@@ -51,7 +51,7 @@ export type DecodedCost = QuotedPayment['quote'];
 const LISTINGS = ['invoice-reader-k3x7qa', 'word-count-bbbbbb', 'plain-words-cccccc'];
 const PRICES = [0, 1, 1_000, 250_000, 1_000_000, 5_000_000];
 const DAY_SECONDS = SPENDING_WINDOW_HOURS * 3_600;
-const MOST_STEPS = 6;
+const MOST_STEPS = 8;
 
 /** Whole numbers below a bound, which follow from a name. */
 function diceOf(name: string) {
@@ -86,11 +86,13 @@ export async function policyVectors(
       ...(below(4) === 0 ? { listing_ids: LISTINGS.slice(below(3)) } : {}),
       ...(below(3) === 0 ? { ask_above: limit([...totals, ...PRICES]) } : {}),
     };
+    const home = of(LISTINGS);
     let at = 0;
     const steps = Array.from({ length: 1 + below(MOST_STEPS) }, (): Step => {
       at += of([0, 1, 3_600, DAY_SECONDS - 3_600, DAY_SECONDS, DAY_SECONDS + 1]);
       const says = of<object>([{}, { says: true }, { says: true }, { says: false }, { says: 1 }]);
-      const listing = of(LISTINGS);
+      // Most spends are for one listing, whose agreed price changes.
+      const listing = below(3) === 0 ? of(LISTINGS) : home;
       if (below(2) === 0)
         return {
           at,
