@@ -8,6 +8,8 @@ export interface Principal {
   readonly rateKey: string;
   /** The address of the request, or its network, for counting. */
   readonly address?: string | undefined;
+  /** The thumbprint of the key that its token is bound to (RFC 9449); absent: a bearer. */
+  readonly boundTo?: string | undefined;
   /** The API key that was sent, or the connected app whose token was; absent after a wallet's own login. */
   readonly apiKey?: {
     readonly id: string;

@@ -8,9 +8,12 @@ import {
   createAppTokens,
   createAuthenticate,
   createChallenges,
+  createDpopProofs,
+  createProofCheck,
   createRecall,
   createTokens,
   createUrlsOf,
+  createUsedOnce,
 } from '../identity/index.js';
 import type { Metrics } from '../operations/index.js';
 import type { KeyRing } from '../service-keys/index.js';
@@ -36,6 +39,8 @@ export async function composeHttp(
   const urlsOf = createUrlsOf(config.publicUrl);
   const appTokens = createAppTokens(database.db);
   const authenticate = createAuthenticate(tokens, apiKeys, appTokens, urlsOf);
+  const usedOnce = createUsedOnce(database.db);
+  const proofs = createDpopProofs(usedOnce);
   const http = await createHttpServer({
     logger,
     rateLimits,
@@ -44,6 +49,7 @@ export async function composeHttp(
     isTraced: config.tracing !== undefined,
     hasRoom: () => diskSpace?.hasRoom() ?? true,
     authenticate,
+    checkProof: createProofCheck(proofs, urlsOf),
     onAnswered: (request) => metrics.answered(request),
     requestsPerMinute: config.requestsPerMinute,
     trustedProxies: config.trustedProxies,
@@ -55,6 +61,8 @@ export async function composeHttp(
     internalRequests,
     authenticate,
     identity: { challenges, tokens, apiKeys },
+    usedOnce,
+    proofs,
     urlsOf,
     closeRateLimits: async () => shared?.close(),
   };

@@ -22,9 +22,11 @@ import {
   createAppGrants,
   createAuthorization,
   createChangeConfirmations,
+  createClientAssertions,
   createClientDocuments,
   createOriginsOf,
   createRegisteredClients,
+  createWalletPrograms,
   identityRoutes,
   oauthRoutes,
   type Authorization,
@@ -168,7 +170,7 @@ export async function addRoutes(parts: AppParts, routed: RoutedParts, payPerCall
 /** Adds the endpoints by which MCP clients log in. Gives the one that is a page. */
 function addOAuth(
   { database }: AppParts,
-  { httpPart: { http, identity, urlsOf }, outbound, ring }: RoutedParts,
+  { httpPart: { http, identity, usedOnce, proofs, urlsOf }, outbound, ring }: RoutedParts,
 ): Authorization {
   const grants = createAppGrants(database.db);
   const registered = createRegisteredClients(ring);
@@ -179,6 +181,14 @@ function addOAuth(
     documents: createClientDocuments(outbound),
     urlsOf,
   });
-  oauthRoutes(http, { authorization, grants, registered, urlsOf });
+  oauthRoutes(http, {
+    authorization,
+    grants,
+    registered,
+    programs: createWalletPrograms(database.db),
+    assertions: createClientAssertions(usedOnce),
+    proofs,
+    urlsOf,
+  });
   return authorization;
 }

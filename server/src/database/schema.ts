@@ -17,7 +17,7 @@ import type { ChargeState } from './charge-states.js';
 
 /** A connected app. */
 interface StoredApp {
-  /** The address of its metadata document, or a hash of the id of a client that registered itself. */
+  /** The address of its metadata document, a hash of the id of a client that registered itself, or the wallet itself. */
   client: string;
   redirect_host: string;
   /** The address at which its tokens work. */
@@ -26,6 +26,7 @@ interface StoredApp {
 
 /** The tables, as the migrations make them. Amounts are lamports in `bigint`; times are `Date`. */
 export interface Database {
+  /** SHA-256 of what counts once: login challenges, assertions of clients, and proofs of possession. */
   used_challenges: { digest: Buffer; expires_at: Date };
   api_keys: {
     id: string;
@@ -56,6 +57,8 @@ export interface Database {
     code_challenge: string;
     expires_at: Date;
     used_at: Date | null;
+    /** Thumbprint of the only key that may redeem it (RFC 9449, section 10); null: any. */
+    jkt: Generated<string | null>;
   };
   /** Tokens of connected apps. Refresh tokens that were used stay until they would have ended. */
   oauth_tokens: {
@@ -71,6 +74,8 @@ export interface Database {
     used_at: Date | null;
     /** Of a refresh token that was used: with the token itself, it makes the tokens that replaced it. */
     salt: Buffer | null;
+    /** Thumbprint of the key that it is bound to (RFC 9449); null: a bearer token. */
+    jkt: Generated<string | null>;
   };
   /** Spends of keys with a daily limit, within the last day. */
   api_key_spends: {

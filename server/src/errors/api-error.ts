@@ -29,6 +29,8 @@ export interface ApiErrorDetails {
   approval?: ApprovalOffer | undefined;
   /** A transaction in place of a submitted one that is too old. */
   proposal?: TransactionProposal | undefined;
+  /** The fault of a token that is bound to a key, or of its proof (RFC 9449, section 7.1). */
+  dpop?: 'invalid_token' | 'invalid_dpop_proof' | undefined;
   /** For the log only; never leaves the server. */
   cause?: unknown;
 }
@@ -61,6 +63,8 @@ export class ApiError extends Error {
   readonly requiredScopes: readonly ApiKeyScope[] | undefined;
   readonly approval: ApprovalOffer | undefined;
   readonly proposal: TransactionProposal | undefined;
+  /** Becomes the challenge of the answer. */
+  readonly dpop: ApiErrorDetails['dpop'];
 
   constructor(code: ErrorCode, told: string | Refusal, details: ApiErrorDetails = {}) {
     const refusal = typeof told === 'string' ? { reason: told, next: details.next } : told;
@@ -76,6 +80,7 @@ export class ApiError extends Error {
     this.requiredScopes = details.requiredScopes;
     this.approval = details.approval;
     this.proposal = details.proposal;
+    this.dpop = details.dpop;
   }
 
   /** The error object of the envelope (spec, "Errors"). */

@@ -38,10 +38,19 @@ export function createRpcErrorForm(
       const login = `resource_metadata="${resourceMetadataOf(request)}", scope="${APP_SCOPES.join(' ')}"`;
       // RFC 6750, section 3.1: a request without credentials is told no error.
       if (request.headers.authorization === undefined) return `Bearer ${login}`;
-      const description = messageOf(error)
-        .replaceAll(/[^\x20-\x7e]/g, '?')
-        .replaceAll(/["\\]/g, "'");
-      return `Bearer error="invalid_token", error_description="${description}", ${login}`;
+      const fault = keyFaultOf(error, request);
+      const scheme = fault === undefined ? 'Bearer' : 'DPoP';
+      return `${scheme} error="${fault ?? 'invalid_token'}", error_description="${quotable(messageOf(error))}", ${login}`;
     },
   };
+}
+
+/** A text between quotation marks in a header. */
+export function quotable(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]/g, '?').replaceAll(/["\\]/g, "'");
+}
+
+/** The fault of a request with a token that is bound to a key (RFC 9449, section 7.1); undefined for a bearer. */
+export function keyFaultOf({ dpop }: ApiError, { headers }: FastifyRequest): ApiError['dpop'] {
+  return dpop ?? (/^DPoP /i.test(headers.authorization ?? '') ? 'invalid_token' : undefined);
 }

@@ -23,6 +23,7 @@ import { bodyTooLarge, refuseBrokenRequest, refuseEncodedBody } from './broken-r
 import { addJsonBodies, discardBody } from './json-body.js';
 import type { InternalRequests } from './internal-requests.js';
 import { noSuchRoute } from './known-methods.js';
+import { keyFaultOf, quotable } from './rpc-refusal.js';
 import type { Logger } from '../platform/logger.js';
 import type { Principal } from '../access/principal.js';
 import { clientAddress } from '../rate-limits/client-address.js';
@@ -106,6 +107,11 @@ export interface HttpServerOptions {
     authorization: string | undefined,
     destination: { request: FastifyRequest; takesAppTokens: boolean },
   ): Promise<Principal>;
+  /**
+   * Holds a token that is bound to a key to a proof of that key. Gives what uses the proof up; undefined for other callers.
+   * Both throw an ApiError of 401.
+   */
+  checkProof?(request: FastifyRequest, caller: Principal): Promise<(() => Promise<void>) | undefined>;
   /** Answers a person in a browser with an error as a page. */
   sendErrorPage?(reply: FastifyReply, error: ApiError, requestId: string): Promise<unknown>;
   /** Addresses and ranges of proxies that say where a request came from; by default none is believed. */
@@ -325,13 +331,16 @@ async function authenticateAndCount(
     if (auth === 'bearer' && !mayPay) await options.authenticate(undefined, destination);
     return;
   }
+  let useProof: (() => Promise<void>) | undefined;
   const recalled = options.recall?.(authorization);
   if (recalled) {
     request.principal = { ...recalled, address: clientAddress(request.ip) };
   } else {
-    const checked = await failedChecks.check(request.ip, authorization, () =>
-      options.authenticate(authorization, destination),
-    );
+    const checked = await failedChecks.check(request.ip, authorization, async () => {
+      const caller = await options.authenticate(authorization, destination);
+      useProof = await options.checkProof?.(request, caller);
+      return caller;
+    });
     if (checked.outcome !== 'right') {
       request.rate = checked.rate;
       refuseIfExceeded(request.rate);
@@ -349,6 +358,8 @@ async function authenticateAndCount(
   );
   if (shared.remaining < rate.remaining || shared.exceeded) request.rate = shared;
   refuseIfExceeded(shared, ' of all wallets and keys at one address');
+  // After the limits, which bound the remembered proofs.
+  await useProof?.();
 }
 
 /** Counts requests that are never refused, such as those for health and for unknown paths. */
@@ -371,10 +382,17 @@ function writeError(reply: FastifyReply, error: ApiError, request: FastifyReques
   // RFC 9110, section 11.6.1: a 401 says how to authenticate.
   const { errorForm } = request.routeOptions.config;
   if (error.status === 401)
-    reply.header('WWW-Authenticate', errorForm?.challenge(error, request) ?? 'Bearer');
+    reply.header('WWW-Authenticate', errorForm?.challenge(error, request) ?? challengeOf(error, request));
   return reply
     .code(error.status)
     .send(errorForm?.body(error, request.id) ?? { error: error.body(request.id) });
+}
+
+function challengeOf(error: ApiError, request: FastifyRequest): string {
+  const fault = keyFaultOf(error, request);
+  return fault === undefined
+    ? 'Bearer'
+    : `DPoP error="${fault}", error_description="${quotable(error.reason)}"`;
 }
 
 /** Refusals of a body that clients treat by their status. */

@@ -119,14 +119,18 @@ export function createApiKeys(db: Db, network: 'localnet' | 'devnet' | 'mainnet'
 /** Keys last until they are revoked; apps end when they are not used. */
 const LASTS = sql<boolean>`(expires_at is null or expires_at > now())`;
 
+/** Makes keys and apps of a wallet one at a time, until the transaction ends: two could both be the last. */
+export async function lockKeysOf(tx: Db, wallet: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`api-keys:${wallet}`}, 0))`.execute(tx);
+}
+
 /**
  * Makes sure that the wallet may have one more key or app, until the transaction ends.
  *
  * @throws ApiError `invalid_request`
  */
 export async function requireRoomForKey(tx: Db, wallet: string): Promise<void> {
-  // One at a time for each wallet, or two could both be the last.
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`api-keys:${wallet}`}, 0))`.execute(tx);
+  await lockKeysOf(tx, wallet);
   const { count } = await tx
     .selectFrom('api_keys')
     .select((eb) => eb.fn.countAll<bigint>().as('count'))

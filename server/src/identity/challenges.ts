@@ -1,10 +1,11 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isPublicKey, verifySignature } from '@agent-rental/ed25519';
 import bs58 from 'bs58';
 import { ApiError } from '../errors/api-error.js';
 import type { Db } from '../database/connection.js';
 import type { KeyRing, ServiceKey } from '../service-keys/index.js';
 import { signedForms } from './off-chain-message.js';
+import { createUsedOnce } from './used-once.js';
 
 /** A challenge lives this long (spec, "Limits"). */
 const LIFETIME_SECONDS = 60;
@@ -51,6 +52,7 @@ export interface Challenges {
  * storage. Only redeemed ones are remembered, until their expiry.
  */
 export function createChallenges(db: Db, ring: KeyRing): Challenges {
+  const used = createUsedOnce(db);
   const proof = ({ secret }: ServiceKey, wallet: string, issuedAt: string, random: string) =>
     createHmac('sha256', secret).update(`${wallet}:${issuedAt}:${random}`).digest().subarray(0, PROOF_BYTES);
   const describe = (challenge: string, issuedAt: number): Challenge => ({
@@ -91,16 +93,7 @@ export function createChallenges(db: Db, ring: KeyRing): Challenges {
       if (Date.now() / 1000 >= described.expiresAt) throw invalid();
       const text = message(described);
       if (text === undefined || !verifies(wallet, signature, text)) throw invalid();
-      const digest = createHash('sha256').update(challenge).digest();
-      const first = await db
-        .insertInto('used_challenges')
-        .values({ digest, expires_at: new Date(described.expiresAt * 1000) })
-        .onConflict((conflict) => conflict.doNothing())
-        .executeTakeFirst();
-      if (first.numInsertedOrUpdatedRows !== 1n) throw invalid();
-      // Kept a while longer, for replicas whose clocks are behind.
-      const forgotten = new Date(Date.now() - LIFETIME_SECONDS * 1000);
-      await db.deleteFrom('used_challenges').where('expires_at', '<', forgotten).execute();
+      if (!(await used.use(challenge, new Date(described.expiresAt * 1000)))) throw invalid();
     },
   };
 }

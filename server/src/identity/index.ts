@@ -1,5 +1,5 @@
 export { createApiKeys } from './api-keys.js';
-export { createAuthenticate, createRecall } from './authenticate.js';
+export { createAuthenticate, createProofCheck, createRecall } from './authenticate.js';
 export { createChallenges, type Challenges } from './challenges.js';
 export { createChangeConfirmations, type ChangeConfirmations } from './change-confirmations.js';
 export { createOriginsOf, type OriginsOf } from './origins.js';
@@ -8,9 +8,12 @@ export {
   createAppGrants,
   createAppTokens,
   createAuthorization,
+  createClientAssertions,
   createClientDocuments,
+  createDpopProofs,
   createRegisteredClients,
   createUrlsOf,
+  createWalletPrograms,
   oauthRoutes,
   removeEndedApps,
   type AskedGrant,
@@ -18,3 +21,4 @@ export {
 } from './oauth/index.js';
 export { identityRoutes } from './routes.js';
 export { createTokens } from './tokens.js';
+export { createUsedOnce } from './used-once.js';

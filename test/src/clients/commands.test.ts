@@ -56,6 +56,7 @@ const ACCOUNTS: readonly [blocks: RegExp, by: string][] = [
 const PROGRAMS: Readonly<Record<string, RegExp>> = {
   'README.md js': /^completed \d+ \S/,
   'docs/wallets.md js': /signature: '\w{80}/,
+  'docs/wallets.md js program': /^DPoP \d+$/m,
 };
 /** Languages of blocks without a command or a program. */
 const PICTURES = ['mermaid', 'text', ''];

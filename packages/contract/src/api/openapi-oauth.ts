@@ -63,22 +63,25 @@ export function describeOAuth(headers: Schema): Record<string, Schema> {
     }),
     [OAUTH_PATHS.token]: endpoint(
       'exchangeToken',
-      'Exchange a code, or a refresh token, for tokens (OAuth 2.1)',
+      'Exchange a code, a refresh token, or the assertion of a program with a wallet, for tokens (OAuth 2.1)',
       {
         type: FORM,
         status: 200,
         request: texts(
-          ['grant_type', 'client_id'],
+          ['grant_type'],
+          'client_id',
           'code',
           'redirect_uri',
           'code_verifier',
           'refresh_token',
+          'client_assertion_type',
+          'client_assertion',
           'resource',
           'scope',
         ),
         response: {
           type: 'object',
-          required: ['access_token', 'token_type', 'expires_in', 'refresh_token', 'scope'],
+          required: ['access_token', 'token_type', 'expires_in', 'scope'],
           properties: {
             access_token: TEXT,
             token_type: TEXT,

@@ -118,7 +118,8 @@ export function openApiDocument(version: string): Schema {
           type: 'http',
           scheme: 'bearer',
           description:
-            'An API key, or the token of a wallet login; at /mcp also the access token of a connected app.',
+            'An API key, or the token of a wallet login; at /mcp also the access token of a connected app. A program with a ' +
+            'wallet may have an access token for the API. A token that is bound to a key has the scheme DPoP (RFC 9449).',
         },
         operator: {
           type: 'http',

@@ -7,7 +7,7 @@ export const APP_SCOPES = ['run', 'rent'] as const satisfies readonly ApiKeyScop
 export const appScope = apiKeyScope.extract([...APP_SCOPES]);
 export type AppScope = z.infer<typeof appScope>;
 
-/** The parameters of an authorization request (RFC 6749, 7636, 8707). The server ignores others. */
+/** The parameters of an authorization request (RFC 6749, 7636, 8707, 9449). The server ignores others. */
 export const authorizationRequest = z
   .strictObject({
     response_type: z.string().max(40).optional(),
@@ -18,6 +18,7 @@ export const authorizationRequest = z
     scope: z.string().max(500).optional(),
     state: z.string().max(2000).optional(),
     resource: z.string().max(500).optional(),
+    dpop_jkt: z.string().max(128).optional(),
   })
   .meta({ id: 'AuthorizationRequest' });
 export type AuthorizationRequest = z.infer<typeof authorizationRequest>;

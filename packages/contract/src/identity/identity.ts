@@ -138,7 +138,10 @@ export const apiKey = z
     /** The app that was connected by OAuth. It has no key. */
     app: z
       .object({
-        /** The address of its metadata document, or a hash of the id of a client that registered itself. */
+        /**
+         * The address of its metadata document, or a hash of the id of a client that registered itself. The wallet's address:
+         * programs that log in with the key of the wallet.
+         */
         client: z.string(),
         /** The target of its login's redirect: a host, or the scheme of an app on the person's machine. */
         redirect_host: z.string(),

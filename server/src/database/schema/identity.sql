@@ -1,3 +1,4 @@
+-- What counts once: login challenges, assertions of clients, and proofs of possession; kept until it has ended.
 create table used_challenges (
   digest bytea primary key,
   expires_at timestamptz not null
@@ -39,12 +40,13 @@ create table oauth_codes (
   redirect_uri text not null,
   code_challenge text not null,
   expires_at timestamptz not null,
-  used_at timestamptz
+  used_at timestamptz,
+  jkt text
 );
 create index oauth_codes_ends on oauth_codes (expires_at);
 create index oauth_codes_of_app on oauth_codes (api_key_id);
 
--- Tokens of connected apps. Refresh tokens that were used stay until they would have ended.
+-- Tokens of connected apps. Refresh tokens that were used stay until they would have ended. `jkt`: the key that a token is bound to.
 create table oauth_tokens (
   digest bytea primary key,
   api_key_id uuid not null references api_keys (id) on delete cascade,
@@ -54,6 +56,7 @@ create table oauth_tokens (
   expires_at timestamptz not null,
   used_at timestamptz,
   salt bytea,
+  jkt text,
   check ((used_at is null) = (salt is null))
 );
 create index oauth_tokens_ends on oauth_tokens (expires_at);

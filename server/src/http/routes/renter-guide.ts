@@ -113,6 +113,7 @@ It signs what this server proposes; to check a proposal before, use \`rent\` of 
 ## As tools
 
 MCP: \`${baseUrl}/mcp\` (streamable HTTP) with the same bearer, or with none if the client logs its person in by OAuth.
+A program with a wallet logs in by an assertion of its key (grant \`client_credentials\` at \`/oauth/token\`).
 Its tools search, rent, run, and list rentals; each rental is a separate tool. Function definitions for a model's request:
 \`GET /v1/tools?format=openai\`.
 

@@ -27,6 +27,7 @@ function grantOf(changes: Partial<NewGrant> = {}): NewGrant {
     redirectHost: 'app.example',
     resource: RESOURCE,
     codeChallenge: hash('sha256', VERIFIER, 'base64url'),
+    boundTo: undefined,
     scopes: ['run'],
     policy: undefined,
     ...changes,
@@ -40,6 +41,7 @@ const redemption = (code: string, grant: NewGrant) => ({
   redirectUri: grant.redirectUri,
   verifier: VERIFIER,
   resource: undefined,
+  boundTo: undefined,
 });
 
 /** Connects an app and gives its first tokens. */
@@ -48,8 +50,15 @@ async function connected(changes: Partial<NewGrant> = {}) {
   const grant = grantOf(changes);
   const code = await grants.connect(grant);
   const issued = await grants.redeem(redemption(code, grant));
-  const refresh = (token: string, changes: { scope?: string; resource?: string } = {}) =>
-    grants.refresh({ token, clientId: grant.clientId, resource: undefined, scope: undefined, ...changes });
+  const refresh = (token: string, changes: { scope?: string; resource?: string; boundTo?: string } = {}) =>
+    grants.refresh({
+      token,
+      clientId: grant.clientId,
+      resource: undefined,
+      scope: undefined,
+      boundTo: undefined,
+      ...changes,
+    });
   return { grants, tokens, grant, code, issued, refresh };
 }
 
@@ -79,6 +88,8 @@ describe('a connected app', () => {
     expect(await tokens.verify(issued.access_token, ['https://other.example/mcp', RESOURCE])).toEqual({
       wallet: grant.wallet,
       apiKey: { id: expect.any(String) as string, scopes: ['run'], policy: { max_day_lamports: 5 } },
+      boundTo: undefined,
+      resource: RESOURCE,
     });
     for (const resources of [[], ['https://other.example/mcp'], [`${RESOURCE}/`]]) {
       await expect(tokens.verify(issued.access_token, resources)).rejects.toMatchObject({
@@ -181,7 +192,8 @@ describe('a refresh token', () => {
     expect(again).toMatchObject({ access_token: access, expires_in: 0 });
     await expect(tokens.verify(access, [RESOURCE])).rejects.toMatchObject({ code: 'unauthorized' });
     const stolen = { token: issued.refresh_token, clientId: 'https://thief.example/client.json' };
-    await expect(grants.refresh({ ...stolen, resource: undefined, scope: undefined })).rejects.toMatchObject({
+    const rest = { resource: undefined, scope: undefined, boundTo: undefined };
+    await expect(grants.refresh({ ...stolen, ...rest })).rejects.toMatchObject({
       code: 'invalid_grant',
     });
     await refresh(again.refresh_token);
@@ -230,6 +242,7 @@ describe('on two replicas', () => {
         clientId: grant.clientId,
         resource: undefined,
         scope: undefined,
+        boundTo: undefined,
       });
     const outcomes = await Promise.allSettled(
       Array.from({ length: 12 }, (_, index) => use(index % 2 === 0 ? grants : elsewhere.grants)),

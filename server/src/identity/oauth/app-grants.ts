@@ -19,6 +19,8 @@ export interface NewGrant {
   redirectHost: string;
   resource: string;
   codeChallenge: string;
+  /** The thumbprint of the only key that may redeem the code (RFC 9449, section 10); absent: any. */
+  boundTo: string | undefined;
   scopes: readonly AppScope[];
   policy: SpendingPolicy | undefined;
 }
@@ -31,6 +33,8 @@ interface Redemption {
   verifier: string;
   /** Absent: the one resource that there is. */
   resource: string | undefined;
+  /** The thumbprint of the key that the client has proved; absent: none. */
+  boundTo: string | undefined;
 }
 
 interface Refreshing {
@@ -38,6 +42,7 @@ interface Refreshing {
   clientId: string;
   resource: string | undefined;
   scope: string | undefined;
+  boundTo: string | undefined;
 }
 
 /** The apps that wallets have connected. Each is a row of `api_keys` without a key, so that scopes and policies hold as for keys. */
@@ -118,6 +123,7 @@ export function createAppGrants(db: Db): AppGrants {
             client_digest: digestOf(grant.clientId),
             redirect_uri: grant.redirectUri,
             code_challenge: grant.codeChallenge,
+            jkt: grant.boundTo ?? null,
             expires_at: sql<Date>`now() + make_interval(secs => ${CODE_SECONDS})`,
             used_at: null,
           })
@@ -126,7 +132,7 @@ export function createAppGrants(db: Db): AppGrants {
       return code;
     },
 
-    redeem: ({ code, clientId, redirectUri, verifier, resource }) =>
+    redeem: ({ code, clientId, redirectUri, verifier, resource, boundTo }) =>
       decide(async (tx) => {
         const row = await tx
           .selectFrom('oauth_codes')
@@ -136,6 +142,7 @@ export function createAppGrants(db: Db): AppGrants {
             'client_digest',
             'redirect_uri',
             'code_challenge',
+            'jkt',
             'used_at',
             'scopes',
             'app',
@@ -157,15 +164,17 @@ export function createAppGrants(db: Db): AppGrants {
           row.code_challenge === hash('sha256', verifier, 'base64url');
         if (!fits) return new OAuthError('invalid_grant', WRONG_CODE);
         if (isForeign(resource, row.app)) return foreignResource();
+        if (row.jkt !== null && row.jkt !== boundTo) return otherKey();
         await tx
           .updateTable('oauth_codes')
           .set({ used_at: sql`now()` })
           .where('digest', '=', digestOf(code))
           .execute();
-        return issueTokens(tx, row, { replaced: code, salt: randomBytes(32), scopes: row.scopes });
+        const salt = randomBytes(32);
+        return issueTokens(tx, row, { replaced: code, salt, scopes: row.scopes, boundTo });
       }),
 
-    refresh: ({ token, clientId, resource, scope }) =>
+    refresh: ({ token, clientId, resource, scope, boundTo }) =>
       decide(async (tx) => {
         const digest = digestOf(token);
         const row = await tx
@@ -176,6 +185,7 @@ export function createAppGrants(db: Db): AppGrants {
             'client_digest',
             'used_at',
             'salt',
+            'jkt',
             'oauth_tokens.scopes',
             'app',
             sql<boolean>`used_at <= now() - make_interval(secs => ${REPEATED_SECONDS})`.as('is_stolen'),
@@ -188,6 +198,8 @@ export function createAppGrants(db: Db): AppGrants {
         if (!row?.client_digest.equals(digestOf(clientId))) {
           return new OAuthError('invalid_grant', WRONG_REFRESH_TOKEN);
         }
+        // Before a reuse counts: who has the token without its key ends nothing.
+        if (row.jkt !== null && row.jkt !== boundTo) return otherKey();
         if (row.is_stolen) await disconnect(tx, row.api_key_id);
         if (row.is_stolen || !row.is_alive) return new OAuthError('invalid_grant', WRONG_REFRESH_TOKEN);
         if (isForeign(resource, row.app)) return foreignResource();
@@ -205,7 +217,7 @@ export function createAppGrants(db: Db): AppGrants {
           .where('digest', '=', digest)
           .where('used_at', 'is', null)
           .execute();
-        return issueTokens(tx, row, { replaced: token, salt, scopes });
+        return issueTokens(tx, row, { replaced: token, salt, scopes, boundTo });
       }),
 
     async revoke(token, clientId) {
@@ -255,6 +267,13 @@ async function disconnect(on: Db, id: string): Promise<void> {
 
 function isForeign(resource: string | undefined, app: { resource: string } | null): boolean {
   return resource !== undefined && canonicalResource(resource) !== app?.resource;
+}
+
+function otherKey(): OAuthError {
+  return new OAuthError(
+    'invalid_grant',
+    'It is bound to a key, and the request has no proof of that key (DPoP).',
+  );
 }
 
 function foreignResource(): OAuthError {

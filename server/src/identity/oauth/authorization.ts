@@ -135,6 +135,7 @@ export function createAuthorization(deps: AuthorizationDeps): Authorization {
         redirectHost: asked.redirectHost,
         resource,
         codeChallenge: request.code_challenge ?? '',
+        boundTo: request.dpop_jkt,
         scopes,
         policy,
       });
@@ -190,7 +191,7 @@ async function findClient(
 
 /** The error that the client gets for its request. */
 function findRefusal(request: AuthorizationRequest, urls: readonly ServiceUrls[]): OAuthError | undefined {
-  const { response_type, code_challenge = '', code_challenge_method, resource } = request;
+  const { response_type, code_challenge = '', code_challenge_method, dpop_jkt, resource } = request;
   if (response_type !== 'code') {
     return new OAuthError('unsupported_response_type', 'The response_type must be code.');
   }
@@ -199,6 +200,9 @@ function findRefusal(request: AuthorizationRequest, urls: readonly ServiceUrls[]
       'invalid_request',
       'PKCE is required: code_challenge with code_challenge_method=S256.',
     );
+  }
+  if (dpop_jkt !== undefined && !/^[\w-]{43}$/.test(dpop_jkt)) {
+    return new OAuthError('invalid_request', 'The dpop_jkt must be the SHA-256 thumbprint of a key.');
   }
   if (resource !== undefined && !urls.some((one) => one.resource === canonicalResource(resource))) {
     return new OAuthError('invalid_target', `The resource must be exactly ${urls[0]?.resource}.`);

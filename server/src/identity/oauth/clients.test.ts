@@ -220,12 +220,17 @@ describe('the addresses of the service', () => {
     const at = (host: string) => ({ host, socket: { localPort: 8787 } });
     const configured = createUrlsOf('https://market.example/');
     expect(configured(at('evil.example'))).toEqual([
-      { issuer: 'https://market.example', resource: 'https://market.example/mcp' },
+      {
+        issuer: 'https://market.example',
+        resource: 'https://market.example/mcp',
+        api: 'https://market.example/v1',
+      },
     ]);
     const local = createUrlsOf(undefined);
     expect(local(at('localhost:8787'))[0]).toEqual({
       issuer: 'http://localhost:8787',
       resource: 'http://localhost:8787/mcp',
+      api: 'http://localhost:8787/v1',
     });
     expect(local(at('evil.example')).map(({ issuer }) => issuer)).not.toContain('http://evil.example');
   });

@@ -4,5 +4,8 @@ export { createAuthorization, type AskedGrant, type Authorization } from './auth
 export { createClientDocuments } from './client-documents.js';
 export { AuthorizationError } from './oauth-error.js';
 export { createRegisteredClients } from './registered-clients.js';
+export { createClientAssertions } from './proofs/client-assertions.js';
+export { createDpopProofs, ProofError, type DpopProofs } from './proofs/dpop-proofs.js';
 export { oauthRoutes } from './routes.js';
 export { createUrlsOf, type UrlsOf } from './service-urls.js';
+export { createWalletPrograms } from './wallet-programs.js';

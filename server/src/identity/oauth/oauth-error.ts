@@ -1,8 +1,9 @@
-/** Error codes of OAuth: RFC 6749 (sections 4.1.2.1 and 5.2), RFC 7591 (3.2.2) and RFC 8707 (2). */
+/** Error codes of OAuth: RFC 6749 (sections 4.1.2.1 and 5.2), RFC 7591 (3.2.2), RFC 8707 (2) and RFC 9449 (5). */
 type OAuthErrorCode =
   | 'access_denied'
   | 'invalid_client'
   | 'invalid_client_metadata'
+  | 'invalid_dpop_proof'
   | 'invalid_grant'
   | 'invalid_redirect_uri'
   | 'invalid_request'

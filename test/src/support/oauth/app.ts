@@ -30,8 +30,16 @@ export interface TestApp {
   /** Has a wallet connect the app. Gives the code. */
   connect(person: Participant, terms?: Partial<Pick<AppGrant, 'scopes' | 'policy'>>): Promise<string>;
   /** Exchanges a code; a null parameter is left out. */
-  redeem(code: string, changes?: Record<string, string | null>): Promise<OAuthAnswer>;
-  refresh(token: string, changes?: Record<string, string | null>): Promise<OAuthAnswer>;
+  redeem(
+    code: string,
+    changes?: Record<string, string | null>,
+    headers?: Record<string, string>,
+  ): Promise<OAuthAnswer>;
+  refresh(
+    token: string,
+    changes?: Record<string, string | null>,
+    headers?: Record<string, string>,
+  ): Promise<OAuthAnswer>;
   revoke(token: string): Promise<OAuthAnswer>;
   /** Connects and redeems. */
   logIn(person: Participant, terms?: Partial<Pick<AppGrant, 'scopes' | 'policy'>>): Promise<Tokens>;
@@ -42,11 +50,13 @@ export async function postForm(
   { dev }: Served,
   path: string,
   form: Record<string, string | null>,
+  headers: Record<string, string> = {},
 ): Promise<OAuthAnswer> {
   const given = Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== null);
-  const response = await fetch(dev.base_url + path, { method: 'POST', body: new URLSearchParams(given) });
-  const { status, headers } = response;
-  return { status, headers, body: (await response.json()) as Record<string, unknown> };
+  const body = new URLSearchParams(given);
+  const response = await fetch(dev.base_url + path, { method: 'POST', headers, body });
+  const { status } = response;
+  return { status, headers: response.headers, body: (await response.json()) as Record<string, unknown> };
 }
 
 /** Registers a client by its metadata. */
@@ -94,8 +104,8 @@ export async function newTestApp(served: Served, metadata: Record<string, unknow
       const next = await consentOverHttp(app.authorizationUrl(), person, terms);
       return next.searchParams.get('code') ?? '';
     },
-    redeem: (code, changes = {}) =>
-      postForm(served, '/oauth/token', {
+    redeem(code, changes = {}, headers = {}) {
+      const form = {
         grant_type: 'authorization_code',
         client_id: clientId,
         code,
@@ -103,15 +113,19 @@ export async function newTestApp(served: Served, metadata: Record<string, unknow
         code_verifier: verifier,
         resource,
         ...changes,
-      }),
-    refresh: (token, changes = {}) =>
-      postForm(served, '/oauth/token', {
+      };
+      return postForm(served, '/oauth/token', form, headers);
+    },
+    refresh(token, changes = {}, headers = {}) {
+      const form = {
         grant_type: 'refresh_token',
         client_id: clientId,
         refresh_token: token,
         resource,
         ...changes,
-      }),
+      };
+      return postForm(served, '/oauth/token', form, headers);
+    },
     revoke: (token) => postForm(served, '/oauth/revoke', { client_id: clientId, token }),
     async logIn(person, terms) {
       const answer = await app.redeem(await app.connect(person, terms));
