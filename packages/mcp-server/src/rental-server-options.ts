@@ -49,6 +49,8 @@ export interface RentalServerOptions {
   readonly toolset: RentedToolset;
   /** Reads the resources: listings, outputs, receipts. */
   readonly client: RentalClient;
+  /** The marketplace's address for the client, where its icons are. Default: the address of `client`. */
+  readonly publicUrl?: string | undefined;
   /** Called with errors that cannot be reported to the client. */
   readonly onError?: ((error: unknown) => void) | undefined;
   /** Entries on one page of a list. Default 50. */

@@ -18,6 +18,7 @@ import {
   withView,
 } from './apps/apps.js';
 import { createCallTool } from './calls/call-tool.js';
+import { markIcons } from './content/icons.js';
 import { SERVER_INSTRUCTIONS } from './content/instructions.js';
 import { runsAgents, toMcpTool } from './calls/mcp-tool.js';
 import { nextAfter, pageOf, startOf } from './content/pages.js';
@@ -56,7 +57,12 @@ export function createRentalServer(options: RentalServerOptions): Server {
   const isListenedTo = options.call !== undefined && options.era === 'modern';
   const canNotify = options.call === undefined || isListenedTo;
   const server = new TaskServer(
-    { name: 'agent-rental', title: 'Agent rental marketplace', version: VERSION },
+    {
+      name: 'agent-rental',
+      title: 'Agent rental marketplace',
+      version: VERSION,
+      icons: markIcons(options.publicUrl ?? options.client.baseUrl),
+    },
     {
       capabilities: {
         tools: canNotify ? { listChanged: true } : {},
@@ -141,12 +147,13 @@ function createTasks(
 function resourceHandlers({
   client,
   toolset,
+  publicUrl = client.baseUrl,
   pageSize = PAGE_SIZE,
 }: RentalServerOptions): Pick<RentalHandlers, 'listResources' | 'readResource'> {
   return {
     async listResources(params, context) {
       const { start } = startOf('resources', params?.cursor);
-      const resources = await listResources(client, context.mcpReq.signal);
+      const resources = await listResources(client, publicUrl, context.mcpReq.signal);
       const { items, ...next } = pageOf('resources', resources, start, pageSize);
       return { resources: [...items], ...next };
     },
@@ -165,7 +172,8 @@ function toolHandlers(
   codec: RequestStateCodec<AskedState>,
   tasks: Tasks | undefined,
 ): Pick<RentalHandlers, 'listTools' | 'callTool'> {
-  const { toolset, onError, pageSize = PAGE_SIZE, patienceMs = PATIENCE_MS, call } = options;
+  const { toolset, client, publicUrl = client.baseUrl, inputFolder } = options;
+  const { onError, pageSize = PAGE_SIZE, patienceMs = PATIENCE_MS, call } = options;
   const watch = watchList({
     toolset,
     everyMs: options.watchMs ?? WATCH_MS,
@@ -200,7 +208,7 @@ function toolHandlers(
         return partOf(toolset.alwaysThere, start);
       });
       const next = nextAfter('tools', start + pageSize, page.total, page.next);
-      const tools = page.tools.map((tool) => toMcpTool(tool, options.inputFolder));
+      const tools = page.tools.map((tool) => toMcpTool(tool, { publicUrl, inputFolder }));
       if (!hasViews) return { tools, ...next };
       const viewed = page.tools.map((tool, index) => withView(tools[index] as Tool, runsAgents(tool)));
       return { tools: start === 0 ? [RECEIPT_TOOL, ...viewed] : viewed, ...next };

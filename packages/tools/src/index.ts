@@ -1,6 +1,8 @@
 export {
   EVENTS,
   JsonTextError,
+  MARK_PATH,
+  MARK_SIDE_PX,
   MARKETPLACE_SKILLS,
   readJson,
   RESULT_KEPT_HOURS,

@@ -1,6 +1,7 @@
 import {
   A2A_PATH,
   APP_SCOPES,
+  MARK_PATH,
   OAUTH_PATHS,
   RENT_PAGE_PATH,
   serviceEndpoints,
@@ -75,6 +76,7 @@ export function cardOfMarketplace(baseUrl: string): AgentCard {
     version: VERSION,
     provider: { organization: 'Agent rental marketplace', url: baseUrl },
     documentationUrl: `${baseUrl}/AGENTS.md`,
+    iconUrl: baseUrl + MARK_PATH,
     capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: false, extensions: [] },
     defaultOutputModes: [JSON_TYPE, TEXT],
     skills: [

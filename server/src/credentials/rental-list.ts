@@ -26,6 +26,7 @@ export interface ListedRental {
   address: string;
   listing_id: string;
   listing_title: string;
+  icon_sha256: string | null;
   rental_model: RentalModel;
   status: CredentialStatus;
   purchased_at: Date;
@@ -114,7 +115,7 @@ const pageText = ofEachFilter(
   (
     filter,
     isAfter,
-  ) => `select credentials.address, listings.id as listing_id, listings.title as listing_title,
+  ) => `select credentials.address, listings.id as listing_id, listings.title as listing_title, listings.icon_sha256,
       credentials.rental_model, ${STATUS} as status, credentials.purchased_at,
       ${microsecondsOf('credentials.purchased_at')} as purchased_at_us, credentials.expires_at,
       balances.balance_lamports,

@@ -12,12 +12,13 @@ import type { Chain } from '../chain/index.js';
 import { readListPage } from '../database/list-page.js';
 import type { Owner } from '../access/owner.js';
 import { ApiError } from '../errors/api-error.js';
-import type {
-  IndexedRental,
-  ListingService,
-  Pins,
-  PublishedListing,
-  RentedVersions,
+import {
+  iconPath,
+  type IndexedRental,
+  type ListingService,
+  type Pins,
+  type PublishedListing,
+  type RentedVersions,
 } from '../listings/index.js';
 import { readChainAccessState, type ChainAccessState } from './chain-access-state.js';
 import type { Indexer } from './indexer.js';
@@ -182,6 +183,7 @@ function toCredential(row: ListedRental): Credential {
     purchased_at: row.purchased_at.toISOString(),
     expires_at: row.expires_at?.toISOString() ?? null,
     pda_address: row.address,
+    ...(row.icon_sha256 === null ? {} : { icon_path: iconPath(row.icon_sha256) }),
     ...(RENTAL_TERMS[row.rental_model].isPrepaid
       ? { balance_lamports: Number(row.balance_lamports ?? 0n) }
       : {}),

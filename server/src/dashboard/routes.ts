@@ -46,7 +46,7 @@ import { balanceRoute } from './balance-route.js';
 import { addCreatorPages } from './creator-routes.js';
 import { emailPageRoutes } from './email-routes.js';
 import { addRenterPages } from './renter-routes.js';
-import { iconRoute } from './icon-route.js';
+import { iconRoute, markRoute } from './icon-route.js';
 import { previewPictureRoute } from './preview/preview-picture.js';
 import { sitemapRoutes } from './sitemap-routes.js';
 import { sendPage, sendScriptedPage } from './send-page.js';
@@ -94,6 +94,7 @@ export function dashboardRoutes(app: FastifyInstance, deps: DashboardDeps): void
   balanceRoute(app, deps.chain);
   previewPictureRoute(app, deps.listings);
   iconRoute(app, deps.icons);
+  markRoute(app);
   emailPageRoutes(app, deps.emailAddresses);
   sitemapRoutes(app, { addresses: deps.addresses, origin: () => deps.baseUrl().replace(/\/+$/, '') });
   if (deps.testFunds && deps.network === 'localnet') testFundsRoute(app, deps.testFunds);

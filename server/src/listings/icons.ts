@@ -1,4 +1,8 @@
+import { ICON_PATH } from '@agent-rental/contract';
 import type { Db } from '../database/connection.js';
+
+/** The path of a picture at this service. */
+export const iconPath = (sha256: string): string => ICON_PATH.replace(':sha256', sha256);
 
 /** The pictures that creators gave their listings. */
 export interface Icons {

@@ -2,7 +2,7 @@ export { cleanLine, cleanText } from '../platform/clean-text.js';
 export { createCreators } from './creators.js';
 export { startFolding } from './fold-counts.js';
 export { newListingId, parseListingId } from './listing-id.js';
-export { createIcons, type Icons } from './icons.js';
+export { createIcons, iconPath, type Icons } from './icons.js';
 export { createReadmes, type Readmes } from './readmes.js';
 export { createListingRepository } from './repository.js';
 export { rankReviews } from './reviews/rank-reviews.js';

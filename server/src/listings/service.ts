@@ -1,5 +1,4 @@
 import {
-  ICON_PATH,
   REFUSAL_TEXT,
   SEARCH_DESCRIPTION_LIMIT,
   type Category,
@@ -17,6 +16,7 @@ import type { Owner } from '../access/owner.js';
 import { ApiError } from '../errors/api-error.js';
 import { ELLIPSIS } from '../platform/clean-text.js';
 import { toCreator } from './creators.js';
+import { iconPath } from './icons.js';
 import { parseListingId } from './listing-id.js';
 import type { ListingRow, ListingSummaryRow } from './listing-row.js';
 import type { ListingRepository, RentedRunRow, RunListingRow } from './repository.js';
@@ -275,7 +275,7 @@ function toSummary(row: ListingSummaryRow): ListingSummary {
     ...failingSince(row.failing_since),
     ...(row.free_trial === null ? {} : { free_trial: row.free_trial === 'renters' ? 'renters' : true }),
     ...(row.median_ms === null ? {} : { median_ms: row.median_ms }),
-    ...(row.icon_sha256 === null ? {} : { icon_path: ICON_PATH.replace(':sha256', row.icon_sha256) }),
+    ...(row.icon_sha256 === null ? {} : { icon_path: iconPath(row.icon_sha256) }),
   };
 }
 

@@ -58,6 +58,7 @@ const PUBLIC = new Set([
   'GET /sitemap.xml',
   'GET /previews/:listing_id.png',
   'GET /icons/:sha256',
+  'GET /icon.png',
   'GET /sitemaps/:part.xml',
   'GET /balances/:wallet',
   'POST /dashboard/test-funds',

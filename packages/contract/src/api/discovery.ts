@@ -19,6 +19,7 @@ export const serverCard = z
     description: z.string().min(1).max(100),
     version: z.string().max(255),
     websiteUrl: z.url(),
+    icons: z.array(z.object({ src: z.url(), mimeType: z.string(), sizes: z.array(z.string()) })),
     remotes: z.array(
       z.object({
         type: z.literal('streamable-http'),

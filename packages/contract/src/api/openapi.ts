@@ -37,6 +37,7 @@ import {
   serviceEndpoints,
   BALANCE_PATH,
   ICON_PATH,
+  MARK_PATH,
   PREVIEW_PICTURE_PATH,
   SITEMAP_PART_PATH,
   SITEMAP_PATH,
@@ -410,6 +411,7 @@ function describePages(errorSchema: Schema): Record<string, Schema> {
       'image/png',
       'image/webp',
     ),
+    [MARK_PATH]: page('getMark', 'the icon of the marketplace', [], 'image/png'),
     [pathOf(BALANCE_PATH)]: page(
       'getWalletBalance',
       'the SOL of a wallet in lamports, which the head of its pages shows',

@@ -101,6 +101,7 @@ const CARD_EXAMPLE = {
   description: 'Finds, rents and runs AI agents of a marketplace, as tools.',
   version: '0.1.0',
   websiteUrl: 'https://market.example/AGENTS.md',
+  icons: [{ src: 'https://market.example/icon.png', mimeType: 'image/png', sizes: ['128x128'] }],
   remotes: [
     {
       type: 'streamable-http',
@@ -370,6 +371,10 @@ export const PREVIEW_PICTURE_PATH = '/previews/:listing_id.png';
 
 /** The picture of a listing that its creator gave, by its SHA-256 in hexadecimal. */
 export const ICON_PATH = '/icons/:sha256';
+
+/** The icon of the marketplace, as PNG. */
+export const MARK_PATH = '/icon.png';
+export const MARK_SIDE_PX = 128;
 
 /** The page of a listing. */
 export const LISTING_PAGE_PATH = '/dashboard/listings/:listing_id';

@@ -43,6 +43,8 @@ export const credential = z
     purchased_at: timestamp,
     expires_at: timestamp.nullable(),
     pda_address: z.string(),
+    /** `icon_path` of the listing. */
+    icon_path: z.string().optional(),
     /** The remaining Per-Task balance; absent for the other models. */
     balance_lamports: z.int().optional(),
     /** With `include=listing`: the pinned version, or the latest one without a pin. */

@@ -1,4 +1,5 @@
 import { NEW_RUN_SCHEMA, type RentedTool } from '@agent-rental/tools';
+import { listingIcons } from '../content/icons.js';
 import type { Tool } from '@modelcontextprotocol/server';
 
 /** Whether a tool takes the task and the input of an agent. */
@@ -19,7 +20,10 @@ function withNewRun(schema: Record<string, unknown>): Record<string, unknown> {
 }
 
 /** A tool for MCP. @param inputFolder the folder whose files a call may name. */
-export function toMcpTool(tool: RentedTool, inputFolder: string | undefined): Tool {
+export function toMcpTool(
+  tool: RentedTool,
+  { publicUrl, inputFolder }: { publicUrl: string; inputFolder: string | undefined },
+): Tool {
   const { name, title, description, inputSchema, annotations } = tool;
   let schema: Record<string, unknown> = inputSchema;
   if (runsAgents(tool)) schema = withNewRun(schema);
@@ -27,6 +31,7 @@ export function toMcpTool(tool: RentedTool, inputFolder: string | undefined): To
   return {
     name,
     title,
+    ...listingIcons(publicUrl, tool.iconPath),
     description,
     inputSchema: { ...schema, type: 'object' },
     // State all four hints, also defaults: some hosts drop tools without them.

@@ -10,6 +10,7 @@ import {
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server';
 import { dataUrl } from './data-url.js';
+import { listingIcons } from './icons.js';
 
 const SCHEME = 'agent-rental';
 const JSON_TYPE = 'application/json';
@@ -46,15 +47,20 @@ export const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = [
 ];
 
 /** The listings of a caller's rentals. */
-export async function listResources(client: RentalClient, signal: AbortSignal): Promise<Resource[]> {
+export async function listResources(
+  client: RentalClient,
+  publicUrl: string,
+  signal: AbortSignal,
+): Promise<Resource[]> {
   const { credentials } = await client.listCredentials({ limit: 100 }, { signal });
-  return credentials.map(({ listing_id: id, listing_title: title, status }) => ({
+  return credentials.map(({ listing_id: id, listing_title: title, status, icon_path }) => ({
     // Some hosts offer a resource as a tool under its name, which must differ from the rented tool's.
     name: `listing: ${id}`,
     title: `Rented agent: ${creatorLine(title, 80)}`,
     uri: listingUri(id),
     description: `Listing of a rented agent (${status}).`,
     mimeType: JSON_TYPE,
+    ...listingIcons(publicUrl, icon_path),
   }));
 }
 

@@ -58,7 +58,7 @@ export interface RentalMcpCaller {
 /** Options of {@link createRentalMcpHandler}. */
 export interface RentalMcpHandlerOptions extends Omit<
   RentalServerOptions,
-  'toolset' | 'client' | 'call' | 'inputFolder' | 'callerId' | 'era' | 'payments'
+  'toolset' | 'client' | 'publicUrl' | 'call' | 'inputFolder' | 'callerId' | 'era' | 'payments'
 > {
   /** Most direct tools per caller. Default 30. */
   readonly toolLimit?: number | undefined;
@@ -143,7 +143,8 @@ export function createRentalMcpHandler(options: RentalMcpHandlerOptions = {}): R
       publicUrl,
       programId,
     });
-    return createRentalServer({ ...serverOptions, secret, toolset, client, call, callerId, era, payments });
+    const parts = { toolset, client, publicUrl, call, callerId, era, payments };
+    return createRentalServer({ ...serverOptions, secret, ...parts });
   };
   const modernServer: McpServerFactory = ({ authInfo }) =>
     serverFor((authInfo?.extra ?? {}) as unknown as Carried, 'modern');

@@ -12,7 +12,10 @@ const MAX_ENTRIES = 4_000;
 const FETCH_TIMEOUT_MS = 5_000;
 
 /** The fields of a rental that its tool needs. */
-type RentedCredential = Pick<Credential, 'listing_id' | 'listing_title' | 'rental_model' | 'listing'>;
+type RentedCredential = Pick<
+  Credential,
+  'listing_id' | 'listing_title' | 'rental_model' | 'icon_path' | 'listing'
+>;
 
 interface Entry {
   readonly definition: DirectToolDefinition;
@@ -57,8 +60,9 @@ export class DirectToolCache {
     const known = this.#entries.get(credential.listing_id);
     if (known !== undefined && this.#now() < known.expiresAtMs) return known.definition;
     if (credential.listing === undefined) return this.#fetched(client, credential, known?.definition, signal);
-    const { listing_id: id, listing_title: title, rental_model, listing } = credential;
-    const definition = await defineDirectTool({ id, title, rental_model, ...listing });
+    const { listing_id: id, listing_title: title, rental_model, icon_path, listing } = credential;
+    const icon = icon_path === undefined ? {} : { icon_path };
+    const definition = await defineDirectTool({ id, title, rental_model, ...icon, ...listing });
     this.#keep(id, definition);
     return definition;
   }

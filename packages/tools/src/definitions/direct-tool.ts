@@ -29,6 +29,7 @@ async function describeRental(rented: RentedListing): Promise<DirectToolDefiniti
     description: `Rented agent ${quoteCreator(title, TITLE_LENGTH)}. ${costText(rented)}${healthText(known)}${words}`,
     inputSchema: directInputSchema(agentId, input),
     agentId,
+    ...(rented.icon_path === undefined ? {} : { iconPath: rented.icon_path }),
     ...priceOf(rented),
     input,
   };

@@ -27,8 +27,9 @@ export async function memoised(
   listing: DescribedListing,
   make: () => Promise<DirectToolDefinition>,
 ): Promise<DirectToolDefinition> {
-  const { id, title, description, rental_model, price_lamports, failing_since, input_schema } = listing;
-  const told = [title, description, rental_model, price_lamports, failing_since, input_schema];
+  const { id, title, description, rental_model, price_lamports, failing_since, input_schema, icon_path } =
+    listing;
+  const told = [title, description, rental_model, price_lamports, failing_since, input_schema, icon_path];
   const content = JSON.stringify(told);
   const known = recent.get(id) ?? older.get(id);
   const kept = known?.content === content ? known : { content, definition: await make() };

@@ -142,6 +142,8 @@ export interface RentedTool {
   readonly annotations: ToolAnnotations;
   /** The listing that a direct tool is bound to. */
   readonly agentId?: string;
+  /** Path of its creator's picture at the marketplace. */
+  readonly iconPath?: string;
   /** Returns the spend of a planned call. Never throws for bad arguments. */
   spending(args: unknown, options?: CallOptions): Promise<ToolSpending>;
   /**

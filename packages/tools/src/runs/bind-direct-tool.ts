@@ -30,13 +30,14 @@ export const RUN_ANNOTATIONS: ToolAnnotations = {
 
 /** Returns the direct tool of a definition, bound to the client that calls it. */
 export function bindDirectTool(context: ToolContext, definition: DirectToolDefinition): RentedTool {
-  const { name, title, description, inputSchema, agentId, input, priceLamports } = definition;
+  const { name, title, description, inputSchema, agentId, iconPath, input, priceLamports } = definition;
   return checkedTool({
     name,
     title,
     description,
     inputSchema,
     agentId,
+    ...(iconPath === undefined ? {} : { iconPath }),
     annotations: RUN_ANNOTATIONS,
     spending: async () =>
       spendingOfRun(

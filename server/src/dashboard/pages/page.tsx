@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { Icon, Mark, type IconName } from '../components/icon.js';
+import { markSvg } from '../components/mark-svg.js';
 import { elementId } from '../element-ids.js';
 import { STYLES } from '../generated/styles.js';
 
@@ -39,10 +40,7 @@ const DASHBOARD_LINKS: readonly (readonly [address: string, name: string, icon: 
 ];
 
 /** The mark as the icon of the tab. */
-const FAVICON = `data:image/svg+xml,${encodeURIComponent(
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="9" fill="#4338ca"/>' +
-    '<circle cx="11" cy="16" r="5" fill="none" stroke="#fff" stroke-width="2.6"/><circle cx="21" cy="16" r="5" fill="#8be0d8"/></svg>',
-)}`;
+const FAVICON = `data:image/svg+xml,${encodeURIComponent(markSvg())}`;
 
 /** A whole page, with the parts that all pages share. Everything in `children` that is text is shown as text. */
 export function renderPage(head: PageHead, children: ComponentChildren): string {

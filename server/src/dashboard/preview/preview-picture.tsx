@@ -78,7 +78,7 @@ function linesOf(title: string): string[] {
 }
 
 /** Draws a picture. @throws ApiError `service_unavailable` where it takes too long */
-async function pngOf(svg: string): Promise<Buffer> {
+export async function pngOf(svg: string): Promise<Buffer> {
   const png = await drawers.ask(svg);
   if (png !== 'late') return Buffer.from(png);
   throw new ApiError('service_unavailable', 'The picture took too long.', { next: 'Try again.' });

@@ -1,4 +1,6 @@
 import {
+  MARK_PATH,
+  MARK_SIDE_PX,
   MCP_PATH,
   SITEMAP_PATH,
   serverCard,
@@ -55,6 +57,7 @@ function cardOf(baseUrl: string): ServerCard {
     description: 'Finds, rents and runs AI agents of a marketplace, as tools.',
     version: VERSION,
     websiteUrl: `${baseUrl}/AGENTS.md`,
+    icons: [{ src: baseUrl + MARK_PATH, mimeType: 'image/png', sizes: [`${MARK_SIDE_PX}x${MARK_SIDE_PX}`] }],
     remotes: [
       {
         type: 'streamable-http',
