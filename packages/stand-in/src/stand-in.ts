@@ -100,7 +100,17 @@ export function createStandIn(listings: readonly StandInListing[] = []): StandIn
     if (resource === 'transactions')
       return id === 'submit' ? payments.submit(body) : payments.propose(body, wallet);
     if (resource === 'execute') return execute(request, body, id === 'stream');
+    if (resource === 'events') return quietEvents(request);
     return failure('not_found', 'There is no such route.');
+  }
+
+  /** Nothing happens to the wallet: its stream is open and quiet. */
+  function quietEvents({ headers, signal }: Request): Response {
+    if (headers.get('accept') !== 'text/event-stream') return json(operations.listEvents, { events: [] });
+    const quiet = new ReadableStream({
+      start: (stream) => signal.addEventListener('abort', () => stream.error(signal.reason), { once: true }),
+    });
+    return new Response(quiet, { headers: { 'content-type': 'text/event-stream' } });
   }
 
   /** The document of a skill, without its sections. */
