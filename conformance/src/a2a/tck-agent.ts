@@ -3,7 +3,7 @@ import type { AgentFunction } from '@agent-rental/sdk/creator';
 
 /** How long the task of the TCK that it follows goes on. */
 const LONG_MS = 4_000;
-/** What the TCK's agent answers, by the beginning of a message id. */
+/** Answers of the TCK's agent, by the beginning of a message id. */
 const ANSWERS: Readonly<Record<string, unknown>> = {
   'tck-artifact-text': 'Generated text content',
   'tck-artifact-data': { key: 'value', count: 42 },

@@ -30,7 +30,7 @@ const RUNS = 1_000;
 const run = promisify(execFile);
 const file = (name: string) => fileURLToPath(new URL(`../../src/a2a/${name}`, import.meta.url));
 
-/** Tests that fail for what the cards do not claim, or by a fault of the TCK, and why. */
+/** Tests of features that the cards do not claim, or with a fault of the TCK, and why each fails. */
 const NOT_CLAIMED: Readonly<Record<string, string>> = {
   'test_task_has_file_artifact[jsonrpc]': 'an output is text or JSON, and no file',
   'test_task_has_file_url_artifact[jsonrpc]': 'an output is text or JSON, and no file',
@@ -47,10 +47,10 @@ export const LEAST_PASSED: Readonly<Record<string, number>> = {
 };
 
 /** Counts of a category of the TCK, and its failed tests. */
-export interface Category {
+interface Category {
   passed: number;
   skipped: number;
-  /** Failed tests of what the cards do not claim, with the reason. */
+  /** Failed tests of features that the cards do not claim, with the reason. */
   notClaimed: string[];
   failed: string[];
 }

@@ -3,7 +3,7 @@ A plugin of pytest for the TCK of A2A.
 
 - The TCK sends no login: the plugin adds a bearer.
 - It reads the card without its version of the protocol, which the protocol asks of its clients: the plugin adds the version.
-- It names what the agent shall do in the message id, which no agent of the marketplace gets: the plugin repeats it as the text.
+- It names the work of the agent in the message id, which no agent of the marketplace gets: the plugin repeats it as the text.
 - It has its webhook on any port. The marketplace calls allowed ports alone: the plugin fixes the port.
 """
 

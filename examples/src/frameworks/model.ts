@@ -9,6 +9,6 @@ export function modelOfEnvironment(environment = process.env) {
   return { baseURL, name, apiKey };
 }
 
-/** What the examples tell their model. */
+/** The prompt of the examples. */
 export const INSTRUCTIONS =
   'Rewrite the text in plain words. Leave nothing out. Answer with the rewritten text alone.';

@@ -1,4 +1,3 @@
-export type { OperatorKeys } from './key-commands.js';
 export { OperatorError } from './operator-error.js';
 export { parseCommand, USAGE } from './parse-command.js';
 export { runCommand } from './run-command.js';

@@ -107,7 +107,7 @@ describe('a creator who tries an agent before it is published', () => {
     expect(await end()).toBe(0);
   }, 120_000);
 
-  // Installing the Inspector takes longer than its calls, which are those of any client of MCP.
+  // Installing the Inspector takes longer than its calls. Other MCP clients make the same calls.
   it.skipIf(FORM !== 'full')(
     'is listed and called by the Inspector of MCP, an edit included [REG-64]',
     async () => {

@@ -81,19 +81,20 @@ export function readView(uri: string): ReadResourceResult {
 /** The key of a question to the owner of the wallet in `_meta`, for clients with Apps alone. */
 const APPROVAL_META_KEY = 'agent-rental/approval';
 
-/** Adds what a view shows of a question to the owner of the wallet: for what, how much, and of which budget. */
+/** Adds the facts of a question to the owner of the wallet, for a view: its agent, amount and budget. */
 export async function withApproval<Result extends object>(
   client: Pick<RentalClient, 'getApproval'>,
   result: Result & { _meta?: Record<string, unknown> | undefined },
   signal: AbortSignal,
 ): Promise<Result> {
-  const error = result._meta?.[ERROR_META_KEY] as { approval_url?: string } | undefined;
+  const { _meta: meta = {} } = result;
+  const error = meta[ERROR_META_KEY] as { approval_url?: string } | undefined;
   const id = error?.approval_url?.split('/').at(-1);
   if (id === undefined) return result;
   try {
     const { kind, lamports, listing_title, api_key_label } = await client.getApproval(id, { signal });
     const asked = { kind, lamports, listing_title, api_key_label };
-    return { ...result, _meta: { ...result._meta, [APPROVAL_META_KEY]: asked } };
+    return { ...result, _meta: { ...meta, [APPROVAL_META_KEY]: asked } };
   } catch {
     signal.throwIfAborted();
     // The page of the marketplace shows the same.

@@ -1,2 +1,2 @@
-export { MODERATION_USAGE, parseModerationCommand, type ModerationCommand } from './commands.js';
+export { parseModerationCommand } from './commands.js';
 export { runModerationCommand } from './run.js';

@@ -1,3 +1,3 @@
-export { parseReviewCommand, REVIEW_USAGE } from './parse.js';
+export { parseReviewCommand } from './parse.js';
 export { runReviewCommand } from './run.js';
 export { makeTestRun } from './test-run.js';

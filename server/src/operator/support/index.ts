@@ -1,5 +1,5 @@
 export { giveCredit } from './give-credit.js';
-export { parseSupportCommand, SUPPORT_USAGE } from './parse.js';
+export { parseSupportCommand } from './parse.js';
 export { runSupportCommand } from './run.js';
 export { readListing } from './read-listing.js';
 export { isRunId, readRuns } from './read-run.js';

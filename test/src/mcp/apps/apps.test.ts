@@ -116,7 +116,7 @@ describe.runIf(browserPath !== undefined)('a view in a chat', () => {
     const client = await connect(APPS);
     const view = await open({ html: await viewOf(client, 'run'), result });
     const { title } = await owner.client.getListing(marketplace.listing('per_query').id);
-    const asked = `For${title}At most${price / 1e9} SOLBudgetwhat is prepaid for this agentAsked bya chat`;
+    const asked = `For${title}At most${price / 1e9} SOLBudgetthe prepaid balance of this agentAsked bya chat`;
     expect(await textOf(view)).toContain(asked);
     await view.frame.getByRole('button', { name: 'Pay' }).click();
     await view.frame.getByText('The wallet signs there.').waitFor();

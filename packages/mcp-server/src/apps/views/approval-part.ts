@@ -27,11 +27,11 @@ export function webAddress(value: unknown): string | undefined {
 
 /** Where the money of a payment comes from. */
 export const BUDGETS: Readonly<Record<string, string>> = {
-  run: 'what is prepaid for this agent',
+  run: 'the prepaid balance of this agent',
   rental: 'the wallet',
 };
 
-/** A question to the owner of the wallet: for what, how much, and of which budget. */
+/** A question to the owner of the wallet, with its agent, amount and budget. */
 export function question(meta: Record<string, unknown>): HTMLElement | undefined {
   const asked = meta['agent-rental/approval'] as Record<string, unknown> | undefined;
   if (asked === undefined) return undefined;
