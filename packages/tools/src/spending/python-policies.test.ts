@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { policyVectors, type DecodedCost } from './testing/policy-vectors.js';
 
@@ -34,5 +35,5 @@ it('gives the same answers to the policies that the Python package plays [REN-4]
     'max_run',
   ]);
   const lines = vectors.map((one) => `${JSON.stringify(one)}\n`).join('');
-  await expect(lines).toMatchFileSnapshot(`${FOLDER.pathname}policies.jsonl`);
+  await expect(lines).toMatchFileSnapshot(fileURLToPath(new URL('policies.jsonl', FOLDER)));
 });
