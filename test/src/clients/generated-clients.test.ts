@@ -154,6 +154,7 @@ describe('a client generated from the OpenAPI document compiles, and goes from l
     expect(warnings).toEqual([
       'WARNING parsing GET /previews/{listing_id}.png within service.',
       'WARNING parsing GET /icons/{sha256} within service.',
+      'WARNING parsing GET /icon.png within service.',
       'WARNING parsing POST /v1/files within runs.',
       'Unsupported content type */*',
     ]);

@@ -69,33 +69,40 @@ async def main(job):
         _, streaming = await connect(job["url"], True)
         _, failing = await connect(job["failing_url"], False)
         _, unpaid = await connect(job["unpaid_url"], True)
-        held = await last_task(waiting, asked(job["held_task"], wait=False))
-        await waiting.create_task_push_notification_config(
-            TaskPushNotificationConfig(
-                id="mine",
-                task_id=held["id"],
-                url=job["push_url"],
-                authentication=AuthenticationInfo(scheme="Bearer", credentials="of-the-receiver"),
+
+        async def held_with_push():
+            held = await last_task(waiting, asked(job["held_task"], wait=False))
+            await waiting.create_task_push_notification_config(
+                TaskPushNotificationConfig(
+                    id="mine",
+                    task_id=held["id"],
+                    url=job["push_url"],
+                    authentication=AuthenticationInfo(scheme="Bearer", credentials="of-the-receiver"),
+                )
             )
-        )
-        config = await waiting.get_task_push_notification_config(
-            GetTaskPushNotificationConfigRequest(task_id=held["id"], id="mine")
-        )
+            return held["id"]
 
         async def configs(task_id):
             request = ListTaskPushNotificationConfigsRequest(task_id=task_id)
             return [each.id for each in (await waiting.list_task_push_notification_configs(request)).configs]
 
-        listed = await configs(held["id"])
-        cancelled = await waiting.cancel_task(CancelTaskRequest(id=held["id"]))
-        delete = DeleteTaskPushNotificationConfigRequest(task_id=held["id"], id="mine")
+        # The first task has its push deleted; the push of the second task arrives.
+        silent, held = await held_with_push(), await held_with_push()
+        config = await waiting.get_task_push_notification_config(
+            GetTaskPushNotificationConfigRequest(task_id=held, id="mine")
+        )
+        listed = await configs(silent)
+        delete = DeleteTaskPushNotificationConfigRequest(task_id=silent, id="mine")
         await waiting.delete_task_push_notification_config(delete)
+        unlisted = await configs(silent)
+        await waiting.cancel_task(CancelTaskRequest(id=silent))
+        cancelled = await waiting.cancel_task(CancelTaskRequest(id=held))
         return {
-            "push_configs": [listed, await configs(held["id"])],
+            "push_configs": [listed, unlisted],
             "card": MessageToDict(card),
             "run": await last_task(waiting, asked(job["task"])),
             "stream": await last_task(streaming, asked(job["task"])),
-            "held": held["id"],
+            "held": held,
             "push_url": config.url,
             "cancelled": TaskState.Name(cancelled.status.state),
             "failed": await last_task(failing, asked(job["task"])),

@@ -122,10 +122,9 @@ describe.runIf(browserPath !== undefined)('a view in a chat', () => {
     await view.frame.getByText('The wallet signs there.').waitFor();
     await view.frame.getByRole('button', { name: 'No' }).click();
     await view.frame.getByText('Not paid.').waitFor();
-    expect(await view.heard()).toMatchObject({
-      links: [url],
-      said: [expect.stringContaining('I do not pay') as string],
-    });
+    await expect
+      .poll(() => view.heard())
+      .toMatchObject({ links: [url], said: [expect.stringContaining('I do not pay') as string] });
     const stranger = await newParticipant(marketplace);
     const renting = await connect(APPS, { token: stranger.token });
     const { id } = marketplace.listing('per_query');
@@ -133,7 +132,9 @@ describe.runIf(browserPath !== undefined)('a view in a chat', () => {
     const approval = await open({ html: await viewOf(client, 'approval'), result: offer });
     expect(await textOf(approval)).toMatch(/total0\.\d+ SOL.*Budgetthe wallet/);
     await approval.frame.getByRole('button', { name: 'Pay' }).click();
-    expect((await approval.heard()).links[0]).toContain(`/dashboard/rent/${id}?max_total_lamports=`);
+    await expect
+      .poll(async () => (await approval.heard()).links[0])
+      .toContain(`/dashboard/rent/${id}?max_total_lamports=`);
   });
 
   test('that lies about the amount makes no wallet sign it [ADP-34]', async () => {
