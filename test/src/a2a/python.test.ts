@@ -28,9 +28,11 @@ const file = (name: string) => fileURLToPath(new URL(`../../src/a2a/python/${nam
 const CLIENTS = ['requirements.txt', 'adk-requirements.txt', 'agent-framework-requirements.txt'];
 /** The clients of this run: in CI one of the three. */
 const played = sampleOf(CLIENTS, 1);
-const [environment, adk, microsoft] = (await Promise.all(
-  CLIENTS.map((name) => (played.includes(name) ? pythonInFullForm(file(name)) : { missing: 'not played' })),
-)) as [PythonEnvironment, PythonEnvironment, PythonEnvironment];
+const environmentOf = async (name: string): Promise<PythonEnvironment> =>
+  played.includes(name) ? pythonInFullForm(file(name)) : { missing: 'not played' };
+const environment = await environmentOf('requirements.txt');
+const adk = await environmentOf('adk-requirements.txt');
+const microsoft = await environmentOf('agent-framework-requirements.txt');
 
 let agents: SlowAgents;
 let receiver: PushReceiver;
