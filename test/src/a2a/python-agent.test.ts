@@ -5,7 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { rentedTools as aiSdkTools } from '@agent-rental/ai-sdk';
+import { rentedTools as langchainTools } from '@agent-rental/langchain';
 import { isApiError } from '@agent-rental/sdk';
+import { generateText, stepCountIs } from 'ai';
+import { MockLanguageModelV3 } from 'ai/test';
+import { AIMessage, createAgent, fakeModel, ToolMessage } from 'langchain';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rentAgent } from '../support/agents/agents.js';
 import {
@@ -132,6 +137,13 @@ describe.skipIf(isMissing).each(VERSIONS)(
       expect(await costs()).toEqual([PRICE, PRICE, PRICE]);
     });
 
+    test('is a tool of a LangChain agent and of the AI SDK, and is paid once each [ADP-32]', async () => {
+      const before = (await costs()).length;
+      expect(await inLangChain('five words of a text')).toContain('The text has 5 words.');
+      expect(await inAiSdk('and now six words of it')).toContain('The text has 6 words.');
+      expect(await costs()).toHaveLength(before + 2);
+    });
+
     test('fails as its task fails', async () => {
       const run = await renter.client.execute({ agent_id: agentId, task: 'fail' });
       expect(run).toMatchObject({ status: 'failed', cost_lamports: PRICE });
@@ -167,4 +179,42 @@ async function overMcp(task: string): Promise<string> {
     }),
   });
   return answer.text();
+}
+
+const toolName = () => agentId.replaceAll('-', '_');
+
+async function inLangChain(task: string): Promise<string> {
+  const model = fakeModel()
+    .respondWithTools([{ name: toolName(), args: { task }, id: 'call_1' }])
+    .respond(new AIMessage('Done.'));
+  const agent = createAgent({ model, tools: await langchainTools(renter.client) });
+  const { messages } = await agent.invoke({ messages: [{ role: 'user', content: 'Go.' }] });
+  return messages.find((message) => ToolMessage.isInstance(message))?.text ?? '';
+}
+
+async function inAiSdk(task: string): Promise<string> {
+  const usage = {
+    inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 1, text: 1, reasoning: 0 },
+  };
+  const toolCall = {
+    type: 'tool-call' as const,
+    toolCallId: 'call_1',
+    toolName: toolName(),
+    input: JSON.stringify({ task }),
+  };
+  const model = new MockLanguageModelV3({
+    doGenerate: [
+      { content: [toolCall], finishReason: { unified: 'tool-calls', raw: undefined }, usage, warnings: [] },
+      {
+        content: [{ type: 'text', text: 'Done.' }],
+        finishReason: { unified: 'stop', raw: undefined },
+        usage,
+        warnings: [],
+      },
+    ],
+  });
+  const tools = await aiSdkTools(renter.client);
+  const { steps } = await generateText({ model, tools, prompt: 'Go.', stopWhen: stepCountIs(2) });
+  return JSON.stringify(steps.flatMap(({ toolResults }) => toolResults));
 }
