@@ -19,30 +19,29 @@ const compiled = new LRUCache<string, { document: SchemaDocument | null }>({
   sizeCalculation: ({ document }, text) => BYTES_PER_CHARACTER * text.length + (document?.bytes ?? 0),
 });
 
-/**
- * Makes a JSON Schema ready for use, or takes it from the cache.
- *
- * @throws InvalidSchemaError for a schema that is too large, too deep, refers outside itself, or is wrong.
- * @throws NeedsBacktrackingError
- */
+/** Makes a JSON Schema ready for use, or takes it from the cache; throws as {@link checkSchema}. */
 function compile(schema: object, engine: Engine): SchemaDocument {
   const text = JSON.stringify(schema);
   const key = `${engine} ${text}`;
   const known = compiled.get(key);
   if (known?.document === null) throw new NeedsBacktrackingError();
   if (known) return known.document;
-  if (text.length > MAX_SCHEMA_BYTES) throw new InvalidSchemaError('is larger than 64 KB');
-  requireShallow(schema, 0);
-  if (!isObject(schema)) throw new InvalidSchemaError('is not a usable JSON Schema: it must be an object');
   let document: SchemaDocument;
   try {
-    document = new SchemaDocument(schema, engine);
+    document = compileText(schema, text, engine);
   } catch (error) {
     if (error instanceof NeedsBacktrackingError) compiled.set(key, { document: null });
     throw error;
   }
   compiled.set(key, { document });
   return document;
+}
+
+function compileText(schema: object, text: string, engine: Engine): SchemaDocument {
+  if (text.length > MAX_SCHEMA_BYTES) throw new InvalidSchemaError('is larger than 64 KB');
+  requireShallow(schema, 0);
+  if (!isObject(schema)) throw new InvalidSchemaError('is not a usable JSON Schema: it must be an object');
+  return new SchemaDocument(schema, engine);
 }
 
 function requireShallow(value: unknown, depth: number): void {
@@ -52,13 +51,13 @@ function requireShallow(value: unknown, depth: number): void {
 }
 
 /**
- * Checks that a schema can be used, in the draft that it names.
+ * Checks that a schema can be used, in the draft that it names. It is not kept: most registered schemas are checked once.
  *
- * @throws InvalidSchemaError saying why not.
+ * @throws InvalidSchemaError for a schema that is too large, too deep, refers outside itself, or is wrong.
  * @throws NeedsBacktrackingError when the engine does not match one of its patterns.
  */
 export function checkSchema(schema: object, engine: Engine = 'any'): void {
-  compile(schema, engine);
+  compileText(schema, JSON.stringify(schema), engine);
 }
 
 /**
