@@ -199,8 +199,10 @@ describe('what documents tell their readers to run', () => {
       await run('bash', ['-c', here(command)], { cwd: folder, env: npmIn(folder) });
       const [, name = ''] = /packages\/([\w-]+)\.tgz/.exec(command) ?? [];
       const program = `await import('@agent-rental/${name}')`;
-      const isGlobal = command.includes('--global');
-      const used = isGlobal ? `bin/${COMMANDS[name]} --help` : `node --input-type=module -e "${program}"`;
+      const bin = command.includes('--global') ? 'bin' : 'node_modules/.bin';
+      const used = COMMANDS[name]
+        ? `${bin}/${COMMANDS[name]} --help`
+        : `node --input-type=module -e "${program}"`;
       await run('bash', ['-c', used], { cwd: folder });
     },
     180_000,
