@@ -28,7 +28,7 @@ export function composeRegistration(
   { config, logger, database, chain, keys }: AppParts,
   { store }: Content,
   { protocol }: Protocol,
-  { declarative, unservedTools }: Sandboxes,
+  { declarative, runners, unservedTools }: Sandboxes,
   outbound: OutboundHttp,
   stopping: AbortSignal,
 ) {
@@ -50,7 +50,7 @@ export function composeRegistration(
     review: config.review,
   });
   const run = createSampleRun(
-    { declarative, connected: createConnectedAgents(outbound) },
+    { declarative, runners, connected: createConnectedAgents(outbound) },
     { stopping, logger },
   );
   return {

@@ -11,7 +11,7 @@ export interface Order {
   readonly owner: Owner;
   /** The address that sent the request, or its network. */
   readonly address?: string | undefined;
-  readonly agentId: string;
+  readonly listingId: string;
   readonly task: string;
   /** As sent. For a request with `inputUri`, the content of that file once it is read. */
   readonly input: ExecuteBody['input'];

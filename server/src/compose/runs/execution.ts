@@ -85,6 +85,7 @@ export function composeExecution(
     trials: createTrials({ db, history: createWalletHistory(chain), holdSeconds: config.trialHoldSeconds }),
     slots,
     declarative: sandboxes.declarative,
+    runners: sandboxes.runners,
     connected: createConnectedAgents(outbound),
     keys,
     drain,

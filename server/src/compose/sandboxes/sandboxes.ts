@@ -70,6 +70,7 @@ export async function composeSandboxes(
   });
   return {
     declarative,
+    runners,
     startGate,
     unservedTools,
     stats: () => runners.stats(),

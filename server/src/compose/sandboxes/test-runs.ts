@@ -48,7 +48,7 @@ export async function openTestRuns(config: Pick<Config, 'sandbox' | 'allowedLoop
   });
   return {
     run: createSampleRun(
-      { declarative, connected: createConnectedAgents(outbound) },
+      { declarative, runners, connected: createConnectedAgents(outbound) },
       { stopping: new AbortController().signal, logger },
     ),
     async close() {

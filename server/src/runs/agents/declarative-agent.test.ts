@@ -113,7 +113,7 @@ async function run(
       listing: { id: LISTING, version: { outputSchema } },
     },
     agent,
-    await agents.takeSandbox(signal, LISTING),
+    await runners.take({ signal, owner: LISTING }),
     {
       signal,
       logger: { info: () => undefined },

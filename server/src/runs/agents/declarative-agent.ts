@@ -15,7 +15,6 @@ import type { ModelGateway } from '../../model-gateway/index.js';
 import { ModelLimitError, ModelUnavailableError } from '../../model-gateway/index.js';
 import { schemaViolations } from '../../platform/json-schema/checks.js';
 import type { Logger } from '../../platform/logger.js';
-import { traced } from '../../platform/tracing/spans.js';
 import type { DeclarativeAgent } from '../../registration/index.js';
 import type { AgentContact } from './contact.js';
 import { AnswerStream } from './answer-stream.js';
@@ -46,8 +45,6 @@ export type AgentWork = Pick<Task, 'runId' | 'task' | 'input' | 'files'> & {
 
 /** Runs declarative agents: the loop in a sandbox, the model through the gateway. */
 export interface DeclarativeAgents {
-  /** @param owner listing that the sandbox is counted for: when sandboxes are short, listings have equal shares. */
-  takeSandbox(signal: AbortSignal, owner: string): Promise<Sandbox>;
   /**
    * Drives one run; the sandbox is gone afterwards. A sandbox that is lost before the model was called is replaced.
    *
@@ -81,8 +78,6 @@ export function createDeclarativeAgents(deps: {
   web: WebReader;
 }): DeclarativeAgents {
   return {
-    takeSandbox: (signal, owner) => traced('sandbox.take', {}, () => deps.runners.take({ signal, owner })),
-
     async run(task, agent, sandbox, { signal, logger, readsWeb = true, onBegan, contact, onText }) {
       const { outputSchema } = task.listing.version;
       // A structured answer may need repair, so none of it is streamed before it is complete.

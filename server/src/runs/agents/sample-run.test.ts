@@ -23,7 +23,6 @@ const REQUEST = {
 
 /** Agents whose model never answers; a run ends with its signal alone. */
 const silent: DeclarativeAgents = {
-  takeSandbox: () => Promise.resolve({} as Sandbox),
   run: (_work, _agent, _sandbox, { signal }) =>
     new Promise((_resolve, reject) => {
       if (signal.aborted) reject(signal.reason as Error);
@@ -42,9 +41,10 @@ const losing: DeclarativeAgents = {
 
 function reviews(declarative = silent) {
   const stopping = new AbortController();
+  const runners = { take: () => Promise.resolve({} as Sandbox) };
   const connected = { run: () => Promise.reject(new Error('not called')) };
   const options = { stopping: stopping.signal, logger: { info: () => undefined } };
-  return { stopping, review: createSampleRun({ declarative, connected }, options) };
+  return { stopping, review: createSampleRun({ declarative, connected, runners }, options) };
 }
 
 describe('a run for a review', () => {

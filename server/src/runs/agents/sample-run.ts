@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Sandbox } from '@agent-rental/sandbox';
+import type { Sandbox, WarmPool } from '@agent-rental/sandbox';
 import { createDeadline } from '@agent-rental/contract';
 import type { Logger } from '../../platform/logger.js';
 import type { ReviewRun } from '../../registration/index.js';
@@ -17,13 +17,15 @@ const REVIEWS = 'review';
  * to be made again.
  */
 export function createSampleRun(
-  { declarative, connected }: { declarative: DeclarativeAgents; connected: ConnectedAgents },
+  deps: { declarative: DeclarativeAgents; connected: ConnectedAgents; runners: Pick<WarmPool, 'take'> },
   { stopping, logger }: { stopping: AbortSignal; logger: Pick<Logger, 'info'> },
 ): ReviewRun {
   return async (agent, { listingId, task, input, outputSchema, timeoutMs, readsWeb }) => {
     stopping.throwIfAborted();
     const sandbox =
-      agent.mode === 'declarative' ? await declarative.takeSandbox(stopping, REVIEWS) : undefined;
+      agent.mode === 'declarative'
+        ? await deps.runners.take({ signal: stopping, owner: REVIEWS })
+        : undefined;
     const deadline = createDeadline(timeoutMs, stopping);
     const { signal } = deadline;
     const version = { outputSchema };
@@ -33,12 +35,12 @@ export function createSampleRun(
     try {
       const outcome =
         agent.mode === 'connected'
-          ? await connected.run(
+          ? await deps.connected.run(
               { ...work, timeoutSeconds: Math.ceil(timeoutMs / 1000), listing: { id: listingId, version } },
               agent,
               options,
             )
-          : await declarative.run(
+          : await deps.declarative.run(
               { ...work, listing: { id: REVIEWS, version } },
               agent,
               sandbox as Sandbox,

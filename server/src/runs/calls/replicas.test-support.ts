@@ -14,7 +14,8 @@ import { taskOf } from '../pipeline/parse.js';
 import type { Task } from '../task.js';
 import { createPastRuns } from '../history/past-runs.js';
 import { createRunProgress } from '../history/run-progress.js';
-import { requireNotCancelled, resolveCall } from './resolve-call.js';
+import { requireNotCancelled } from '../pipeline/slot.js';
+import { resolveCall } from './resolve-call.js';
 import { createRunChanges } from '../live/run-changes.js';
 import { createRunRepository, saltedDigest } from '../history/repository.js';
 

@@ -74,21 +74,3 @@ async function chargeEnded(
     watch.close();
   }
 }
-
-/**
- * Refuses a recorded run whose key was cancelled. Called after the record is written, as a cancel searches for runs after
- * its key is written: the second of the two sees the first.
- *
- * @throws ApiError `invalid_request` when the key was cancelled before the run was recorded.
- */
-export async function requireNotCancelled(
-  runs: Pick<RunRepository, 'isKeyCancelled' | 'requestStop'>,
-  { runId, owner, key }: Pick<Order, 'runId' | 'owner' | 'key'>,
-): Promise<void> {
-  if (key === undefined || !(await runs.isKeyCancelled(owner, key.name))) return;
-  // Keeps the record, and with it the key.
-  await runs.requestStop(runId, 'cancelled');
-  throw new ApiError('invalid_request', 'This request was cancelled before it arrived.', {
-    next: 'Nothing was charged. Use a new Idempotency-Key.',
-  });
-}

@@ -58,7 +58,7 @@ it('lets nothing out before it is on record that output leaves, then everything,
 it('needs no record of output that leaves after the end of the run is on record', () => {
   const { left, gate } = newGate(() => Promise.reject(new Error('not asked')));
   gate.open();
-  gate.end();
+  gate.markRecorded();
   gate.push('all of it');
   expect(left).toEqual(['begin run-1', 'all of it']);
 });
@@ -66,7 +66,7 @@ it('needs no record of output that leaves after the end of the run is on record'
 it('lets nothing out once it is closed, whatever is pushed or recorded later', async () => {
   const { left, gate } = newGate(() => Promise.resolve());
   gate.push('a');
-  gate.close();
+  gate.drop();
   gate.open();
   gate.push('b');
   await new Promise((resolve) => setImmediate(resolve));

@@ -42,7 +42,7 @@ export class OutputGate {
     return this.#sink !== undefined && (this.#sent !== '' || this.#recording !== undefined);
   }
 
-  /** Whether any output has left. After `close` none leaves any more. */
+  /** Whether any output has left. After `drop` none leaves any more. */
   get hasSent(): boolean {
     return this.#sink !== undefined && this.#sent !== '';
   }
@@ -58,6 +58,7 @@ export class OutputGate {
     this.#sink?.delta(delta);
   }
 
+  /** Notes that the run is paid: held output leaves, and all later output at once. */
   open(): void {
     if (this.#isOpen || this.#isClosed) return;
     this.#isOpen = true;
@@ -67,19 +68,19 @@ export class OutputGate {
   }
 
   /** Notes that the end of the run is on record. Later output needs no record. */
-  end(): void {
+  markRecorded(): void {
     this.#isRecorded = true;
     if (this.#isOpen) this.#release();
   }
 
   /** Drops held output: the run was not delivered, or its result waits for its charge. */
-  close(): void {
+  drop(): void {
     this.#isClosed = true;
     this.#held = [];
   }
 
   #record(): void {
-    this.#recording ??= (this.#recordFirst?.() ?? Promise.resolve()).then(() => this.end());
+    this.#recording ??= (this.#recordFirst?.() ?? Promise.resolve()).then(() => this.markRecorded());
     // Output that cannot be recorded stays here until the run's end is on record, or cannot be recorded either.
     this.#recording.catch(() => undefined);
   }

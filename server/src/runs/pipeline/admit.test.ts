@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { PublishedListing } from '../../listings/index.js';
 import { loginOf, publishedListing } from '../../testing/index.js';
 import { readPublishedInput } from '../../http/routes/tools.js';
-import { admit, withInput } from './admit.js';
+import { admit, withFileInput } from './admit.js';
 import { parseOrder } from './order.js';
 import { taskOf } from './parse.js';
 
@@ -102,7 +102,7 @@ it('a file is the input of the task that names it, if it can be one', async () =
   const task = taskWith({ input_uri: 'agent-rental://files/1' });
   const asked: string[] = [];
   const withContent = (content: Json) =>
-    withInput(task, async (inputUri) => {
+    withFileInput(task, async (inputUri) => {
       asked.push(inputUri);
       return { value: content };
     });
@@ -113,7 +113,7 @@ it('a file is the input of the task that names it, if it can be one', async () =
     await expect(withContent(content)).rejects.toThrow(/^input_uri/);
   }
   const plain = taskWith({ input: 'as sent' });
-  expect(await withInput(plain, () => Promise.reject(new Error('not asked')))).toBe(plain);
+  expect(await withFileInput(plain, () => Promise.reject(new Error('not asked')))).toBe(plain);
 });
 
 describe('the owner of the wallet', () => {

@@ -38,12 +38,17 @@ export const admit = step(
   'admit',
   async (deps: AdmitDeps, task: Task, allowance: Allowance, access: IndexedStatus): Promise<Task> => {
     const { listing } = task;
+    const withInput = async (admitted: Task) =>
+      withValidInput(
+        deps,
+        await withFileInput(admitted, (inputUri) => deps.files.readInput(inputUri, task.owner)),
+      );
     requireRunning(listing);
     if (task.callback) await deps.callbacks.require(task.wallet, task.callback.url);
     const { status, agreedPriceLamports } = access;
     if (status === 'not_found' && listing.freeTrial !== null) {
       await deps.trials.requireOpen(task);
-      return withValidInput(deps, await withOwnInput(deps, { ...task, isTrial: true }));
+      return withInput({ ...task, isTrial: true });
     }
     const credited = status === 'low_balance' && (await deps.settlement.hasCredit(task.wallet, listing.id));
     requireAccess(status, listing, {
@@ -51,7 +56,7 @@ export const admit = step(
       agreedPriceLamports,
       programId: deps.chain.programId,
     });
-    const admitted = await withValidInput(deps, await withOwnInput(deps, task));
+    const admitted = await withInput(task);
     if (!credited) await requireApproval(deps, task, allowance);
     return admitted;
   },
@@ -69,9 +74,6 @@ async function requireApproval(
   if (!allowance.asksFor(spend) || (await settlement.hasCredit(wallet, listing.id))) return;
   await allowance.requireApproval(spend);
 }
-
-const withOwnInput = ({ files }: AdmitDeps, task: Task): Promise<Task> =>
-  withInput(task, (inputUri) => files.readInput(inputUri, task.owner));
 
 /**
  * Takes an input in the creator's form, or in the form of the tool's definition: for some schemas a model can write that
@@ -104,7 +106,10 @@ const MAX_FILE_INPUT_BYTES = 24 * 1024 * 1024;
  *
  * @throws ApiError `invalid_request` when the content cannot be an input.
  */
-export async function withInput(task: Task, read: (inputUri: string) => Promise<FileInput>): Promise<Task> {
+export async function withFileInput(
+  task: Task,
+  read: (inputUri: string) => Promise<FileInput>,
+): Promise<Task> {
   if (task.inputUri === undefined) return task;
   const { value: input, files } = await read(task.inputUri);
   // It was parsed in this iteration of the event loop, and is serialized in the next one.

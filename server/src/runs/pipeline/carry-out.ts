@@ -47,7 +47,7 @@ export async function carryOut(
     const paying = { charge: sent, usesCredit: checked.usesCredit, allowance, contact };
     return await deliver(deps, task, paying, gate, outcome, startedAt);
   } catch (error) {
-    gate.close();
+    gate.drop();
     throw await compensate(deps, task, request, { sent, outputHasLeft: gate.hasSent }, error).catch(
       (failure: unknown) => {
         deps.unrecordedEnds.note(runId);

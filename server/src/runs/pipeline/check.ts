@@ -1,5 +1,5 @@
 import { REFUSAL_TEXT, RENTAL_TERMS } from '@agent-rental/contract';
-import type { Sandbox } from '@agent-rental/sandbox';
+import type { Sandbox, WarmPool } from '@agent-rental/sandbox';
 import { findListingAddress, findPerQueryBalanceAddress } from '@agent-rental/program-client';
 import { PublicKey } from '@solana/web3.js';
 import type { Chain } from '../../chain/index.js';
@@ -7,10 +7,10 @@ import { accessStatus, readChainAccessState, type ChainAccessState } from '../..
 import type { Allowance } from '../../spending/index.js';
 import { ApiError } from '../../errors/api-error.js';
 import type { Keys } from '../../platform/keys.js';
+import { traced } from '../../platform/tracing/spans.js';
 import { openPrivatePart, type PrivatePart } from '../../registration/index.js';
 import type { ReservedCharge, Settlement } from '../../settlement/index.js';
 import { requireAccess, requireRunning } from './access.js';
-import type { DeclarativeAgents } from '../agents/declarative-agent.js';
 import type { Trials } from '../trials/trials.js';
 import type { Task } from '../task.js';
 import { step } from './steps.js';
@@ -19,7 +19,8 @@ import { step } from './steps.js';
 export interface CheckDeps {
   chain: Chain;
   settlement: Pick<Settlement, 'reserve' | 'simulate' | 'releaseReservation'>;
-  declarative: Pick<DeclarativeAgents, 'takeSandbox'>;
+  /** Warm sandboxes of declarative agents. */
+  runners: Pick<WarmPool, 'take'>;
   trials: Pick<Trials, 'take'>;
   keys: Keys;
 }
@@ -35,23 +36,6 @@ export interface RequestedAccessState {
   readonly accessState: Promise<ChainAccessState | undefined>;
   /** In milliseconds of `performance.now`. */
   readonly askedAt: number;
-}
-
-/**
- * Requests the access state while the run is recorded and waits for its slot. Undefined for a rental whose check simulates
- * the charge, which tells the same.
- */
-export function requestAccessState(
-  { chain }: Pick<CheckDeps, 'chain'>,
-  task: Task,
-): RequestedAccessState | undefined {
-  const { listing, wallet } = task;
-  if (RENTAL_TERMS[listing.rentalModel].chargesRuns) return undefined;
-  const askedAt = performance.now();
-  const accessState = readChainAccessState(chain, listing.id, wallet);
-  // May stay unawaited; avoids an unhandled rejection.
-  accessState.catch(() => undefined);
-  return { accessState, askedAt };
 }
 
 /** The results of the check, for the later steps. */
@@ -83,7 +67,7 @@ export const check = step(
     const agent = openPrivatePart(deps.keys, version.id, version.privatePart);
     const taking =
       agent.mode === 'declarative'
-        ? deps.declarative.takeSandbox(stop, task.listing.id)
+        ? traced('sandbox.take', {}, () => deps.runners.take({ signal: stop, owner: task.listing.id }))
         : Promise.resolve(undefined);
     const [sandbox, charge] = await Promise.allSettled([
       taking,
@@ -96,44 +80,6 @@ export const check = step(
     throw charge.status === 'rejected' ? charge.reason : (sandbox as PromiseRejectedResult).reason;
   },
 );
-
-/** How often a run is admitted at a new price before its caller is requested to try again. */
-const MOST_PRICES = 3;
-
-/**
- * Sets the price aside and simulates the charge, which checks the credential and more. When the program refuses because the
- * price has changed, the run is admitted again at the new one, under the caller's policy.
- *
- * @throws ApiError 403 without access on-chain, with too little balance, or at a price that the policy refuses.
- */
-async function reserveAndSimulate(
-  deps: CheckDeps,
-  task: Task,
-  allowance: Allowance,
-): Promise<ReservedCharge | 'credited'> {
-  const { runId, digest } = task;
-  const call = { listingId: task.listing.id, digest };
-  let priceLamports = task.listing.priceLamports;
-  for (let prices = 1; ; prices += 1) {
-    const charge = await reserve(deps, task, priceLamports);
-    if (charge === 'credited') return charge;
-    await allowance.reserve({ id: runId, kind: 'run', lamports: priceLamports, call });
-    try {
-      await deps.settlement.simulate(charge);
-      return charge;
-    } catch (error) {
-      if (!isPriceChange(error) || prices === MOST_PRICES) throw error;
-      await Promise.all([deps.settlement.releaseReservation(runId), allowance.releaseReservation(runId)]);
-      const accessState = await readChainAccessState(deps.chain, task.listing.id, task.wallet);
-      if (accessState === undefined) throw error;
-      priceLamports = accessState.listing.priceLamports;
-    }
-  }
-}
-
-function isPriceChange(error: unknown): boolean {
-  return error instanceof ApiError && error.onChainError?.anchor_code === PRICE_CHANGED;
-}
 
 /** Reads the credential, or simulates the charge, which checks the same and more. */
 async function checkOnChain(
@@ -168,8 +114,46 @@ async function checkOnChain(
   return { charge: undefined, usesCredit: credited };
 }
 
-/** The credit that pays for the run, or its price. */
-function reserve(
+/** How often a run is admitted at a new price before its caller is requested to try again. */
+const MOST_PRICES = 3;
+
+/**
+ * Sets the price aside and simulates the charge, which checks the credential and more. When the program refuses because the
+ * price has changed, the run is admitted again at the new one, under the caller's policy.
+ *
+ * @throws ApiError 403 without access on-chain, with too little balance, or at a price that the policy refuses.
+ */
+async function reserveAndSimulate(
+  deps: CheckDeps,
+  task: Task,
+  allowance: Allowance,
+): Promise<ReservedCharge | 'credited'> {
+  const { runId, digest } = task;
+  const call = { listingId: task.listing.id, digest };
+  let priceLamports = task.listing.priceLamports;
+  for (let prices = 1; ; prices += 1) {
+    const charge = await reserveOrUseCredit(deps, task, priceLamports);
+    if (charge === 'credited') return charge;
+    await allowance.reserve({ id: runId, kind: 'run', lamports: priceLamports, call });
+    try {
+      await deps.settlement.simulate(charge);
+      return charge;
+    } catch (error) {
+      if (!isPriceChange(error) || prices === MOST_PRICES) throw error;
+      await Promise.all([deps.settlement.releaseReservation(runId), allowance.releaseReservation(runId)]);
+      const accessState = await readChainAccessState(deps.chain, task.listing.id, task.wallet);
+      if (accessState === undefined) throw error;
+      priceLamports = accessState.listing.priceLamports;
+    }
+  }
+}
+
+function isPriceChange(error: unknown): boolean {
+  return error instanceof ApiError && error.onChainError?.anchor_code === PRICE_CHANGED;
+}
+
+/** Uses the wallet's credit for the listing, or sets the price aside. */
+function reserveOrUseCredit(
   { settlement, chain }: CheckDeps,
   { listing, wallet, runId }: Task,
   priceLamports: bigint,

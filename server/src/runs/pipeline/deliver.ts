@@ -62,9 +62,8 @@ export const deliver = step(
     }
     if (usesCredit && !contact.isReached) await deps.settlement.returnCredit(task.runId);
     if (task.isTrial && !contact.isReached) await deps.trials.giveBack(task.runId);
-    gate.open();
     await deps.runs.finish(finished, task.salt);
-    gate.end();
+    gate.markRecorded();
     if (outcome.status === 'completed' && gate.text === '') gate.push(outputAsText(outcome.output));
     return finished;
   },

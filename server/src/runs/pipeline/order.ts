@@ -43,7 +43,7 @@ export function parseOrder(
     runId: newRunId(requestId),
     wallet: owner.wallet,
     owner,
-    agentId: body.agent_id,
+    listingId: body.agent_id,
     task: body.task,
     input: body.input,
     inputUri: body.input_uri,

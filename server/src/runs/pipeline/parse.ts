@@ -3,6 +3,7 @@ import { indexedStatusOf, type IndexedStatus } from '../../credentials/index.js'
 import type { RateLimits, RateState } from '../../rate-limits/memory.js';
 import { refuseIfExceeded } from '../../rate-limits/refuse-if-exceeded.js';
 import type { ListingService, PublishedListing } from '../../listings/index.js';
+import type { NotedCounts } from '../history/noted-counts.js';
 import type { Order, Task } from '../task.js';
 import { step } from './steps.js';
 
@@ -10,6 +11,7 @@ import { step } from './steps.js';
 export interface ParseDeps {
   listings: Pick<ListingService, 'findFor'>;
   rateLimits: RateLimits;
+  noted: Pick<NotedCounts, 'noteRefusal'>;
   /** Runs that a wallet may begin of one listing in a minute, where its creator set no limit. */
   executionsPerMinute: number;
 }
@@ -18,7 +20,6 @@ export interface ParseDeps {
  * Step 1: finds the listing that an order names, with the caller's access to it by the index, and counts the
  * execution against its limit.
  *
- * @param onRate gets the state of the limit, also when the limit is exceeded.
  * @throws ApiError `listing_not_found`; `rate_limit_exceeded`.
  */
 export const parse = step(
@@ -26,15 +27,15 @@ export const parse = step(
   async (
     deps: ParseDeps,
     order: Order,
-    { body }: { body: ExecuteBody },
-    onRate: (rate: RateState) => void,
+    { body, onExecutionRate }: { body: ExecuteBody; onExecutionRate(rate: RateState): void },
   ): Promise<{ task: Task; access: IndexedStatus }> => {
-    const { listing, rental } = await deps.listings.findFor(order.owner, order.agentId, body.version);
+    const { listing, rental } = await deps.listings.findFor(order.owner, order.listingId, body.version);
     const rate = await deps.rateLimits.count(
       `run:${order.wallet}:${listing.id}`,
       listing.runsPerMinute ?? deps.executionsPerMinute,
     );
-    onRate(rate);
+    onExecutionRate(rate);
+    if (rate.exceeded) deps.noted.noteRefusal(listing.id, 'rate_limit');
     refuseIfExceeded(rate);
     return { task: taskOf(order, body, listing), access: indexedStatusOf(listing, rental) };
   },

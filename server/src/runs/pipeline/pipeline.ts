@@ -1,6 +1,5 @@
 import type { RunRefusal } from '@agent-rental/contract';
 import { ApiError } from '../../errors/api-error.js';
-import type { RateState } from '../../rate-limits/memory.js';
 import { answerOf, type TaskAnswer } from '../calls/answer-of.js';
 import { resolveCall } from '../calls/resolve-call.js';
 import { errorOfUndelivered } from '../calls/waiting-callers.js';
@@ -18,65 +17,48 @@ import type { Order } from '../task.js';
  * `cancel` stops it from any replica.
  */
 export async function runTask(deps: RunTaskDeps, request: TaskRequest): Promise<TaskAnswer> {
-  let rate: RateState | undefined;
   try {
-    return await serve(deps, request, (counted) => {
-      rate = counted;
-      request.onExecutionRate(counted);
-    });
+    return await serve(deps, request);
   } catch (error) {
-    const why = refusalOf(error, rate);
+    const why = refusalOf(error);
     if (why) deps.noted.noteRefusal(request.body.agent_id, why);
     throw error;
   }
 }
 
-/** The reason of a refusal, as its creator reads it; undefined for all other errors. */
-function refusalOf(error: unknown, rate: RateState | undefined): RunRefusal | undefined {
+/** The reason of a refusal, as its creator reads it; undefined for all other errors. `parse` notes the limit of executions. */
+function refusalOf(error: unknown): RunRefusal | undefined {
+  if (error instanceof NoSlotError) return 'no_slot';
   // A refusal by the caller's own policy is not the listing's.
   if (!(error instanceof ApiError) || error.policyRule !== undefined) return undefined;
-  if (error.code === 'insufficient_balance') return 'insufficient_balance';
-  if (error instanceof NoSlotError) return 'no_slot';
-  return error.code === 'rate_limit_exceeded' && rate?.exceeded === true ? 'rate_limit' : undefined;
+  return error.code === 'insufficient_balance' ? 'insufficient_balance' : undefined;
 }
 
-async function serve(
-  deps: RunTaskDeps,
-  request: TaskRequest,
-  onRate: (rate: RateState) => void,
-): Promise<TaskAnswer> {
+async function serve(deps: RunTaskDeps, request: TaskRequest): Promise<TaskAnswer> {
   const { owner, caller, body, idempotencyKey, requestId, address } = request;
   const order = { ...parseOrder(owner, body, idempotencyKey, requestId), address };
-  let call = await resolveCall(deps, order, caller);
-  if (call.kind === 'new') {
-    const key = order.key && `${owner.wallet} ${order.key.name}`;
-    // Equal requests at once are one run: counted one by one, most of them would be refused for want of a slot.
-    const started = await deps.keyTurns.take(key, async (hasWaited) => {
-      if (hasWaited) call = await resolveCall(deps, order, caller);
-      return call.kind === 'new' ? begin(deps, order, request, onRate) : undefined;
-    });
-    if (started)
-      return deps.waitingCallers.waitFor(
-        { runId: order.runId, agentId: order.agentId },
-        caller,
-        started.work,
-      );
-    // Another request with the key was recorded first.
-    if (call.kind === 'new') call = await resolveCall(deps, order, caller);
-    if (call.kind === 'new') throw errorOfUndelivered();
+  const call = await resolveCall(deps, order, caller);
+  if (call.kind !== 'new') return answerOf(deps, call.run, order, request);
+  const key = order.key && `${owner.wallet} ${order.key.name}`;
+  // Equal requests at once are one run: counted one by one, most of them would be refused for want of a slot.
+  const started = await deps.keyTurns.take(key, async (hasWaited) => {
+    const isNew = !hasWaited || (await resolveCall(deps, order, caller)).kind === 'new';
+    return isNew ? begin(deps, order, request) : undefined;
+  });
+  if (started) {
+    const run = { runId: order.runId, agentId: order.listingId };
+    return deps.waitingCallers.waitFor(run, caller, started.work);
   }
-  return answerOf(deps, call.run, order, request);
+  // Another request with the key was recorded first.
+  const first = await resolveCall(deps, order, caller);
+  if (first.kind === 'new') throw errorOfUndelivered();
+  return answerOf(deps, first.run, order, request);
 }
 
 /** Records the run of a new call, and lets it work; undefined where its key has another run. */
-async function begin(
-  deps: RunTaskDeps,
-  order: Order,
-  request: TaskRequest,
-  onRate: (rate: RateState) => void,
-): ReturnType<typeof start> {
+async function begin(deps: RunTaskDeps, order: Order, request: TaskRequest): ReturnType<typeof start> {
   // Here a full queue refuses at the least cost: nothing was read or counted yet.
-  await deps.slots.requireRoom({ listingId: order.agentId, wallet: order.wallet }, request.caller.gone);
-  const { task, access } = await parse(deps, order, request, onRate);
+  await deps.slots.requireRoom(order, request.caller.gone);
+  const { task, access } = await parse(deps, order, request);
   return start(deps, task, request, access);
 }

@@ -1,8 +1,8 @@
 import type { Drain } from '../../platform/drain.js';
 import { createDeadline } from '@agent-rental/contract';
-import { requireNotCancelled } from '../calls/resolve-call.js';
+import { ApiError } from '../../errors/api-error.js';
 import type { RunRepository } from '../history/repository.js';
-import type { Entry, SlotRequest } from '../queue/slot-repository.js';
+import type { Entry } from '../queue/slot-repository.js';
 import type { Slots } from '../queue/slots.js';
 import type { Task } from '../task.js';
 import { step } from './steps.js';
@@ -25,22 +25,32 @@ export interface SlotDeps {
 export const takeSlot = step(
   'slot',
   async (deps: SlotDeps, task: Task, stop: AbortSignal, entered: Entry | undefined): Promise<void> => {
-    const refused = new AbortController();
-    const allowed = requireNotCancelled(deps.runs, task).catch((error: unknown) => refused.abort(error));
+    await requireNotCancelled(deps.runs, task);
     // A run that entered with a slot waits for nothing: the server that shuts down lets it end.
     const leaves = entered === 'seated' ? [] : [deps.drain.started];
-    const ends = createDeadline(undefined, stop, refused.signal, ...leaves);
+    const ends = createDeadline(undefined, stop, ...leaves);
     try {
-      await deps.slots.take(slotRequest(task), ends.signal, entered);
+      await deps.slots.take(task, ends.signal, entered);
     } finally {
       ends.clear();
     }
-    await allowed;
-    refused.signal.throwIfAborted();
   },
 );
 
-/** The slot that a task asks for. */
-export function slotRequest({ runId, listing, wallet, isPriority }: Task): SlotRequest {
-  return { runId, listingId: listing.id, wallet, isPriority };
+/**
+ * Refuses a recorded run whose key was cancelled. Called after the record is written, as a cancel searches for runs after
+ * its key is written: the second of the two sees the first.
+ *
+ * @throws ApiError `invalid_request` when the key was cancelled before the run was recorded.
+ */
+export async function requireNotCancelled(
+  runs: Pick<RunRepository, 'isKeyCancelled' | 'requestStop'>,
+  { runId, owner, key }: Pick<Task, 'runId' | 'owner' | 'key'>,
+): Promise<void> {
+  if (key === undefined || !(await runs.isKeyCancelled(owner, key.name))) return;
+  // Keeps the record, and with it the key.
+  await runs.requestStop(runId, 'cancelled');
+  throw new ApiError('invalid_request', 'This request was cancelled before it arrived.', {
+    next: 'Nothing was charged. Use a new Idempotency-Key.',
+  });
 }
