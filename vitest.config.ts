@@ -4,11 +4,15 @@ import { readdirSync } from 'node:fs';
 import { sampleOf } from './test/src/support/form.js';
 import { requirements } from './test/src/requirements/vitest-plugin.js';
 import { SlowFirst } from './test/src/run-report/slow-first.js';
+import { makeTemporaryFolder } from './test/src/run-report/temporary-folder.js';
 import { slowestFiles } from './test/src/run-report/slowest-files.js';
 
 // Test files inherit both. A commit has one seed, so that a failure in CI repeats in a clone.
 process.env['TEST_FORM'] ??= process.env['CI'] === undefined ? 'quick' : 'sample';
 process.env['TEST_SEED'] ??= `${seedOfCommit()}`;
+
+// Tests of this run have their state folders there.
+process.env['TEST_FOLDER'] ??= makeTemporaryFolder();
 
 function seedOfCommit(): number {
   try {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Keypair } from '@solana/web3.js';
+import { copyTemplate } from './state-template.js';
 
 const MAIN = fileURLToPath(new URL('../../../server/dist/main.js', import.meta.url));
 
@@ -75,7 +76,7 @@ export type OwnMarketplace = Marketplace & OwnServer;
 
 /** Makes an empty state folder, with a space in its name. */
 export function newStateDir(): Promise<string> {
-  return mkdtemp(join(tmpdir(), 'agent-rental test '));
+  return mkdtemp(join(process.env['TEST_FOLDER'] ?? tmpdir(), 'agent-rental test '));
 }
 
 /** Removes a state folder whose server has ended. */
@@ -111,12 +112,25 @@ export function spawnServer(stateDir: string, env: Record<string, string> = {}):
   });
 }
 
-/** Starts the server as `npm start` does, on free ports, and waits until it is ready. */
+/** Starts the server as `npm start` does, on free ports, and waits until it is ready. An empty folder gets a template's state. */
 export async function startMarketplace(
   stateDir: string,
   env: Record<string, string> = {},
 ): Promise<OwnMarketplace> {
+  await copyTemplate(stateDir, env, async (folder) => {
+    await (await startServer(folder, settingsOfTemplate(env))).stop();
+  });
   return { ...(await startServer(stateDir, env)), ...(await attach(stateDir)) };
+}
+
+function settingsOfTemplate({
+  EXAMPLES,
+  LOCAL_CHAIN_CONSENSUS,
+}: Record<string, string>): Record<string, string> {
+  return {
+    ...(EXAMPLES === undefined ? {} : { EXAMPLES }),
+    ...(LOCAL_CHAIN_CONSENSUS === undefined ? {} : { LOCAL_CHAIN_CONSENSUS }),
+  };
 }
 
 /** Starts a server on the parts that the environment names, and waits until it is ready. */
