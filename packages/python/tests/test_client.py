@@ -1,5 +1,7 @@
 """Renting, paying and running against a real marketplace."""
 
+import inspect
+
 import anyio
 import httpx
 import pytest
@@ -22,6 +24,7 @@ from agent_rental import (
     verify_receipt,
 )
 from agent_rental.errors import NEXT_STEPS
+from agent_rental.generated.api.listings import search_listings
 from agent_rental.generated.api.runs import list_runs
 from agent_rental.generated.models.error_details_code import ErrorDetailsCode
 
@@ -37,6 +40,11 @@ def test_a_wallet_finds_an_agent_and_a_generated_method_has_the_same_login(marke
     runs = list_runs.sync(client=renter.api)
     assert runs is not None
     assert run.run_id in [one.run_id for one in runs.runs]
+
+
+def test_a_search_takes_each_filter_of_the_generated_method() -> None:
+    own = set(inspect.signature(AsyncClient.search_listings).parameters) - {"self"}
+    assert own == set(inspect.signature(search_listings.asyncio).parameters) - {"client"}
 
 
 def test_a_run_is_charged_once_and_its_receipt_holds_offline(market: Market, renter: Client) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, TypeAlias, TypedDict, TypeVar
+from typing import Any, TypeAlias, TypedDict, TypeVar, assert_never
 
 import httpx
 from httpx_sse import ServerSentEvent, SSEError
@@ -242,8 +242,18 @@ def reserve_run(client: ClientTerms, agent_id: str) -> Flow[Callable[[int], None
     if policy is None:
         return _nothing
     listing = yield from about_listing(agent_id)
-    told = listing.price_lamports if listing.rental_model == RentalModel.PER_QUERY else 0
-    return policy.reserve(SpendingRequest("run", agent_id, policy.most_of_run(agent_id, told)))
+    return policy.reserve(SpendingRequest("run", agent_id, policy.most_of_run(agent_id, price_of_run(listing))))
+
+
+def price_of_run(listing: Listing) -> int:
+    """The told price of one run of a rental."""
+    match listing.rental_model:
+        case RentalModel.PER_QUERY:
+            return listing.price_lamports
+        case RentalModel.ONE_TIME | RentalModel.SUBSCRIPTION:
+            return 0
+        case model:
+            assert_never(model)
 
 
 def run(client: ClientTerms, agent_id: str, task: str, given: Input, terms: RunTerms) -> Flow[Run]:

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 from . import _flows as flows
 from ._input import check_input
@@ -119,7 +119,7 @@ def choose(
         if misfit is not None:
             passed_over[one] = misfit
             continue
-        told = listing.price_lamports if listing.rental_model == RentalModel.PER_QUERY else 0
+        told = flows.price_of_run(listing)
         if payment is None:
             per_run = client.policy.most_of_run(one, told) if client.policy else told
             needed = per_run
@@ -149,8 +149,13 @@ def _quoted(
     elif credential.status == Status.EXPIRED:
         request = flows.request_of("renew", agent_id, duration_seconds=_DAYS_30_SECONDS)
     else:
-        window = _DAYS_30_SECONDS if listing.rental_model == RentalModel.SUBSCRIPTION else None
-        request = flows.request_of("rent", agent_id, duration_seconds=window)
+        match listing.rental_model:
+            case RentalModel.SUBSCRIPTION:
+                request = flows.request_of("rent", agent_id, duration_seconds=_DAYS_30_SECONDS)
+            case RentalModel.ONE_TIME | RentalModel.PER_QUERY:
+                request = flows.request_of("rent", agent_id)
+            case model:
+                assert_never(model)
     checked = yield from flows.inspect(client, request)
     cost = checked.quote
     # With all amounts fixed, no higher amount can be signed.
