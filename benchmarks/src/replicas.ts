@@ -2,6 +2,7 @@ import { slowTask } from '@agent-rental/test/support/agents/slow-agents';
 import { readProcess } from '@agent-rental/test/support/processes/processes';
 import type { Replica } from '@agent-rental/test/support/replicas/replica';
 import { ReplicaMarket, RUN_PRICE } from '@agent-rental/test/support/replicas/replica-market';
+import { WITHOUT_LIMITS } from '@agent-rental/test/support/without-limits';
 import { requireGood, sendLoad } from './harness/load.js';
 import { median, Sheet, timesOf, type Suite } from './report.js';
 
@@ -24,7 +25,7 @@ export async function measureReplicas(
 ): Promise<Sheet> {
   const market = await ReplicaMarket.open({
     replicas: Math.max(...COUNTS),
-    env: { RATE_LIMIT_PER_MINUTE: '1000000', EXECUTIONS_PER_MINUTE: '1000000' },
+    env: WITHOUT_LIMITS,
   });
   try {
     const [free, paid] = await market.publish([

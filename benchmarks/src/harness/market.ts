@@ -11,8 +11,6 @@ export function startMarket(
     {
       NODE_ENV: 'production',
       SANDBOX_MIN_ISOLATION: 'runtime',
-      RATE_LIMIT_PER_MINUTE: '1000000000',
-      EXECUTIONS_PER_MINUTE: '1000000000',
       ...env,
     },
     onAgentRequest,

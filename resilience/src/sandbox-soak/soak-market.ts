@@ -62,8 +62,7 @@ export class SoakMarket {
 
   async start(): Promise<void> {
     const model = withoutExamples(this.#modelUrl);
-    const limits = { RATE_LIMIT_PER_MINUTE: '1000000', EXECUTIONS_PER_MINUTE: '1000000' };
-    const env = { ...model, ...limits, NODE_OPTIONS: '--inspect=127.0.0.1:0' };
+    const env = { ...model, NODE_OPTIONS: '--inspect=127.0.0.1:0' };
     this.server = await startMarketplace(this.#stateDir, env);
     this.#isRunning = true;
     this.inspector = await inspect(this.server.output, this.server.process);

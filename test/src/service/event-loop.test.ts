@@ -28,7 +28,6 @@ beforeAll(async () => {
   marketplace = await startMarketplace(stateDir, {
     EXAMPLES: 'off',
     NODE_OPTIONS: '--inspect=127.0.0.1:0',
-    RATE_LIMIT_PER_MINUTE: '1000000',
   });
   watch = await watchLoop(marketplace);
   token = await login(marketplace, Keypair.generate());

@@ -89,7 +89,6 @@ beforeAll(async () => {
   marketplace = await startMarketplace(stateDir, {
     EXAMPLES: 'off',
     NODE_OPTIONS: '--inspect=127.0.0.1:0',
-    RATE_LIMIT_PER_MINUTE: '1000000',
     ALLOW_LOOPBACK: url,
   });
   const creator = await newParticipant(marketplace);

@@ -50,8 +50,6 @@ export async function startBusyMarketplace(
   const server = await startMarketplace(stateDir, {
     ...withoutExamples(agents.modelUrl),
     NODE_OPTIONS: '--inspect=127.0.0.1:0',
-    RATE_LIMIT_PER_MINUTE: '1000000',
-    EXECUTIONS_PER_MINUTE: '1000000',
     ...env,
   });
   const databaseUrl = findRunningPostgres(stateDir);

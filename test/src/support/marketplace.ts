@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Keypair } from '@solana/web3.js';
 import { copyTemplate } from './state-template.js';
+import { WITHOUT_LIMITS } from './without-limits.js';
 
 const MAIN = fileURLToPath(new URL('../../../server/dist/main.js', import.meta.url));
 
@@ -102,8 +103,7 @@ export function spawnServer(stateDir: string, env: Record<string, string> = {}):
       LOCAL_CHAIN_SLOT_MS: '100',
       LOCAL_CHAIN_CONSENSUS: process.env['LOCAL_CHAIN_CONSENSUS'] ?? 'alpenglow',
       // The tests make more requests in a minute than a renter does.
-      RATE_LIMIT_PER_MINUTE: '10000',
-      EXECUTIONS_PER_MINUTE: '10000',
+      ...WITHOUT_LIMITS,
       // Starting more of them takes processor time from the tests.
       SANDBOX_POOL_SIZE: '2',
       ...env,

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startSlowAgents, type SlowAgents } from '@agent-rental/test/support/agents/slow-agents';
 import { Random } from '@agent-rental/test/support/random';
 import { newRenter } from '@agent-rental/test/support/renter';
+import { WITHOUT_LIMITS } from '@agent-rental/test/support/without-limits';
 import { putOnSale, rentOne, type OnSale } from './agents-on-sale.js';
 import { Answers } from './answers.js';
 import { openEmbeddedStack } from './stacks/embedded-stack.js';
@@ -41,7 +42,7 @@ const MOST_BEFORE = 10;
 /** The longest delay of a kill after the start of its step. Most steps end within this time. */
 const MOST_DELAY_MS = 30;
 
-const ENVIRONMENT = { RATE_LIMIT_PER_MINUTE: String(REQUESTS_PER_MINUTE), EXECUTIONS_PER_MINUTE: '100000' };
+const ENVIRONMENT = { ...WITHOUT_LIMITS, RATE_LIMIT_PER_MINUTE: String(REQUESTS_PER_MINUTE) };
 
 /** Kills parts of one stack under load, one cell after another, and compares all money at the end. */
 export async function runKills(options: KillOptions): Promise<CellReport[]> {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { WITHOUT_LIMITS } from '@agent-rental/test/support/without-limits';
 
 /** The environment of a server on a database and a local chain, with a new master key and without reachable limits. */
 export function serverEnvironment(parts: {
@@ -15,8 +16,7 @@ export function serverEnvironment(parts: {
     MASTER_KEY: randomBytes(32).toString('base64'),
     REVIEW: 'automatic',
     LOG_LEVEL: 'warn',
-    RATE_LIMIT_PER_MINUTE: '1000000',
-    EXECUTIONS_PER_MINUTE: '1000000',
+    ...WITHOUT_LIMITS,
     SANDBOX_POOL_SIZE: '1',
   };
 }

@@ -1,6 +1,7 @@
 import { Random } from '@agent-rental/test/support/random';
 import { startBalancer } from '@agent-rental/test/support/replicas/balancer';
 import { ReplicaMarket } from '@agent-rental/test/support/replicas/replica-market';
+import { WITHOUT_LIMITS } from '@agent-rental/test/support/without-limits';
 import { setTimeout as delay } from 'node:timers/promises';
 import { newCallers, type AskedRun, type Caller } from '../caller.js';
 import { Client } from '../client.js';
@@ -10,14 +11,17 @@ import type { Context } from '../runs.js';
 
 /** Failures. 0: the connection broke. 429 and 503 are failures, because no caller reaches a limit. */
 const FAILURES = [0, 429, 500, 502, 503];
-const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '1000000', EXECUTIONS_PER_MINUTE: '1000000' };
 /** The pause between the start of a new replica and the drain of an old one, so that both serve. */
 const TOGETHER_MS = 1_500;
 
 /** Replaces replicas one by one, under load behind a load balancer. */
 export async function runRollingUpdate(options: MixedOptions & { readonly replicas: number }) {
   const balancer = await startBalancer();
-  const market = await ReplicaMarket.open({ replicas: options.replicas, front: balancer, env: UNLIMITED });
+  const market = await ReplicaMarket.open({
+    replicas: options.replicas,
+    front: balancer,
+    env: WITHOUT_LIMITS,
+  });
   try {
     for (const replica of market.replicas) await balancer.add(replica);
     return await rollingUpdate(market, balancer, options);
