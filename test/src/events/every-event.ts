@@ -102,13 +102,21 @@ export async function playEachEvent(
   ]);
   for (const failingSince of ['now()', 'null'])
     await database.query(`update listings set failing_since = ${failingSince} where id = $1`, [agent_id]);
-  for (const left of ['6 days', '-1 hour', null]) {
-    await database.query(`update credentials set expires_at = now() + $2::interval where buyer = $1`, [
+  const moveEnd = (left: string | null) =>
+    database.query(`update credentials set expires_at = now() + $2::interval where buyer = $1`, [
       renter.signer.address,
       left,
     ]);
-    await database.query('select tell_rentals_that_end(100)');
+  for (const [left, told] of [
+    ['6 days', 'rental.expiring'],
+    ['-1 hour', 'rental.expired'],
+  ] as const) {
+    await moveEnd(left);
+    // The job tells it, which runs every ten minutes.
+    await database.query(`select graphile_worker.add_job('remove_expired')`);
+    await hears(renter, told);
   }
+  await moveEnd(null);
   await database.query(
     `select graphile_worker.reschedule_jobs(array_agg(id), run_at => now()) from graphile_worker.jobs
       where task_identifier = 'tell_expiring_secret'`,
