@@ -2,29 +2,17 @@ import {
   formatSol,
   MCP_PATH,
   RENT_PAGE_PATH,
-  type ErrorCode,
   type Json,
   type Listing,
   type RentalModel,
 } from '@agent-rental/contract';
 import { compileInput, creatorLine, outputJson, quoteCreator, toolName } from '@agent-rental/tools';
-import { errorWords } from './marketplace-skills.js';
 import { MAX_DESCRIPTION, writeSkill, type Skill } from './skill-document.js';
+import { errorWords } from './skill-errors.js';
 
 /** Longest texts of a creator. */
 const MAX = { title: 120, description: 2_000, schema: 12_000, example: 12_000 };
 const TITLE_IN_DESCRIPTION = 80;
-
-/** The errors that a caller of an agent meets, beside a run that fails. */
-const ERRORS: readonly ErrorCode[] = [
-  'credential_not_found',
-  'credential_expired',
-  'insufficient_balance',
-  'invalid_request',
-  'listing_paused',
-  'rate_limit_exceeded',
-  'service_unavailable',
-];
 
 /**
  * The skill of a listing: when to use it, its input, its costs and its errors.
@@ -72,7 +60,7 @@ ${readable(withInput, Number.POSITIVE_INFINITY)}
 
 ${costsOf(listing)} Its owner pays at ${baseUrl}${RENT_PAGE_PATH.replace(':listing_id', id)}.
 
-${errorWords(ERRORS)}
+${errorWords('agent')}
 - A run with the status \`failed\` has the reason as its output. It was charged. Change the input before you call again.`;
   return writeSkill(id, summary, body);
 }
