@@ -6,6 +6,8 @@ export type LocalDriverName = (typeof localDriverNames)[number];
 
 export const sandboxDriverNames = [...localDriverNames, 'e2b'] as const;
 
+export type SandboxDriverName = (typeof sandboxDriverNames)[number];
+
 /**
  * Kinds of walls, the weakest first. `runtime`: the language runtime's permission checks. `kernel`: namespaces, seccomp and
  * rlimits of the host's kernel. `microvm`: a separate virtual machine.

@@ -1,4 +1,4 @@
-import type { SandboxDriver } from '../sandbox.js';
+import type { SandboxDriver, SandboxDriverName } from '../sandbox.js';
 import { conformanceCases } from './index.js';
 import { type Threat, threats } from './threats.js';
 
@@ -9,11 +9,16 @@ interface Column {
   endsWithHost: boolean;
 }
 
-const columns: readonly Column[] = [
-  { title: '`kernel`', isolation: 'kernel', memoryBounded: true, endsWithHost: true },
-  { title: '`runtime` on Linux', isolation: 'runtime', memoryBounded: true, endsWithHost: true },
-  { title: '`runtime` elsewhere', isolation: 'runtime', memoryBounded: false, endsWithHost: false },
-];
+/** The columns of each driver. The page says which driver has none. */
+const columnsOf: Readonly<Record<SandboxDriverName, readonly Column[]>> = {
+  bubblewrap: [{ title: '`kernel`', isolation: 'kernel', memoryBounded: true, endsWithHost: true }],
+  deno: [
+    { title: '`runtime` on Linux', isolation: 'runtime', memoryBounded: true, endsWithHost: true },
+    { title: '`runtime` elsewhere', isolation: 'runtime', memoryBounded: false, endsWithHost: false },
+  ],
+  e2b: [],
+};
+const columns = Object.values(columnsOf).flat();
 
 /** Properties that tests of single drivers show, beside the conformance cases. */
 const shownByDrivers = {
