@@ -1,3 +1,4 @@
+export * from './amounts.js';
 export * from './canonical-json.js';
 export * from './json-text.js';
 export * from './deadline.js';

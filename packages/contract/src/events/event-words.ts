@@ -1,6 +1,6 @@
 import { EVENTS_PAGE_PATH } from '../api/service-endpoints.js';
 import { EXPIRING_SECRET_HOURS } from '../limits.js';
-import { formatSol } from '../primitives.js';
+import { formatSol } from '../amounts.js';
 import { EVENTS, type EventName, type WalletEvent } from './events.js';
 
 /** Each event in words for people. `agent` is the title of its listing. */

@@ -1,4 +1,5 @@
 /** Elements of a view. Texts of strangers are always the text of an element. */
+import { formatSol } from '@agent-rental/sdk';
 
 type Child = Node | string | undefined;
 
@@ -49,10 +50,8 @@ export function tell(text: string): void {
   if (status) status.textContent = text;
 }
 
-/** An amount in SOL, exact. */
+/** An amount in SOL, exact. Undefined where a value is no amount. */
 export function sol(lamports: unknown): string | undefined {
   if (typeof lamports !== 'number' || !Number.isSafeInteger(lamports) || lamports < 0) return undefined;
-  const digits = String(lamports).padStart(10, '0');
-  const fraction = digits.slice(-9).replace(/0+$/, '');
-  return `${digits.slice(0, -9)}${fraction === '' ? '' : `.${fraction}`} SOL`;
+  return formatSol(lamports);
 }
