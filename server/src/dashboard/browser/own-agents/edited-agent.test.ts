@@ -29,6 +29,7 @@ describe('the form with the values of today', () => {
       'listing.title': 'Scribe',
       'listing.sample_output.1': '',
       'listing.readme': '# Clerk',
+      'listing.language': 'German',
       output_schema: '{"type": "object"}',
       system_prompt: 'File it.',
     });
@@ -36,7 +37,7 @@ describe('the form with the values of today', () => {
     expect(body).toEqual({
       output_schema: { type: 'object' },
       system_prompt: 'File it.',
-      listing: { title: 'Scribe', sample_output: ['Filed.'], readme: '# Clerk' },
+      listing: { title: 'Scribe', sample_output: ['Filed.'], readme: '# Clerk', language: 'German' },
     });
     expect(changes.map(({ field }) => field)).toEqual([
       'listing.title',
@@ -44,6 +45,7 @@ describe('the form with the values of today', () => {
       'listing.sample_output.1',
       'output_schema',
       'system_prompt',
+      'listing.language',
     ]);
     expect(changes[0]?.lines).toEqual([
       { kind: 'removed', text: 'Clerk' },

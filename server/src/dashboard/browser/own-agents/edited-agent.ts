@@ -57,7 +57,7 @@ export function editedAgent(today: Texts, typed: Texts): Edited {
     else if (SAMPLES.includes(path)) listing['sample_output'] = samplesIn(after);
     else if (path === 'listing.readme') listing['readme'] = text === '' ? null : text;
     else if (path === ICON) listing['icon'] = typed.get(path) === NO_ICON ? null : typed.get(path);
-    else if (path === 'listing.title') listing['title'] = text;
+    else if (path.startsWith('listing.')) listing[path.slice('listing.'.length)] = text;
     else body[path] = text;
   }
   return { body: Object.keys(listing).length === 0 ? body : { ...body, listing }, changes, faults };
