@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ExecuteBody } from '@agent-rental/contract';
+import { RENTAL_TERMS, type ExecuteBody } from '@agent-rental/contract';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ownerOf, type Owner } from '../access/owner.js';
 import type { Principal } from '../access/principal.js';
@@ -84,7 +84,8 @@ export function createPayPerCall(deps: {
       if (error instanceof ApiError && error.status < 500) return undefined;
       throw error;
     });
-    return listing?.rentalModel === 'per_query' && listing.status === 'active' ? listing : undefined;
+    if (listing?.status !== 'active') return undefined;
+    return RENTAL_TERMS[listing.rentalModel].isSoldByCall ? listing : undefined;
   }
 
   async function statusOf(wallet: string, listingId: string) {

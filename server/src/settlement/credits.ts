@@ -1,3 +1,4 @@
+import { RENTAL_TERMS } from '@agent-rental/contract';
 import { sql } from 'kysely';
 import type { Db } from '../database/connection.js';
 import { dueUndeliveredRuns } from './undelivered-runs.js';
@@ -50,7 +51,7 @@ export function createCredits(db: Db): Credits {
         .executeTakeFirst();
       if (!run) return 'not_found';
       if (run.status === 'running') return 'under_way';
-      if (run.rental_model !== 'per_query') return 'not_per_task';
+      if (run.rental_model === null || !RENTAL_TERMS[run.rental_model].chargesRuns) return 'not_per_task';
       if (run.is_trial) return 'trial';
       const { given } = await db
         .selectFrom('credits')

@@ -4,11 +4,11 @@
  */
 export const RENTAL_TERMS = {
   /** Paid once, used for ever. */
-  one_time: { chargesRuns: false, isPrepaid: false, expires: false },
+  one_time: { chargesRuns: false, isPrepaid: false, expires: false, isSoldByCall: false },
   /** Paid per window of days. */
-  subscription: { chargesRuns: false, isPrepaid: false, expires: true },
+  subscription: { chargesRuns: false, isPrepaid: false, expires: true, isSoldByCall: false },
   /** Paid per run, from a prepaid balance. */
-  per_query: { chargesRuns: true, isPrepaid: true, expires: false },
+  per_query: { chargesRuns: true, isPrepaid: true, expires: false, isSoldByCall: true },
 } as const satisfies Readonly<
   Record<
     string,
@@ -19,6 +19,8 @@ export const RENTAL_TERMS = {
       readonly isPrepaid: boolean;
       /** The access ends at a time, and is renewed. */
       readonly expires: boolean;
+      /** A call without an account may be paid for alone, which buys a rental for it. */
+      readonly isSoldByCall: boolean;
     }
   >
 >;

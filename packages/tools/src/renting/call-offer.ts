@@ -1,3 +1,4 @@
+import { RENTAL_TERMS } from '@agent-rental/contract';
 import { createDeadline } from '@agent-rental/sdk';
 import type { ToolCallOptions, ToolResult } from '../definitions/rented-tool.js';
 import type { ToolContext } from '../definitions/tool-context.js';
@@ -21,7 +22,8 @@ export async function withCallOffer(
   const deadline = createDeadline(FETCH_TIMEOUT_MS, signal);
   try {
     const listing = await client.getListing(agentId, { signal: deadline.signal });
-    if (listing.rental_model !== 'per_query' || listing.status !== 'active') return result;
+    const { isSoldByCall } = RENTAL_TERMS[listing.rental_model];
+    if (!isSoldByCall || listing.status !== 'active') return result;
     const payPerCall = { url: `${publicUrl}/v1/execute`, priceLamports: listing.price_lamports };
     const offer =
       `Or pay for this call alone: POST ${payPerCall.url} without an API key answers HTTP 402 with the amount. ` +

@@ -3,6 +3,7 @@ import {
   formatAdded,
   formatSol,
   type CredentialVerification,
+  type RentalModel,
   type TransactionRequest,
 } from '@agent-rental/contract';
 import { inspectProposal, renew, topUp, type DecodedQuote } from '@agent-rental/sdk/solana';
@@ -30,6 +31,7 @@ interface Offer {
 export async function showExistingRental(
   root: HTMLElement,
   session: Session,
+  model: keyof typeof OFFERS,
   onPaid: (text: string) => void,
 ): Promise<void> {
   const shown = find(root, '#existing');
@@ -39,8 +41,7 @@ export async function showExistingRental(
     shown.replaceChildren();
     const payment = readChosenPayment(root);
     const credential = await session.client.verifyCredential(payment.listingId);
-    const offerOf = payment.model === 'subscription' ? renewalOffer : topUpOffer;
-    const { text, button, pay } = await offerOf(root, session, payment, credential);
+    const { text, button, pay } = await OFFERS[model](root, session, payment, credential);
     // A later choice shows a later offer.
     if (turn !== newest) return;
     const onClick = () =>
@@ -112,6 +113,11 @@ async function topUpOffer(
     },
   };
 }
+
+const OFFERS = {
+  subscription: renewalOffer,
+  per_query: topUpOffer,
+} as const satisfies Record<Exclude<RentalModel, 'one_time'>, unknown>;
 
 /** The checked quote of a request, for showing it. Nothing is signed. */
 async function quoteOf({ client, signer }: Session, request: TransactionRequest): Promise<DecodedQuote> {

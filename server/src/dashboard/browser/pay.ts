@@ -34,7 +34,7 @@ export function offerPayment(root: HTMLElement): void {
       } else if (payment.model === 'one_time') {
         end('You have rented this agent already.');
       } else {
-        await showExistingRental(root, session, end);
+        await showExistingRental(root, session, payment.model, end);
       }
     },
   });

@@ -1,4 +1,4 @@
-import { formatSol, MAX_FILE_BYTES } from '@agent-rental/contract';
+import { formatSol, MAX_FILE_BYTES, RENTAL_TERMS } from '@agent-rental/contract';
 import type { Json, Listing } from '@agent-rental/contract';
 import { boundedText } from '../../words.js';
 import { Tour } from '../../components/tour.js';
@@ -78,7 +78,7 @@ export function TrySection({ listing, chain, sampleInput, offersGuest }: TryProp
               </button>
             )}
           </p>
-          {model === 'per_query' ? (
+          {RENTAL_TERMS[model].chargesRuns ? (
             <p class="soft small">
               A run costs its price also when the agent fails, or when you cancel it after it began. Nothing
               is charged for our faults.
