@@ -80,7 +80,7 @@ export const agentStats = z
       no_slot: z.int().min(0),
       rate_limit: z.int().min(0),
       insufficient_balance: z.int().min(0),
-    }),
+    } satisfies Record<RunRefusal, z.ZodType>),
     /**
      * Loads of the listing's page, by people and by bots, counted without a cookie. The count is as late as refusals are.
      * Absent from servers that do not count them.
