@@ -9,7 +9,13 @@ import { createApiKey, rent } from '@agent-rental/sdk/solana';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { PRICE, publishAgent, textAgent } from '../support/agents/agents.js';
-import { accessibilityViolations, browserPath, openBrowser } from '../support/browser/browser.js';
+import {
+  accessibilityViolations,
+  browserPath,
+  LOOKS,
+  looksOf,
+  openBrowser,
+} from '../support/browser/browser.js';
 import { addTestWallet, type AskedWallet } from '../support/browser/test-wallet.js';
 import { call } from '../support/http.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
@@ -19,11 +25,6 @@ import { balanceOnChain, rentOverHttp } from '../support/renter.js';
 
 const BIN = fileURLToPath(new URL('bin.js', import.meta.resolve('@agent-rental/mcp-server')));
 const PHONE: BrowserContextOptions = { viewport: { width: 360, height: 740 }, hasTouch: true };
-const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
-  light: { colorScheme: 'light' },
-  dark: { colorScheme: 'dark' },
-  phone: PHONE,
-};
 
 describe.runIf(browserPath !== undefined)('a payment that an API key asks for', () => {
   let marketplace: Marketplace;
@@ -344,7 +345,7 @@ describe.runIf(browserPath !== undefined)('a payment that an API key asks for', 
     expect(await rentOnce(id)).toMatchObject({ credential: { valid: true } });
   });
 
-  test.each(Object.keys(LOOKS))(
+  test.each(looksOf('approvals'))(
     'has pages without a violation that axe knows of: %s [SVC-17, ID-79]',
     async (look) => {
       const { key, body } = await askingKey(look);

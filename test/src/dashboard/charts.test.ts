@@ -3,7 +3,13 @@ import { Pool } from 'pg';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { publishProgram, rentAgent } from '../support/agents/agents.js';
-import { accessibilityViolations, browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
+import {
+  accessibilityViolations,
+  browserPath,
+  LOOKS,
+  looksOf,
+  openBrowser,
+} from '../support/browser/browser.js';
 import { withWallet } from '../support/browser/wallet-page.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
@@ -294,7 +300,7 @@ describe.runIf(browserPath !== undefined)('the charts of a wallet', () => {
     });
   });
 
-  test.each(Object.keys(LOOKS) as (keyof typeof LOOKS)[])(
+  test.each(looksOf('charts'))(
     'fit, and have no violation that axe knows of, in %s [SVC-17]',
     async (look) => {
       const seen = [

@@ -11,7 +11,13 @@ import {
 import { Client } from 'pg';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { accessibilityViolations, browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
+import {
+  accessibilityViolations,
+  browserPath,
+  LOOKS,
+  looksOf,
+  openBrowser,
+} from '../support/browser/browser.js';
 import { addTestWallet } from '../support/browser/test-wallet.js';
 import {
   newStateDir,
@@ -220,7 +226,7 @@ describe.runIf(browserPath !== undefined)('events of a wallet', () => {
     expect(await owner.client.getEmail()).toEqual({ configured: true, confirmed: false });
   });
 
-  test.each(Object.entries(LOOKS))('have a page without faults of accessibility: %s', async (_, options) => {
+  test.each(looksOf('events'))('have a page without faults of accessibility: %s', async (look) => {
     await newKey('seen');
     await owner.client.createWebhook({ url: `${hook.origin}/look`, events: ['run.completed'] });
     await visit(
@@ -233,7 +239,7 @@ describe.runIf(browserPath !== undefined)('events of a wallet', () => {
         // Its policy lets no test script in, so axe is loaded without it.
         expect(await accessibilityViolations(page)).toEqual([]);
       },
-      { ...options, bypassCSP: true },
+      { ...LOOKS[look], bypassCSP: true },
     );
   });
 });

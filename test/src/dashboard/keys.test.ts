@@ -1,8 +1,13 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { accessibilityViolations, browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
+import {
+  accessibilityViolations,
+  browserPath,
+  LOOKS,
+  looksOf,
+  openBrowser,
+} from '../support/browser/browser.js';
 import { addTestWallet, type AskedWallet } from '../support/browser/test-wallet.js';
-import { sampleOf, SEED } from '../support/form.js';
 import { call } from '../support/http.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
@@ -82,7 +87,7 @@ describe.runIf(browserPath !== undefined)('on the page of API keys, a wallet of 
     expect(await statusOf(key)).toBe(401);
   });
 
-  test.each(sampleOf(Object.keys(LOOKS) as (keyof typeof LOOKS)[], 1, SEED))(
+  test.each(looksOf('keys'))(
     'gives the configuration of each client, ready to be copied, and no violation that axe knows of, in %s [ID-40]',
     async (look) => {
       await loggedIn(

@@ -10,7 +10,13 @@ import {
   rentAgent,
   textAgent,
 } from '../support/agents/agents.js';
-import { accessibilityViolations, browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
+import {
+  accessibilityViolations,
+  browserPath,
+  LOOKS,
+  looksOf,
+  openBrowser,
+} from '../support/browser/browser.js';
 import { logIn, says, withWallet } from '../support/browser/wallet-page.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
@@ -413,8 +419,8 @@ describe.runIf(browserPath !== undefined)('on the pages of a creator, a wallet o
     );
   });
 
-  const seen = (['light', 'dark', 'phone'] as const).flatMap((look) =>
-    (['my agents', 'publish', 'one agent'] as const).map((name) => ({ look, name })),
+  const seen = (['my agents', 'publish', 'one agent'] as const).flatMap((name) =>
+    looksOf(name).map((look) => ({ look, name })),
   );
   test.each(seen)(
     'has no violation that axe knows of, and fits, in $look: $name [SVC-17]',

@@ -29,7 +29,7 @@ const KEEP_VIOLATIONS = `globalThis.violations = [];
   addEventListener('securitypolicyviolation', (event) => violations.push(event.violatedDirective));`;
 
 /** Pages that CI opens in each look; the full form opens all of them. */
-const PAGES_OF_LOOK = 4;
+const PAGES_OF_LOOK = 2;
 
 let marketplace: Marketplace;
 let hostile: string;

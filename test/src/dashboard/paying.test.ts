@@ -6,10 +6,10 @@ import {
   accessibilityViolations,
   browserPath,
   LOOKS,
+  looksOf,
   openBrowser,
   sayDevnet,
 } from '../support/browser/browser.js';
-import { sampleOf, SEED } from '../support/form.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 import { rentOverHttp } from '../support/renter.js';
@@ -206,7 +206,7 @@ describe.runIf(browserPath !== undefined)('on the page of a rental, a wallet of 
     });
   });
 
-  test.each(sampleOf(Object.keys(LOOKS) as (keyof typeof LOOKS)[], 1, SEED))(
+  test.each(looksOf('paying'))(
     'that is missing is reported, and the page has no violation that axe knows of, in %s [SVC-17]',
     async (look) => {
       const { id } = marketplace.listing('subscription');

@@ -5,7 +5,13 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { rent } from '@agent-rental/sdk/solana';
 import { PRICE, publishProgram, rentAgent } from '../support/agents/agents.js';
-import { accessibilityViolations, browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
+import {
+  accessibilityViolations,
+  browserPath,
+  LOOKS,
+  looksOf,
+  openBrowser,
+} from '../support/browser/browser.js';
 import { addTestWallet, type AskedWallet } from '../support/browser/test-wallet.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
@@ -422,7 +428,7 @@ describe.runIf(browserPath !== undefined)('in the dashboard, a wallet', () => {
     });
   });
 
-  test.each(Object.keys(LOOKS) as (keyof typeof LOOKS)[])(
+  test.each(looksOf('rentals'))(
     'has pages that fit and without a violation that axe knows of, in %s [SVC-17]',
     async (look) => {
       const paths = [

@@ -2,7 +2,13 @@ import { appGrantMessage, type AppGrant } from '@agent-rental/contract';
 import bs58 from 'bs58';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { accessibilityViolations, browserPath, openBrowser } from '../support/browser/browser.js';
+import {
+  accessibilityViolations,
+  browserPath,
+  LOOKS,
+  looksOf,
+  openBrowser,
+} from '../support/browser/browser.js';
 import { addTestWallet } from '../support/browser/test-wallet.js';
 import { call } from '../support/http.js';
 import { attach, type Marketplace } from '../support/marketplace.js';
@@ -352,19 +358,11 @@ describe('a client’s description of itself', () => {
     });
     afterAll(() => browser?.close());
 
-    test.each([
-      ['light', 1280],
-      ['dark', 1280],
-      ['light', 360],
-    ] as const)(
-      'runs nothing, fits, and breaks no rule that axe knows: %s, %i pixels [ID-47]',
-      async (scheme, width) => {
+    test.each(looksOf('consent'))(
+      'runs nothing, fits, and breaks no rule that axe knows: %s [ID-47]',
+      async (look) => {
         const hostile = await newTestApp(marketplace, { client_name: HOSTILE_NAMES[1] });
-        const context = await browser.newContext({
-          bypassCSP: true,
-          colorScheme: scheme,
-          viewport: { width, height: 800 },
-        });
+        const context = await browser.newContext({ ...LOOKS[look], bypassCSP: true });
         const page = await context.newPage();
         await addTestWallet(page, person.wallet, 'solana:localnet');
         const foreign: string[] = [];

@@ -1,8 +1,9 @@
 import { samplePages } from '@agent-rental/server/testing';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Look } from './browser.js';
 
 /** The screens and colour schemes of the pictures. Less than half of the usual size keeps the files small. */
-const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
+const LOOKS: Readonly<Record<Look, BrowserContextOptions>> = {
   light: { viewport: { width: 1280, height: 900 }, colorScheme: 'light', deviceScaleFactor: 0.4 },
   dark: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark', deviceScaleFactor: 0.4 },
   phone: { viewport: { width: 390, height: 844 }, colorScheme: 'light', deviceScaleFactor: 0.4 },
@@ -21,9 +22,10 @@ export interface Picture {
 export async function* openSamplePages(
   browser: Browser,
   pages: Readonly<Record<string, string>>,
+  looks: readonly Look[] = ['light', 'dark', 'phone'],
 ): AsyncGenerator<{ name: string; page: Page }> {
-  for (const [look, options] of Object.entries(LOOKS)) {
-    const context = await browser.newContext(options);
+  for (const look of looks) {
+    const context = await browser.newContext(LOOKS[look]);
     const page = await context.newPage();
     for (const [name, html] of Object.entries(pages)) {
       await page.setContent(
