@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
-import { publish } from '@agent-rental/sdk/solana';
+import { publish, rent } from '@agent-rental/sdk/solana';
+import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { PNG } from 'pngjs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { jobEnd, textAgent } from '../support/agents/agents.js';
+import { call } from '../support/http.js';
 import {
   newStateDir,
   removeStateDir,
@@ -28,9 +32,9 @@ afterAll(async () => {
   await removeStateDir(stateDir);
 });
 
-const register = async (icon: Buffer) => {
+const register = async (icon?: Buffer) => {
   const manifest = textAgent('https://agent.invalid/v1');
-  const listing = { ...manifest.listing, icon: icon.toString('base64') };
+  const listing = { ...manifest.listing, ...(icon && { icon: icon.toString('base64') }) };
   return jobEnd(owner.client, (await owner.client.registerAgent({ ...manifest, listing })).job_id);
 };
 const get = (path: string) => fetch(marketplace.dev.base_url + path);
@@ -87,5 +91,73 @@ test.each([
   expect(await register(icon)).toMatchObject({
     status: 'failed',
     error: { details: [{ path: 'listing.icon', message }] },
+  });
+});
+
+describe('in what programs are told', () => {
+  let renter: Participant;
+  /** A listing with a picture, and one without. */
+  let shown: string;
+  let plain: string;
+  beforeAll(async () => {
+    renter = await newParticipant(marketplace);
+    const sell = async (icon?: Buffer) => {
+      const id = (await register(icon)).result?.listing_id ?? '';
+      await publish(owner.client, owner.signer, id, { unverified: true });
+      await rent(renter.client, renter.signer, id, {}, { approve: () => true });
+      return id;
+    };
+    shown = await sell(ICON);
+    plain = await sell();
+  });
+
+  /** The server, its tools and resources, as a client of the official SDK hears of them. */
+  async function heardBy(version: 'v1' | 'v2') {
+    const url = new URL(marketplace.dev.mcp_url);
+    const options = { requestInit: { headers: { authorization: `Bearer ${renter.token}` } } };
+    const about = { name: 'a-client-with-pictures', version: '1.0.0' };
+    const client = version === 'v1' ? new ClientV1(about) : new ClientV2(about);
+    if (client instanceof ClientV1) await client.connect(new HttpV1(url, options));
+    else await client.connect(new HttpV2(url, options));
+    onTestFinished(() => client.close());
+    const { tools } = await client.listTools();
+    const { resources } = await client.listResources();
+    return { server: client.getServerVersion(), tools, resources };
+  }
+
+  const bytesAt = (url = '') => fetch(url).then(async (answer) => Buffer.from(await answer.arrayBuffer()));
+
+  test.each(['v1', 'v2'] as const)(
+    'the server, and each rented agent with a picture, has an icon for the official SDK %s [LST-54]',
+    async (version) => {
+      const { server, tools, resources } = await heardBy(version);
+      const mark = `${marketplace.dev.base_url}/icon.png`;
+      expect(server?.icons).toEqual([{ src: mark, mimeType: 'image/png', sizes: ['128x128'] }]);
+      const { width, height } = PNG.sync.read(await bytesAt(mark));
+      expect([width, height]).toEqual([128, 128]);
+
+      const src = `${marketplace.dev.base_url}/icons/${createHash('sha256').update(ICON).digest('hex')}`;
+      expect(await bytesAt(src)).toEqual(ICON);
+      const withIcons = tools.filter(({ icons }) => icons !== undefined);
+      expect(withIcons).toMatchObject([{ name: shown.replaceAll('-', '_'), icons: [{ src }] }]);
+      expect(tools.map(({ name }) => name)).toContain(plain.replaceAll('-', '_'));
+      expect(resources.map(({ uri, icons }) => [uri, icons])).toEqual(
+        expect.arrayContaining([
+          [`agent-rental://listings/${shown}`, [{ src }]],
+          [`agent-rental://listings/${plain}`, undefined],
+        ]),
+      );
+    },
+  );
+
+  test('the cards of A2A and the MCP server card name the same pictures [LST-54]', async () => {
+    const { base_url: base } = marketplace.dev;
+    const cardAt = async (path: string) => (await call(marketplace, 'GET', path)).body;
+    expect(await cardAt('/.well-known/agent-card.json')).toMatchObject({ iconUrl: `${base}/icon.png` });
+    expect(await cardAt(`/a2a/${shown}/.well-known/agent-card.json`)).toMatchObject({
+      iconUrl: expect.stringMatching(`^${base}/icons/[0-9a-f]{64}$`) as string,
+    });
+    expect((await cardAt(`/a2a/${plain}/.well-known/agent-card.json`))['iconUrl'] ?? '').toBe('');
+    expect(await cardAt('/mcp/server-card')).toMatchObject({ icons: [{ src: `${base}/icon.png` }] });
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { taskClient } from '../../../packages/mcp-server/dist/testing/task-client.js';
 import { OFFICIAL_CLIENTS, type Seen } from './mcp-clients/official-clients.js';
 import { PRICE, publishAgent, rentAgent, textAgent } from '../support/agents/agents.js';
 import {
@@ -8,7 +9,7 @@ import {
   type OwnMarketplace,
   withoutExamples,
 } from '../support/marketplace.js';
-import { FORM } from '../support/form.js';
+import { FORM, IS_QUICK } from '../support/form.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 import {
   heldTask,
@@ -110,4 +111,47 @@ describe('over HTTP', () => {
       expect(runs.map(({ cost_lamports }) => cost_lamports)).toEqual(IS_FULL ? [PRICE, PRICE] : [PRICE]);
     }
   }, 240_000);
+});
+
+describe.skipIf(IS_QUICK)('an MCP task', () => {
+  let renter: Participant;
+  beforeAll(async () => {
+    renter = await newParticipant(marketplace);
+    await rentAgent(renter, agentId, 10);
+  });
+
+  const clientOf = ({ token }: Pick<Participant, 'token'>) =>
+    taskClient(`${marketplace.dev.base_url}/mcp`, token);
+
+  async function begin(task: string): Promise<string> {
+    const call = { name: 'run_agent', arguments: { agent_id: agentId, task } };
+    const { result } = await clientOf(renter)('tools/call', call);
+    expect(result).toMatchObject({ resultType: 'task', status: 'working' });
+    return result!.taskId!;
+  }
+
+  test('is a run: charged once, its result there for its wallet alone, also after a restart [ADP-20]', async () => {
+    const taskId = await begin(slowTask(3_000, 'task'));
+    const stranger = await newParticipant(marketplace);
+    expect((await clientOf(stranger)('tasks/get', { taskId })).error).toMatchObject({ code: -32_602 });
+    const statusNow = async () => (await clientOf(renter)('tasks/get', { taskId })).result?.status;
+    expect(await statusNow()).toBe('working');
+    await expect.poll(statusNow, { timeout: 30_000 }).toBe('completed');
+    await marketplace.stop();
+    marketplace = await startMarketplace(stateDir, { ...env(), ...SHORT_WAIT });
+    const { result } = await clientOf(renter)('tasks/get', { taskId });
+    expect(result).toMatchObject({ status: 'completed' });
+    expect(result?.result?.content[0]?.text).toContain(slowAnswer('task'));
+    const { runs } = await marketplaceRuns(renter.token);
+    expect(runs.map(({ cost_lamports }) => cost_lamports)).toEqual([PRICE]);
+  }, 240_000);
+
+  test('that is cancelled stops its run, by the rules of a run [ADP-20]', async () => {
+    const taskId = await begin(slowTask(60_000, 'stop'));
+    const ack = await clientOf(renter)('tasks/cancel', { taskId });
+    expect(ack.result).toMatchObject({ resultType: 'complete' });
+    await expect
+      .poll(async () => (await clientOf(renter)('tasks/get', { taskId })).result?.status, { timeout: 30_000 })
+      .toBe('cancelled');
+  }, 120_000);
 });
