@@ -1,6 +1,8 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
+import { readConfig } from '@agent-rental/server/config';
+import { createLogger } from '@agent-rental/server/production';
 import { expect, inject, onTestFinished, test } from 'vitest';
+import { openSandboxes } from '../../../server/dist/compose/sandboxes/open-driver.js';
 import { newStateDir, removeStateDir } from '../support/marketplace.js';
 import { runToEnd } from '../support/processes/run-to-end.js';
 
@@ -28,19 +30,23 @@ test.each(['PORT', 'LOCAL_CHAIN_PORT'])('a taken %s is named in one line [OPS-7]
   expect(stderr).toContain(String(port));
 });
 
-test.each([
-  [{ PORT: 'eighty' }, /PORT/],
-  [{ DATABASE_URL: 'postgres://127.0.0.1/x' }, /SOLANA_RPC_URLS, AUTHORITY_KEYPAIR, MASTER_KEY/],
-  [{ SANDBOX_MIN_ISOLATION: 'microvm' }, /SANDBOX_MIN_ISOLATION=runtime|SANDBOX_MIN_ISOLATION=kernel/],
-  [{ SANDBOX_DRIVER: 'e2b' }, /E2B_API_KEY/],
-  [{ SANDBOX_DRIVER: 'e2b', E2B_API_KEY: 'key', E2B_API_URL: 'http://127.0.0.1:1' }, /E2B cannot be reached/],
-  [
-    { SANDBOX_DRIVER: 'deno', SANDBOX_MIN_ISOLATION: 'kernel' },
-    /"deno" isolates at level "runtime".*"kernel"/,
-  ],
-])('a wrong environment %j is named in one line [OPS-7]', async (env, message) => {
+test('a sandbox that is weaker than the operator allows is named in one line [OPS-7]', async () => {
+  const env = { SANDBOX_DRIVER: 'deno', SANDBOX_MIN_ISOLATION: 'kernel' };
   const { code, stderr } = await runToEnd(await emptyStateDir(), env);
   expect(code).toBe(1);
   expect(stderr.trim().split('\n')).toHaveLength(1);
-  expect(stderr).toMatch(message);
+  expect(stderr).toMatch(/"deno" isolates at level "runtime".*"kernel"/);
+});
+
+test.each([
+  [{ SANDBOX_MIN_ISOLATION: 'microvm' }, /SANDBOX_MIN_ISOLATION=runtime|SANDBOX_MIN_ISOLATION=kernel/],
+  [{ SANDBOX_DRIVER: 'e2b', E2B_API_KEY: 'key', E2B_API_URL: 'http://127.0.0.1:1' }, /E2B cannot be reached/],
+])('sandboxes by %j are refused in one line [OPS-7]', async (env, message) => {
+  const opening = openSandboxes(readConfig(env).sandbox, await emptyStateDir(), createLogger('silent'));
+  const { message: told } = await opening.then(
+    () => expect.unreachable(),
+    (error: unknown) => error as Error,
+  );
+  expect(told).toMatch(message);
+  expect(told.trim().split('\n')).toHaveLength(1);
 });

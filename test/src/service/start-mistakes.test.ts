@@ -3,9 +3,12 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { ConfigError, readConfig } from '@agent-rental/server/config';
+import { createLogger, startProduction } from '@agent-rental/server/production';
 import { openEmptyDatabase, type TemporaryDatabase } from '@agent-rental/server/testing';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { StartError } from '../../../server/dist/platform/start-error.js';
 import { attach, newStateDir, removeStateDir, startServer } from '../support/marketplace.js';
 import { runToEnd } from '../support/processes/run-to-end.js';
 
@@ -50,7 +53,8 @@ afterAll(async () => {
   await removeStateDir(folder);
 });
 
-async function expectOneLine(env: Record<string, string>, message: RegExp): Promise<void> {
+/** Starts a server in another process, which a mistake ends. */
+async function expectEnd(env: Record<string, string>, message: RegExp): Promise<void> {
   const stateDir = await newStateDir();
   try {
     const { code, stderr } = await runToEnd(stateDir, env);
@@ -62,11 +66,18 @@ async function expectOneLine(env: Record<string, string>, message: RegExp): Prom
   }
 }
 
+/** Starts a server in this process. `main.js` prints the messages of these two classes, without a stack. */
+async function expectOneLine(env: Record<string, string>, message: RegExp): Promise<void> {
+  const starting = async () => startProduction(readConfig(env), folder, createLogger('silent'));
+  const error = await starting().catch((thrown: unknown) => thrown);
+  expect(error).toSatisfy((thrown) => thrown instanceof ConfigError || thrown instanceof StartError);
+  expect((error as Error).message).toMatch(message);
+  expect((error as Error).message.trim().split('\n')).toHaveLength(1);
+}
+
 describe('a mistake in the environment is told in one line that names the variable', () => {
   test.each<[Record<string, string>, RegExp]>([
     [{ PORT: '99999' }, /PORT/],
-    [{ HOST: '203.0.113.1' }, /HOST: 203\.0\.113\.1 is not an address of this machine/],
-    [{ STATE_DIR: '/proc/nothing' }, /STATE_DIR|\/proc\/nothing/],
     [{ LOG_LEVEL: 'loud' }, /LOG_LEVEL/],
     [{ PUBLIC_URL: 'market.example' }, /PUBLIC_URL/],
     [{ TRUSTED_PROXIES: 'proxy' }, /TRUSTED_PROXIES: must be addresses or ranges/],
@@ -78,8 +89,13 @@ describe('a mistake in the environment is told in one line that names the variab
     [{ DATABASE_URL: 'mysql://127.0.0.1/x' }, /DATABASE_URL/],
     [{ REDIS_URL: 'http://127.0.0.1' }, /REDIS_URL/],
     [{ SANDBOX_DRIVER: 'docker' }, /SANDBOX_DRIVER/],
+  ])('%j [OPS-7]', expectOneLine);
+
+  test.each<[Record<string, string>, RegExp]>([
     [{ METRICS_TOKEN: 'short' }, /METRICS_TOKEN: must be 16 or more/],
-  ])('%j [OPS-7]', expectOneLine, 30_000);
+    [{ HOST: '203.0.113.1' }, /HOST: 203\.0\.113\.1 is not an address of this machine/],
+    [{ STATE_DIR: '/proc/nothing' }, /STATE_DIR|\/proc\/nothing/],
+  ])('%j ends the process [OPS-7]', expectEnd, 30_000);
 
   test.each<[string, () => Record<string, string>, RegExp]>([
     [
@@ -105,11 +121,6 @@ describe('a mistake in the environment is told in one line that names the variab
       /AUTHORITY_KEYPAIR: .*not of one key/,
     ],
     [
-      'a keypair that is not the authority',
-      () => ({ AUTHORITY_KEYPAIR: join(folder, 'other.json') }),
-      /is not one that the program .* accepts .*AUTHORITY_KEYPAIR/,
-    ],
-    [
       'an RPC where nothing listens',
       () => ({ SOLANA_RPC_URLS: `http://${CLOSED}` }),
       /No endpoint in SOLANA_RPC_URLS answers .*127\.0\.0\.1:1/,
@@ -123,11 +134,6 @@ describe('a mistake in the environment is told in one line that names the variab
       'an RPC named twice',
       () => ({ SOLANA_RPC_URLS: `${parts['SOLANA_RPC_URLS']},${parts['SOLANA_RPC_URLS']}` }),
       /SOLANA_RPC_URLS: must name each endpoint once/,
-    ],
-    [
-      'a program that is not there',
-      () => ({ PROGRAM_ID: Keypair.generate().publicKey.toBase58() }),
-      /is not initialised on this network.*npm run operator -- initialize --admin ADDRESS --authority .*PROGRAM_ID and SOLANA_RPC_URLS/,
     ],
     [
       'a database where nothing listens',
@@ -159,10 +165,26 @@ describe('a mistake in the environment is told in one line that names the variab
       () => ({ SOLANA_NETWORK: 'devnet', ALLOW_LOOPBACK: 'http://127.0.0.1:9000' }),
       /ALLOW_LOOPBACK is for the embedded default/,
     ],
+  ])('with production parts: %s [OPS-7]', async (_, change, message) => {
+    await expectOneLine({ ...parts, ...change() }, message);
+  });
+
+  // The server finds these after it has started sandboxes.
+  test.each<[string, () => Record<string, string>, RegExp]>([
+    [
+      'a keypair that is not the authority',
+      () => ({ AUTHORITY_KEYPAIR: join(folder, 'other.json') }),
+      /is not one that the program .* accepts .*AUTHORITY_KEYPAIR/,
+    ],
+    [
+      'a program that is not there',
+      () => ({ PROGRAM_ID: Keypair.generate().publicKey.toBase58() }),
+      /is not initialised on this network.*npm run operator -- initialize --admin ADDRESS --authority .*PROGRAM_ID and SOLANA_RPC_URLS/,
+    ],
   ])(
-    'with production parts: %s [OPS-7]',
+    'with production parts: %s, which ends the process [OPS-7]',
     async (_, change, message) => {
-      await expectOneLine({ ...parts, ...change() }, message);
+      await expectEnd({ ...parts, ...change() }, message);
     },
     30_000,
   );
@@ -173,8 +195,5 @@ test('a database that was written with another master key is refused [OPS-5]', a
   const server = await startServer(stateDir, parts);
   await server.stop();
   await removeStateDir(stateDir);
-  await expectOneLine(
-    { ...parts, MASTER_KEY: randomBytes(32).toString('base64') },
-    /^MASTER_KEY is not the key/,
-  );
+  await expectEnd({ ...parts, MASTER_KEY: randomBytes(32).toString('base64') }, /^MASTER_KEY is not the key/);
 }, 60_000);
