@@ -1,7 +1,4 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { reclaim, rent, resume } from '@agent-rental/sdk/solana';
 import { Connection } from '@solana/web3.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -13,10 +10,10 @@ import {
   startMarketplace,
   type OwnMarketplace,
 } from '../support/marketplace.js';
+import { operate as operateOn } from '../support/operate.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 import { openRawMcpSession } from '../support/raw-mcp-session.js';
 
-const OPERATOR = fileURLToPath(new URL('../../../server/dist/operator/main.js', import.meta.url));
 const PRICE = 1_000_000;
 const DEPOSIT = 5_000_000;
 const REASON = 'It asks for seed phrases.';
@@ -44,11 +41,7 @@ const execute = () => post('/v1/execute', { agent_id: id, task: 'nothing' });
 const toolName = () => id.replaceAll('-', '_');
 
 /** The output of the operator's command. */
-async function operate(...args: string[]): Promise<string> {
-  const env = { PATH: process.env['PATH'] ?? '', STATE_DIR: stateDir };
-  const { stdout } = await promisify(execFile)(process.execPath, [OPERATOR, ...args], { env });
-  return stdout;
-}
+const operate = (...args: string[]) => operateOn(stateDir, ...args);
 const signed = () => ['--keypair', join(stateDir, 'keys', 'admin.json')];
 
 /** The index follows the chain a moment later. */
