@@ -12,7 +12,7 @@ import {
   startMarketplace,
   type OwnMarketplace,
 } from '../support/marketplace.js';
-import { CLI, freePort, openWorkshop } from '../support/workshop.js';
+import { CLI, freePort, openWorkshop, type Ended, type Workshop } from '../support/workshop.js';
 
 const FORWARDED = ['authorization', 'content-type', 'accept', 'idempotency-key', 'prefer'];
 
@@ -95,42 +95,19 @@ afterAll(async () => {
   await removeStateDir(stateDir);
 });
 
-/** A program's exit code and output. */
-interface Interrupted {
-  code: number | null;
-  told: string;
-}
-
-const env = (home: string) => ({
-  PATH: process.env['PATH'],
-  HOME: home,
-  AGENT_RENTAL_URL: proxy.url,
-  AGENT_RENTAL_RPC_URL: proxy.url,
-});
-
 /** Runs a command until it waits for the answer to its n-th request, and interrupts it there. Undefined: it has no such request. */
 async function interrupt(
+  cli: Workshop['cliUntil'],
   cwd: string,
   args: readonly string[],
   after: number,
-): Promise<Interrupted | undefined> {
-  const held = new Promise<'held'>((resolve) => (isHeld = () => resolve('held')));
+): Promise<Ended | undefined> {
+  const interruption = new AbortController();
+  isHeld = () => interruption.abort();
   proxy.hold(after);
-  const child = spawn(process.execPath, [CLI, ...args], {
-    cwd,
-    env: env(cwd),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let told = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => (told += chunk.toString()));
-  const exited = once(child, 'exit') as Promise<[number | null]>;
-  const first = await Promise.race([held, exited]);
-  if (first === 'held') child.kill('SIGINT');
-  const [code] = await exited;
+  const ended = await cli(interruption.signal, cwd, ...args);
   proxy.release();
-  return first === 'held' ? { code, told } : undefined;
+  return interruption.signal.aborted ? ended : undefined;
 }
 
 /** More requests than any command makes. */
@@ -140,18 +117,23 @@ const MOST_REQUESTS = 40;
 const SAMPLE = FORM === 'full' ? { first: 0, step: 1 } : { first: SEED % 4, step: 4 };
 
 /**
- * Interrupts a command while it waits for the answer to a request. Then it runs the command again up to a later request,
+ * Interrupts a command, as Ctrl-C does, while it waits for the answer to a request. Then it runs the command again up to a later request,
  * until the command ends by itself.
  *
  * @returns the number of the first request that it did not make
  */
-async function interruptRepeatedly(cwd: string, args: readonly string[], { first, step } = SAMPLE) {
+async function interruptRepeatedly(
+  cli: Workshop['cliUntil'],
+  cwd: string,
+  args: readonly string[],
+  { first, step } = SAMPLE,
+) {
   for (let at = first; at < MOST_REQUESTS; at += step) {
-    const ended = await interrupt(cwd, args, at);
+    const ended = await interrupt(cli, cwd, args, at);
     if (!ended) return at;
     expect(ended, `${args[0]} at request ${at}`).toMatchObject({
       code: 130,
-      told: expect.stringMatching(/agent-rental: Ended by Ctrl-C\.[^\n]*\n$/) as string,
+      stderr: expect.stringMatching(/agent-rental: Ended by Ctrl-C\.[^\n]*\n$/) as string,
     });
   }
   throw new Error(`${args[0]} makes more than ${MOST_REQUESTS} requests.`);
@@ -160,7 +142,7 @@ async function interruptRepeatedly(cwd: string, args: readonly string[], { first
 it.skipIf(IS_QUICK)(
   'a command that is interrupted at a sample of its requests goes on from there, and does nothing twice [REG-64]',
   async () => {
-    const { folder, cli } = await openWorkshop({ base_url: proxy.url, rpc_url: proxy.url });
+    const { folder, cli, cliUntil } = await openWorkshop({ base_url: proxy.url, rpc_url: proxy.url });
     const cwd = join(folder, 'cut-agent');
     await cli(folder, 'init', 'cut-agent');
     const file = join(cwd, 'agent.json');
@@ -180,7 +162,7 @@ it.skipIf(IS_QUICK)(
     await ok('wallet', 'create', 'renter.json', '--fund', '1', '--airdrop');
 
     // The login, the registration, its job, the publication and its confirmation.
-    expect(await interruptRepeatedly(cwd, ['publish'])).toBeGreaterThan(5);
+    expect(await interruptRepeatedly(cliUntil, cwd, ['publish'])).toBeGreaterThan(5);
     const { agents } = JSON.parse((await ok('agents', '--json')).stdout) as {
       agents: { listing_id: string; status: string }[];
     };
@@ -188,17 +170,19 @@ it.skipIf(IS_QUICK)(
     const id = agents[0]?.listing_id ?? '';
     const asRenter = ['--wallet', 'renter.json'];
     const rent = ['rent', id, '--deposit', '0.01', '--yes', ...asRenter];
-    expect(await interruptRepeatedly(cwd, rent)).toBeGreaterThan(4);
+    expect(await interruptRepeatedly(cliUntil, cwd, rent)).toBeGreaterThan(4);
     // It pays again when asked to, and says so before.
     expect((await ok(...rent)).stderr).toContain('is rented already, and its balance is 0.01 SOL');
     const run = ['run', id, 'Do it.', '--input', '{"text":"a"}', ...asRenter];
-    expect(await interruptRepeatedly(cwd, run)).toBeGreaterThan(1);
+    expect(await interruptRepeatedly(cliUntil, cwd, run)).toBeGreaterThan(1);
 
     await writeFile(join(cwd, 'prompt.md'), 'Sing the text.');
-    expect(await interruptRepeatedly(cwd, ['update'])).toBeGreaterThan(4);
+    expect(await interruptRepeatedly(cliUntil, cwd, ['update'])).toBeGreaterThan(4);
     expect((await ok('update')).stdout).toContain('Nothing has changed');
     for (const read of sampleOf([['agents'], ['stats', id], ['logs', id], ['earnings']], 1)) {
-      expect(await interruptRepeatedly(cwd, read, { first: 0, step: 1 }), read[0]).toBeGreaterThan(0);
+      expect(await interruptRepeatedly(cliUntil, cwd, read, { first: 0, step: 1 }), read[0]).toBeGreaterThan(
+        0,
+      );
     }
     for (const [command, then] of [
       ['pause', 'paused already'],
@@ -207,11 +191,11 @@ it.skipIf(IS_QUICK)(
       ['close', 'closed'],
     ] as const) {
       const args = command === 'close' ? [command, '--yes'] : [command];
-      expect(await interruptRepeatedly(cwd, args), command).toBeGreaterThan(2);
+      expect(await interruptRepeatedly(cliUntil, cwd, args), command).toBeGreaterThan(2);
       expect((await cli(cwd, ...args)).stderr, command).toContain(then);
     }
     const sweep = ['wallet', 'sweep', 'renter.json', '--to', '11111111111111111111111111111112'];
-    expect(await interruptRepeatedly(cwd, sweep)).toBeGreaterThan(2);
+    expect(await interruptRepeatedly(cliUntil, cwd, sweep)).toBeGreaterThan(2);
     // Everything was sent by then, and a second sweep finds nothing.
     expect((await cli(cwd, ...sweep)).stderr).toContain('holds 0 SOL');
   },

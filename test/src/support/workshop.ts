@@ -28,6 +28,8 @@ export interface Workshop {
   cli(cwd: string, ...args: string[]): Promise<Ended>;
   /** The same with further variables in the environment. */
   cliWith(variables: Readonly<Record<string, string>>, cwd: string, ...args: string[]): Promise<Ended>;
+  /** The same until the signal, which ends a command as Ctrl-C does. */
+  cliUntil(signal: AbortSignal, cwd: string, ...args: string[]): Promise<Ended>;
 }
 
 /** @param dev the marketplace of the commands that name none */
@@ -40,19 +42,29 @@ export async function openWorkshop(dev: Pick<Dev, 'base_url' | 'rpc_url'>): Prom
     AGENT_RENTAL_URL: dev.base_url,
     AGENT_RENTAL_RPC_URL: dev.rpc_url,
   };
-  const cliWith: Workshop['cliWith'] = async (variables, cwd, ...args) => {
+  const run = async (
+    cwd: string,
+    args: readonly string[],
+    variables: Readonly<Record<string, string>> = {},
+    signal = new AbortController().signal,
+  ): Promise<Ended> => {
     const written = { stdout: '', stderr: '' };
     const code = await runCli(args, {
       variables: { ...env, ...variables },
       folder: cwd,
-      signal: new AbortController().signal,
+      signal,
       out: (line) => void (written.stdout += `${line}\n`),
       write: (text) => void (written.stdout += text),
       err: (line) => void (written.stderr += `${line}\n`),
     });
     return { code, ...written };
   };
-  return { folder, cliWith, cli: (cwd, ...args) => cliWith({}, cwd, ...args) };
+  return {
+    folder,
+    cli: (cwd, ...args) => run(cwd, args),
+    cliWith: (variables, cwd, ...args) => run(cwd, args, variables),
+    cliUntil: (signal, cwd, ...args) => run(cwd, args, {}, signal),
+  };
 }
 
 /**
