@@ -82,17 +82,3 @@ test(
     expect(again).toMatchObject({ status: 'completed' });
   },
 );
-
-test(
-  'a stop as by Ctrl-C leaves no process, and the next start finds everything [OPS-6]',
-  { timeout: 120_000 },
-  async () => {
-    const first = running ?? (running = await startMarketplace(stateDir));
-    const children = await descendants(first.process.pid ?? 0);
-    expect(await first.stop()).toBe(0);
-    expect(await stillRunning(children)).toEqual([]);
-    const second = (running = await startMarketplace(stateDir));
-    expect(second.dev.listings.map(({ id }) => id)).toEqual(first.dev.listings.map(({ id }) => id));
-    expect(second.apiKey).toBe(first.apiKey);
-  },
-);

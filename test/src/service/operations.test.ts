@@ -15,6 +15,7 @@ import {
 } from '../support/marketplace.js';
 import { startModelStandIn, type ModelStandIn } from '../support/agents/model-stand-in.js';
 import { newParticipant, type Participant } from '../support/participant.js';
+import { descendants, stillRunning } from '../support/processes/processes.js';
 
 const PROMPT = 'prompt-that-stays-secret-4711';
 const MODEL_KEY = 'sk-model-key-that-stays-secret-4712';
@@ -208,12 +209,17 @@ describe('a server that is told to stop', () => {
   }, 60_000);
 });
 
-test('a stopped server’s state folder is a backup: a server continues from a copy of it [OPS-79]', async () => {
+test('a stopped server’s state folder is a backup: a server continues from a copy of it [OPS-6, OPS-79]', async () => {
   model.always(OUTPUT);
   const before = await execute('before-the-backup');
   expect(before.body).toMatchObject({ status: 'completed' });
   const balance = (await renter.client.verifyCredential(agentId)).balance_lamports;
-  await marketplace.stop();
+  const { dev, apiKey: ofExamples } = marketplace;
+  const children = await descendants(marketplace.process.pid ?? 0);
+  expect(children.length).toBeGreaterThan(3);
+  // As by Ctrl-C. It leaves no process.
+  expect(await marketplace.stop()).toBe(0);
+  expect(await stillRunning(children)).toEqual([]);
   const original = stateDir;
   stateDir = `${original} restored`;
   // With owners and modes: PostgreSQL refuses a data folder of another owner.
@@ -221,6 +227,8 @@ test('a stopped server’s state folder is a backup: a server continues from a c
   await removeStateDir(original);
   await start();
   expect((await ready()).body).toMatchObject({ status: 'ready', reasons: [] });
+  expect(marketplace.dev.listings.map(({ id }) => id)).toEqual(dev.listings.map(({ id }) => id));
+  expect(marketplace.apiKey).toBe(ofExamples);
   // The run is on record, the balance is the chain's, and the sealed prompt and key still open.
   expect((await execute('before-the-backup')).body).toEqual(before.body);
   expect((await renter.client.verifyCredential(agentId)).balance_lamports).toBe(balance);
