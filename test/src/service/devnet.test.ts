@@ -87,6 +87,11 @@ describe.runIf(surfnetRunsHere)('docs/devnet.md', () => {
       // No vendor is called from here: the agent is not reached.
       ['sk-...', 'sk-none'],
       ['agent-rental publish ', 'agent-rental publish --unverified '],
+      // npm's script looks for changes of the code before each command: it does so twice here.
+      ...['initialize', 'reviews', 'approve'].map((command): [string, string] => [
+        `npm run operator -- ${command}`,
+        `node server/dist/operator/main.js ${command}`,
+      ]),
     ];
   }, 60_000);
   afterAll(async () => {
