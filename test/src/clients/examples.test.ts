@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { blocksOf, commandLines } from '../docs/commands.js';
 import { ROOT } from '../docs/repository.js';
+import { sampleOf } from '../support/form.js';
 import { attach } from '../support/marketplace.js';
 import { newRenter } from '../support/renter.js';
 
@@ -53,7 +54,7 @@ test.each(COMMANDS.filter((command) => appOf(command) !== 'curl-rent.sh'))(
   },
 );
 
-test.each(['one_time', 'subscription', 'per_query'] as const)(
+test.each(sampleOf(['one_time', 'subscription', 'per_query'] as const, 1))(
   'curl alone, with a signing helper, rents and runs a %s agent, and knows no RPC endpoint [TXN-13]',
   async (model) => {
     const marketplace = await attach(inject('stateDir'));

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { call, login } from '../support/http.js';
-import { IS_QUICK } from '../support/form.js';
+import { IS_QUICK, sampleOf, SEED } from '../support/form.js';
 import { watchLoop, type LoopWatch } from '../support/processes/loop-watch.js';
 import {
   newStateDir,
@@ -18,6 +18,8 @@ const MOST_HELD_MS = 50;
  * least of a few attempts counts.
  */
 const ATTEMPTS = 4;
+/** Requests to a route in CI. Each route has others. */
+const SAMPLE = 8;
 
 let marketplace: OwnMarketplace;
 let stateDir: string;
@@ -126,19 +128,19 @@ async function jobEnd(jobId: string): Promise<void> {
 }
 
 test.skipIf(IS_QUICK)(
-  'no request of a stranger holds the event loop for 50 ms, on any route [ERR-33]',
+  'a sample of requests of strangers holds the event loop for 50 ms on no route [ERR-33]',
   { timeout: 600_000 },
   async () => {
     const routes = marketplace.routes.filter(({ method }) => method !== 'HEAD' && method !== 'OPTIONS');
     expect(routes.length).toBeGreaterThan(30);
     const tooLong: string[] = [];
-    for (const { method, path } of routes) {
+    for (const [index, { method, path }] of routes.entries()) {
       const url = path.replaceAll(/:\w+/g, 'nothing-aaaaaa').replaceAll('*', 'nothing');
       const takesBody = method !== 'GET' && method !== 'DELETE';
       const requests = takesBody
         ? Object.entries(BODIES).map(([what, body]) => ({ what, url, body }))
         : Object.entries(QUERIES).map(([what, query]) => ({ what, url: url + query, body: undefined }));
-      for (const request of requests) {
+      for (const request of sampleOf<(typeof requests)[number]>(requests, SAMPLE, SEED + index)) {
         let held = Number.POSITIVE_INFINITY;
         for (let attempt = 0; attempt < ATTEMPTS && held >= MOST_HELD_MS; attempt += 1) {
           held = Math.min(held, await heldBy(request.url, method, request.body));
