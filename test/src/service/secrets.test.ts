@@ -75,7 +75,8 @@ describe('secrets', () => {
       await vi.waitUntil(() => market.agents.open === 2, { timeout: 60_000 });
       const children = await descendants(market.server.process.pid ?? 0);
       const others = children.filter(({ command }) => !/examples/.test(command));
-      const seen = await Promise.all(others.map(({ pid }) => findInMemory(pid, ALL)));
+      const shared = new Set<string>();
+      const seen = await Promise.all(others.map(({ pid }) => findInMemory(pid, ALL, shared)));
       for (const { leave } of runs) leave();
       expect(others.length).toBeGreaterThan(4);
       const looked = seen.filter((found) => found !== undefined);
