@@ -3,7 +3,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { configurations } from '../../../server/dist/dashboard/browser/configurations.js';
 import { whatToTry } from '../../../server/dist/embedded/welcome.js';
 import { faultOf } from '../docs/command-faults.js';
@@ -113,10 +113,13 @@ const COMMANDS: Readonly<Record<string, string>> = {
 const SAYING = ['packages/cli/src/*.ts', 'server/src/*.ts', ':!*.test.ts', ':!*.test-support.ts'];
 const TOLD = /npm run [\w:]+(?: -- [^"'`\n.;,]*)?|(?<![/\w])agent-rental [a-z][^"'`\n]*/g;
 
-/** npm in a folder, with a separate cache: the packages of this marketplace stay out of the person's. */
+/** npm in a folder, with a cache of these tests: the packages of this marketplace stay out of the person's. */
+let cache: string;
+beforeAll(async () => void (cache = await mkdtemp(join(tmpdir(), 'agent rental npm '))));
+afterAll(() => rm(cache, { recursive: true }));
 const npmIn = (folder: string) => ({
   ...(process.env as Record<string, string>),
-  npm_config_cache: join(folder, 'cache'),
+  npm_config_cache: cache,
   npm_config_prefix: folder,
 });
 

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { createClient } from '@agent-rental/sdk';
 import { rent } from '@agent-rental/sdk/solana';
 import { backUp } from '@agent-rental/server/testing';
+import { Connection } from '@solana/web3.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   newStateDir,
@@ -108,6 +109,9 @@ test('a marketplace is copied while it works, lost, and restored: nothing that w
   expect(await charged(second, 'after-that')).toMatchObject({ status: 'completed', cost_lamports: price });
   expect(await balanceOnChain(second, renter.wallet.publicKey)).toBe(BigInt(left - cost - price));
   // The run that only the chain knows is told to the operator, and nothing else is, once the last charges are final on-chain.
+  const chain = new Connection(second.dev.rpc_url);
+  const slot = await chain.getSlot('confirmed');
+  await expect.poll(() => chain.getSlot('finalized'), { timeout: 60_000 }).toBeGreaterThanOrEqual(slot);
   const differences = async () => {
     const { output } = await run(restoredDir, RECONCILE, '--json');
     return [...new Set((JSON.parse(output) as { open: { kind: string }[] }).open.map(({ kind }) => kind))];
