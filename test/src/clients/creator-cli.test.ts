@@ -5,37 +5,23 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { PNG } from 'pngjs';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { login } from '../support/http.js';
-import {
-  newStateDir,
-  readKeypair,
-  removeStateDir,
-  startMarketplace,
-  type OwnMarketplace,
-} from '../support/marketplace.js';
-import { CLI, followDocument, freePort, openWorkshop } from '../support/workshop.js';
+import { takePort } from '../support/loopback-ports.js';
+import { attach, readKeypair, type Marketplace } from '../support/marketplace.js';
+import { CLI, followDocument, openWorkshop } from '../support/workshop.js';
 
 /** Limit of the time until a creator, with the README alone, has a paid run. */
 const TWO_MINUTES_MS = 120_000;
 /** Forty commands take about a minute, and much longer beside other tests. */
 const FOUR_MINUTES_MS = 240_000;
 
-let stateDir: string;
-let marketplace: OwnMarketplace;
+let marketplace: Marketplace;
 let agentPort: number;
 let modelPort: number;
 beforeAll(async () => {
-  [agentPort, modelPort] = [await freePort(), await freePort()];
-  stateDir = await newStateDir();
-  marketplace = await startMarketplace(stateDir, {
-    EXAMPLES: 'off',
-    ALLOW_LOOPBACK: `http://127.0.0.1:${agentPort},http://127.0.0.1:${modelPort}`,
-  });
-}, 120_000);
-afterAll(async () => {
-  await marketplace.stop();
-  await removeStateDir(stateDir);
+  [agentPort, modelPort] = [await takePort(), await takePort()];
+  marketplace = await attach(inject('stateDir'));
 });
 
 const follow = (cwd: string, document: string) =>

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import type { RunEvent } from '@agent-rental/contract';
 import { publish } from '@agent-rental/sdk/solana';
 import { npmTool } from '@agent-rental/stand-in/npm-tool';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { ROOT } from '../docs/repository.js';
 import { jobEnd, PRICE, rentAgent, textAgent } from '../support/agents/agents.js';
 import {
@@ -18,16 +18,11 @@ import {
   type SlowAgents,
 } from '../support/agents/slow-agents.js';
 import { IS_QUICK, sampleOf } from '../support/form.js';
-import {
-  newStateDir,
-  removeStateDir,
-  startMarketplace,
-  withoutExamples,
-  type OwnMarketplace,
-} from '../support/marketplace.js';
+import { takePort } from '../support/loopback-ports.js';
+import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 import { until } from '../support/timing/until.js';
-import { freePort, MODULES } from '../support/workshop.js';
+import { MODULES } from '../support/workshop.js';
 
 const EXAMPLES = join(ROOT, 'examples/dist/frameworks');
 /** The programs, and whether their answers come in pieces. */
@@ -45,9 +40,8 @@ type Name = keyof typeof PROGRAMS;
 const NAMES = sampleOf(Object.keys(PROGRAMS) as Name[], 2);
 
 let model: SlowAgents;
-let stateDir: string;
 let folder: string;
-let marketplace: OwnMarketplace;
+let marketplace: Marketplace;
 let creator: Participant;
 const ports = new Map<Name, number>();
 const children: ChildProcess[] = [];
@@ -104,18 +98,14 @@ describe.skipIf(IS_QUICK)('the examples of frameworks', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'agent-rental-frameworks-'));
     if (NAMES.includes('mastra')) await installMastra();
-    model = await startSlowAgents();
-    for (const name of NAMES) ports.set(name, await freePort());
-    stateDir = await newStateDir();
-    const urls = [...ports.values()].map((port) => `http://127.0.0.1:${port}`);
-    marketplace = await startMarketplace(stateDir, withoutExamples(model.modelUrl, ...urls));
+    model = await startSlowAgents(undefined, await takePort());
+    for (const name of NAMES) ports.set(name, await takePort());
+    marketplace = await attach(inject('stateDir'));
     creator = await newParticipant(marketplace);
   }, 400_000);
   afterAll(async () => {
     for (const child of children) child.kill();
-    await marketplace?.stop();
     await model?.close();
-    await removeStateDir(stateDir);
     await rm(folder, { recursive: true, force: true });
   });
 

@@ -8,15 +8,11 @@ import { promisify } from 'node:util';
 import { publish } from '@agent-rental/sdk/solana';
 import { npmTool } from '@agent-rental/stand-in/npm-tool';
 import { fileLedger } from '@agent-rental/tools/node';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { jobEnd, PRICE } from '../support/agents/agents.js';
-import {
-  newStateDir,
-  removeStateDir,
-  startMarketplace,
-  type OwnMarketplace,
-} from '../support/marketplace.js';
 import { FORM, sampleOf } from '../support/form.js';
+import { takePort } from '../support/loopback-ports.js';
+import { attach, type Marketplace } from '../support/marketplace.js';
 import { newParticipant, type Participant } from '../support/participant.js';
 import { until } from '../support/timing/until.js';
 import { pythonEnvironment } from '../support/toolchains/python-environment.js';
@@ -25,7 +21,6 @@ import {
   PYTHON_PACKAGE,
   type BuiltPackage,
 } from '../support/toolchains/python-package.js';
-import { freePort } from '../support/workshop.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
@@ -123,25 +118,23 @@ async function bytesOf(folder: string): Promise<number> {
 }
 
 describe('against a marketplace', () => {
-  let stateDir: string;
-  let marketplace: OwnMarketplace;
+  let marketplace: Marketplace;
   let agents: ChildProcess | undefined;
   let agentsUrl: string;
   const own: Record<string, string> = {};
 
   beforeAll(async () => {
-    const port = await freePort();
+    const port = await takePort();
     const secrets = join(built.folder, 'secrets');
     const url = `http://127.0.0.1:${port}`;
     agentsUrl = url;
-    stateDir = await newStateDir();
     await mkdir(secrets);
     agents = spawn(python, ['tests/own_agents.py'], {
       cwd: built.folder,
       env: built.variables(python, { PORT: String(port), SECRETS: secrets }),
       stdio: ['ignore', 'inherit', 'inherit'],
     });
-    marketplace = await startMarketplace(stateDir, { ALLOW_LOOPBACK: url });
+    marketplace = await attach(inject('stateDir'));
     await until(() => fetch(`${url}/state`).catch(() => undefined));
     const creator = await newParticipant(marketplace);
     for (const name of ['streaming', 'slow', 'failing']) {
@@ -154,8 +147,6 @@ describe('against a marketplace', () => {
       agents.kill('SIGKILL');
       await once(agents, 'exit');
     }
-    await marketplace?.stop();
-    if (stateDir !== undefined) await removeStateDir(stateDir);
   });
 
   async function marketOfTests() {

@@ -2,36 +2,23 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { IS_QUICK, sampleOf } from '../support/form.js';
-import {
-  newStateDir,
-  removeStateDir,
-  startMarketplace,
-  type OwnMarketplace,
-} from '../support/marketplace.js';
-import { followDocument, freePort, openWorkshop } from '../support/workshop.js';
+import { takePort } from '../support/loopback-ports.js';
+import { attach, type Marketplace } from '../support/marketplace.js';
+import { followDocument, openWorkshop } from '../support/workshop.js';
 
 /** Limit of the time from an empty folder to a paid run, with all installations. */
 const THREE_MINUTES_MS = 180_000;
 const run = promisify(execFile);
 
 describe.skipIf(IS_QUICK)('a creator with Node alone, in an empty folder', () => {
-  let stateDir: string;
-  let marketplace: OwnMarketplace;
+  let marketplace: Marketplace;
   let agentPort: number;
   let modelPort: number;
   beforeAll(async () => {
-    [agentPort, modelPort] = [await freePort(), await freePort()];
-    stateDir = await newStateDir();
-    marketplace = await startMarketplace(stateDir, {
-      EXAMPLES: 'off',
-      ALLOW_LOOPBACK: `http://127.0.0.1:${agentPort},http://127.0.0.1:${modelPort}`,
-    });
-  }, 120_000);
-  afterAll(async () => {
-    await marketplace?.stop();
-    await removeStateDir(stateDir);
+    [agentPort, modelPort] = [await takePort(), await takePort()];
+    marketplace = await attach(inject('stateDir'));
   });
 
   it.each(
@@ -43,7 +30,7 @@ describe.skipIf(IS_QUICK)('a creator with Node alone, in an empty folder', () =>
         ['ai-sdk', 'Practice model'],
         ['python', '"words":2'],
       ] as const,
-      2,
+      1,
     ),
   )(
     'installs the command line and the template %s, publishes it, and has a paid run in three minutes [REG-61, SVC-20]',

@@ -4,14 +4,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  newStateDir,
-  removeStateDir,
-  startMarketplace,
-  type OwnMarketplace,
-} from '../support/marketplace.js';
-import { freePort, openWorkshop } from '../support/workshop.js';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { takePort } from '../support/loopback-ports.js';
+import { attach, type Marketplace } from '../support/marketplace.js';
+import { openWorkshop } from '../support/workshop.js';
 
 const KEY = 'the-right-key';
 const TIMEOUT_MS = 240_000;
@@ -26,30 +22,21 @@ async function startModel(): Promise<{ server: Server; port: number }> {
     const chunk = { id: 'c', object: 'chat.completion.chunk', created: 0, model: 'm', choices: [choice] };
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     return response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
-  }).listen(0, '127.0.0.1');
+  }).listen(await takePort(), '127.0.0.1');
   await once(server, 'listening');
   return { server, port: (server.address() as AddressInfo).port };
 }
 
 describe('ten usual mistakes of a creator', () => {
   let model: Awaited<ReturnType<typeof startModel>>;
-  let stateDir: string;
-  let marketplace: OwnMarketplace;
+  let marketplace: Marketplace;
   let agentPort: number;
   beforeAll(async () => {
     model = await startModel();
-    agentPort = await freePort();
-    stateDir = await newStateDir();
-    marketplace = await startMarketplace(stateDir, {
-      EXAMPLES: 'off',
-      ALLOW_LOOPBACK: `http://127.0.0.1:${model.port},http://127.0.0.1:${agentPort}`,
-    });
-  }, 120_000);
-  afterAll(async () => {
-    await marketplace?.stop();
-    model?.server.close();
-    await removeStateDir(stateDir);
+    agentPort = await takePort();
+    marketplace = await attach(inject('stateDir'));
   });
+  afterAll(() => void model?.server.close());
 
   /** A folder with an agent of a template, and its commands. */
   async function newAgent(name: string, template: string) {

@@ -57,6 +57,8 @@ declare module 'vitest' {
     stateDir: string;
     /** Every route of the running server. */
     routes: Route[];
+    /** Ports of this machine that it calls: `takePort` gives each to one test. */
+    ports: number[];
   }
 }
 

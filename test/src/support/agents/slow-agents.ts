@@ -29,6 +29,7 @@ const PIECES = 4;
 /** Starts agents that work for as long as their task says, in pieces where they stream. */
 export async function startSlowAgents(
   onRequest: (request: IncomingMessage, body: string) => void = () => undefined,
+  atPort = 0,
 ): Promise<SlowAgents> {
   let open = 0;
   const [reached, released] = [new Events(), new Events()];
@@ -79,7 +80,7 @@ export async function startSlowAgents(
         streamCompletion(response, slowAnswer(name), later);
       }
     });
-  }).listen(0, '127.0.0.1');
+  }).listen(atPort, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
