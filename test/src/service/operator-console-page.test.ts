@@ -6,7 +6,13 @@ import pg from 'pg';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PRICE, textAgent } from '../support/agents/agents.js';
-import { accessibilityViolations, browserPath, LOOKS, openBrowser } from '../support/browser/browser.js';
+import {
+  accessibilityViolations,
+  browserPath,
+  LOOKS,
+  looksOf,
+  openBrowser,
+} from '../support/browser/browser.js';
 import { logIn, says, withWallet } from '../support/browser/wallet-page.js';
 import { startOperatedMarketplace, type OperatedMarketplace } from './operated-marketplace.js';
 import { newParticipant } from '../support/participant.js';
@@ -259,33 +265,30 @@ describe.runIf(browserPath !== undefined)('on the page of the console', () => {
       await creator.client.createReport(id, { reason: 'fraud', text: 'It lies.' });
     });
 
-    test.each(Object.keys(LOOKS) as (keyof typeof LOOKS)[])(
-      'has no violation that axe knows of, and fits, in %s',
-      async (look) => {
-        const { id: waiting } = await register();
-        await withWallet(
-          browser,
-          { marketplace, owner: look === 'dark' ? admin : operator, path },
-          async (page) => {
-            await logIn(page);
-            await page.locator('#report-list > li').filter({ hasText: id }).waitFor();
-            const card = page.locator('#review-list > li').filter({ hasText: waiting });
-            await card.getByText('Look at it, and try it').click();
-            await page.getByLabel('Id of a run or request').fill(id);
-            await page.getByRole('button', { name: 'Find' }).click();
-            await says(page, 'The listing is shown.');
-            const folder = process.env['SCREENSHOTS'];
-            if (folder !== undefined)
-              await page.screenshot({ path: `${folder}/operator-${look}.png`, fullPage: true });
-            expect(
-              await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
-            ).toBeLessThanOrEqual(0);
-            expect(await accessibilityViolations(page)).toEqual([]);
-          },
-          { ...LOOKS[look], bypassCSP: true },
-        );
-      },
-    );
+    test.each(looksOf('console'))('has no violation that axe knows of, and fits, in %s', async (look) => {
+      const { id: waiting } = await register();
+      await withWallet(
+        browser,
+        { marketplace, owner: look === 'dark' ? admin : operator, path },
+        async (page) => {
+          await logIn(page);
+          await page.locator('#report-list > li').filter({ hasText: id }).waitFor();
+          const card = page.locator('#review-list > li').filter({ hasText: waiting });
+          await card.getByText('Look at it, and try it').click();
+          await page.getByLabel('Id of a run or request').fill(id);
+          await page.getByRole('button', { name: 'Find' }).click();
+          await says(page, 'The listing is shown.');
+          const folder = process.env['SCREENSHOTS'];
+          if (folder !== undefined)
+            await page.screenshot({ path: `${folder}/operator-${look}.png`, fullPage: true });
+          expect(
+            await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
+          ).toBeLessThanOrEqual(0);
+          expect(await accessibilityViolations(page)).toEqual([]);
+        },
+        { ...LOOKS[look], bypassCSP: true },
+      );
+    });
   });
 
   test('another wallet sees nothing', async () => {
