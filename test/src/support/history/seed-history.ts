@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { loadInBulk } from './bulk-load.js';
 import { historySteps, type HistorySize } from './statements.js';
 
 export type { HistorySize } from './statements.js';
@@ -14,11 +15,20 @@ export async function seedHistory(
     await client.query(
       `set synchronous_commit = off; set work_mem = '256MB'; set maintenance_work_mem = '256MB'`,
     );
-    for (const { name, statements } of historySteps(size, busyWallet)) {
+    const step = async (name: string, work: () => Promise<unknown>) => {
       const startedAt = performance.now();
-      for (const statement of statements) await client.query(statement);
+      await work();
       progress(`${name}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
-    }
+    };
+    await step('all rows', () =>
+      loadInBulk(client, async () => {
+        for (const { name, statements } of historySteps(size, busyWallet))
+          await step(name, async () => {
+            for (const statement of statements) await client.query(statement);
+          });
+      }),
+    );
+    await step('vacuum and statistics', () => client.query('vacuum (analyze)'));
     await client.query('reset all');
   } finally {
     client.release();

@@ -20,7 +20,7 @@ const listingId = (number: string) =>
 const word = (number: string) =>
   `translate(left(md5('word' || (${number}) % 5000), 8), '0123456789', 'ghijklmnop')`;
 
-/** The statements that fill a database, in their order. Foreign keys are checked; triggers of the service are not run. */
+/** The statements that fill a database, in their order. No trigger of the service may run meanwhile. */
 export function historySteps(
   { listings, runs }: HistorySize,
   busyWallet: string,
@@ -42,6 +42,9 @@ export function historySteps(
   const at = `now() - interval '300 days' * power((${runs} - i)::float8 / ${runs}, 3)`;
   const insert = (table: string, columns: string, count: number, values: string, where = '') =>
     `insert into ${table} (${columns}) select ${values} ${each(count)} ${where}`;
+  /** As the triggers write them. They have a position already, like all old events. */
+  const events = (from: string, values: string) =>
+    `insert into events (wallet, name, subject, data, sequence, position) select ${values}, 1, row_number() over () from ${from}`;
 
   return [
     {
@@ -56,7 +59,6 @@ export function historySteps(
       statements: [
         `insert into creators (wallet) values ('${busyWallet}') on conflict do nothing`,
         insert('creators', 'wallet', Math.ceil(listings / 10), key('creator', 'i')),
-        `alter table listings disable trigger user`,
         insert(
           'listings',
           `id, creator, title, description, category, rental_model, price_lamports, min_deposit_lamports, status, address,
@@ -72,12 +74,11 @@ export function historySteps(
           (case when i % 50 <> 7 then now() - interval '1 minute' * (${listings} - i) end), i % 5 * (i % 40), i % 40, i % 5 * (i % 40), i % 40,
           (case when i % 50 = 7 then 0 else ${SLOT} end), (case when i % 1000 = 9 then 30 end)`,
         ),
-        `alter table listings enable trigger user`,
         insert(
           'agent_versions',
-          'id, listing_id, input_schema, output_schema, timeout_seconds, private_part',
+          'id, listing_id, number, input_schema, output_schema, timeout_seconds, private_part',
           listings,
-          `${uuid('version', 'i')}, ${listingId('i')}, '{}', '{"type": "string"}', 60, '\\x00'`,
+          `${uuid('version', 'i')}, ${listingId('i')}, 1, '{}', '{"type": "string"}', 60, '\\x00'`,
         ),
         insert('agent_contacts', 'version_id, reached_at', listings, `${uuid('version', 'i')}, now()`),
         insert(
@@ -86,14 +87,12 @@ export function historySteps(
           listings,
           `(${uuid('content', 'i')})::text, ${bytes('content', 'i')}`,
         ),
-        `alter table escrows disable trigger user`,
         insert(
           'escrows',
           'address, listing_address, earnings_lamports, total_earned_lamports, slot',
           listings,
           `${key('escrow', 'i')}, ${key('listing', 'i')}, 1000, 2000, ${SLOT}`,
         ),
-        `alter table escrows enable trigger user`,
         `insert into creator_earnings (creator, listing_count, earned_lamports, withdrawable_lamports)
           select creator, count(*), sum(total_earned_lamports), sum(earnings_lamports)
           from listings join escrows on escrows.listing_address = listings.address
@@ -103,6 +102,10 @@ export function historySteps(
           'listing_id, reviewer, rating',
           listings * 2,
           `${listingId(`i % ${listings}`)}, ${key('wallet', 'i')}, 1 + i % 5`,
+        ),
+        events(
+          'reviews join listings on listings.id = listing_id',
+          `creator, 'review.posted', 'review:' || listing_id || ':' || reviewer, jsonb_build_object('listing_id', listing_id, 'rating', rating)`,
         ),
         insert(
           'registration_jobs',
@@ -238,6 +241,13 @@ export function historySteps(
           `${key('credential', 'i')}, ${wallet('i')}, ${key('listing', rented)}, ${model(rented)}, true,
           now() - interval '1 second' * i, (case when ${model(rented)} = 'subscription' then now() + interval '30 days' end), ${SLOT}`,
         ),
+        ...['buyer', 'creator'].map((wallet) =>
+          events(
+            'credentials join listings on listings.address = listing_address',
+            `${wallet}, ${wallet === 'buyer' ? `'rental.created', 'rental:'` : `'rental.sold', 'sale:'`} || credentials.address,
+            jsonb_build_object('credential', credentials.address, 'listing_id', listings.id, 'rental_model', credentials.rental_model)`,
+          ),
+        ),
         insert(
           'balances',
           `address, buyer, listing_address, balance_lamports, max_price_lamports, highest_sequence, window_bits, slot`,
@@ -299,7 +309,6 @@ export function historySteps(
     {
       name: 'charges',
       statements: [
-        `alter table charges disable trigger user`,
         insert(
           'charges',
           `run_id, wallet, listing_id, balance_address, price_lamports, sequence, state, created_at, updated_at, next_attempt_at,
@@ -310,7 +319,6 @@ export function historySteps(
           (case when i % 200 = 2 then 6003 end), (case when i % 200 <> 2 then ${at} end)`,
           `where i % 5 <> 0 and i % 100 <> 99`,
         ),
-        `alter table charges enable trigger user`,
         insert(
           'charge_signatures',
           'signature, run_id, signed_bytes, last_valid_block_height, created_at',
@@ -388,6 +396,6 @@ export function historySteps(
         ),
       ],
     },
-    { name: 'vacuum and statistics', statements: ['drop function seed_key', 'vacuum (analyze)'] },
+    { name: 'end', statements: ['drop function seed_key'] },
   ];
 }
