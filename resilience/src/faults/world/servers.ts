@@ -6,10 +6,10 @@ export interface FaultServer {
   kill(): Promise<unknown>;
 }
 
-/** Starts servers. The next server loads its code in advance. */
+/** Starts servers, and ends the ones that are left. */
 export class Servers {
   readonly #message: StartMessage;
-  readonly #all = [loadServer()];
+  readonly #all: LoadedServer[] = [];
 
   constructor(message: StartMessage) {
     this.#message = message;
@@ -17,8 +17,8 @@ export class Servers {
 
   /** Starts a server. The start may never end. */
   start() {
-    const server = this.#all.at(-1) as LoadedServer;
-    this.#all.push(loadServer());
+    const server = loadServer();
+    this.#all.push(server);
     const kill = () => server.end('SIGKILL');
     const started = async (): Promise<FaultServer> => ({ baseUrl: await server.start(this.#message), kill });
     return { ready: started(), kill };
