@@ -1,5 +1,6 @@
 import { readCommandLine } from '@agent-rental/test/support/command-line/options';
 import { LEAST_PASSED, runTck } from './a2a/tck.js';
+import { newStateDir, removeStateDir, startMarketplace } from '@agent-rental/test/support/marketplace';
 import { runAuthorizationScenarios } from './mcp/authorization.js';
 import { inspectTools } from './mcp/inspector.js';
 import { runSuite, runExtensionScenarios, SUITES, type Verdict } from './mcp/suites.js';
@@ -37,7 +38,14 @@ async function judgeMcp(): Promise<void> {
   for (const name of Object.keys(SUITES) as (keyof typeof SUITES)[])
     judge(name, await runSuite(name), SUITES[name].checks);
   judge('the extensions for tasks and skills', await runExtensionScenarios());
-  judge('the authorization server', await runAuthorizationScenarios());
+  const stateDir = await newStateDir();
+  const marketplace = await startMarketplace(stateDir);
+  try {
+    judge('the authorization server', await runAuthorizationScenarios(marketplace));
+  } finally {
+    await marketplace.stop();
+    await removeStateDir(stateDir);
+  }
   for (const [where, { code, tools, report }] of Object.entries(await inspectTools())) {
     const what = `Inspector --strict, ${where}: ${tools} tools, exit ${code}`;
     tell(code === 0, what, code === 0 ? [] : report.split('\n'));

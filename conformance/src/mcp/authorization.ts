@@ -1,12 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import {
-  newStateDir,
-  removeStateDir,
-  startMarketplace,
-  type Marketplace,
-} from '@agent-rental/test/support/marketplace';
+import type { Marketplace } from '@agent-rental/test/support/marketplace';
 import { registerClient } from '@agent-rental/test/support/oauth/app';
 import { consentOverHttp } from '@agent-rental/test/support/oauth/consent';
 import { newParticipant, type Participant } from '@agent-rental/test/support/participant';
@@ -21,18 +16,7 @@ const TIMEOUT_MS = 240_000;
 const SCENARIOS = { 'authorization-server-metadata-endpoint': 2, 'authorization-code-grant': 1 };
 
 /** Runs the suite's scenarios for authorization servers against a marketplace, with a wallet that consents. */
-export async function runAuthorizationScenarios(): Promise<Verdict> {
-  const stateDir = await newStateDir();
-  const marketplace = await startMarketplace(stateDir);
-  try {
-    return await runAgainst(marketplace);
-  } finally {
-    await marketplace.stop();
-    await removeStateDir(stateDir);
-  }
-}
-
-async function runAgainst(marketplace: Marketplace): Promise<Verdict> {
+export async function runAuthorizationScenarios(marketplace: Marketplace): Promise<Verdict> {
   const { base_url: issuer, mcp_url: resource } = marketplace.dev;
   const [node, main, port, person] = await Promise.all([
     npmBinary('Node 22'),

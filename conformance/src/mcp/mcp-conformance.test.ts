@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { attach } from '@agent-rental/test/support/marketplace';
+import { expect, inject, test } from 'vitest';
 import { runAuthorizationScenarios } from './authorization.js';
 import { runSuite, SUITES } from './suites.js';
 import { IS_QUICK } from '@agent-rental/test/support/form';
@@ -18,7 +19,7 @@ test.skipIf(IS_QUICK)(
   'the scenarios for authorization servers pass, with a wallet that consents [ID-41]',
   { timeout: 400_000 },
   async () => {
-    const { passed, failures } = await runAuthorizationScenarios();
+    const { passed, failures } = await runAuthorizationScenarios(await attach(inject('stateDir')));
     expect(failures).toEqual([]);
     expect(passed).toBe(3);
   },
