@@ -242,6 +242,7 @@ test.runIf(canBackUp && !IS_QUICK)(
     const unknown = all.filter((runId) => !known.has(runId)).toSorted();
     for (const runId of [...laterLoad.answered, lateRun.run_id]) expect(unknown).toContain(runId);
     const listed = await until(async () => {
+      await finalizeChain(chain.chain);
       const { code, open } = await reconcile();
       const kinds = new Set(open.map(({ kind }) => kind));
       // The comparison waits for final transactions.
