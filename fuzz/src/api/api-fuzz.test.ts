@@ -14,7 +14,7 @@ test.skipIf(IS_QUICK)(
     const { code, output } = await fuzzApi(marketplace, {
       python: environment.python,
       seed: 1,
-      maxExamples: 5,
+      maxExamples: 2,
     });
     expect(code, output).toBe(0);
     const [, selected, tested] = /Selected: (\d+)\/\1\s+Tested: (\d+)/.exec(output) ?? [];

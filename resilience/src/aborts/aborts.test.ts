@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { isPlayed } from '../sampled-batteries.js';
 import { runAbortBattery, WAYS } from './battery.js';
-import { FORM, IS_QUICK, SEED } from '@agent-rental/test/support/form';
+import { FORM, SEED } from '@agent-rental/test/support/form';
 
-test.skipIf(IS_QUICK)(
+test.runIf(isPlayed('load', 'aborts'))(
   'runs that are aborted at random moments, in each way, leave nothing behind',
   { timeout: 300_000 },
   async () => {

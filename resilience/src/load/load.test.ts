@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { isPlayed } from '../sampled-batteries.js';
 import { runLoad } from './load.js';
-import { IS_QUICK, SEED } from '@agent-rental/test/support/form';
+import { SEED } from '@agent-rental/test/support/form';
 
-test.skipIf(IS_QUICK)(
+test.runIf(isPlayed('load', 'load'))(
   'a short load keeps its bounds within and over the capacity, with callers that leave and sandboxes that die',
   { timeout: 300_000 },
   async () => {

@@ -1,9 +1,10 @@
 import { hasRedis } from '@agent-rental/test/support/processes/redis';
-import { IS_QUICK, SEED } from '@agent-rental/test/support/form';
+import { SEED } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
+import { isPlayed } from '../sampled-batteries.js';
 import { runReplicas } from './battery.js';
 
-test.runIf(!IS_QUICK && hasRedis)(
+test.runIf(isPlayed('replicas', 'killed replica') && hasRedis)(
   'replicas keep limits, slots, runs and money when one is killed and one is added under load [OPS-90]',
   { timeout: 600_000 },
   async () => {

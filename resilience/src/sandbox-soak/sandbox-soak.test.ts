@@ -7,7 +7,7 @@ test.skipIf(IS_QUICK)(
   { timeout: 300_000 },
   async () => {
     const report = await runSandboxSoak({
-      runs: FORM === 'full' ? 30 : 12,
+      runs: FORM === 'full' ? 30 : 8,
       kills: 1,
       concurrency: 3,
       quietRuns: FORM === 'full' ? 10 : 5,

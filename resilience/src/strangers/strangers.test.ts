@@ -8,7 +8,7 @@ test.skipIf(IS_QUICK)(
   async () => {
     // Other tests share the machine, so nothing is judged by its time.
     const bounds = { slowerTimes: Infinity, blockedMs: Infinity, residentMb: Infinity };
-    const times = { quietMs: 2_000, attackMs: 10_000 };
+    const times = { quietMs: 1_000, attackMs: 5_000 };
     const report = await runStrangersSoak({ ...times, bounds, log: () => undefined });
     expect(report.broken).toEqual([]);
     expect(report.attacked.times.run.count).toBeGreaterThan(0);

@@ -1,29 +1,32 @@
-import { IS_QUICK, sampleOf } from '@agent-rental/test/support/form';
+import { FORM, IS_QUICK, sampleOf } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
+import { isPlayed } from '../../sampled-batteries.js';
 import { SCENARIOS } from '../world/scenarios.js';
 import { runRestoredDatabase } from './restored.js';
 import { runDatabaseRestarts } from './restarts.js';
 import { runHostileStatements } from './statements.js';
 
 const log = () => undefined;
-/** Rows of each scenario in CI. `npm run battery -- hostile-database` plays all. */
-const ROWS = 1;
+/** Scenarios in CI, and rows of each of them. `npm run battery -- hostile-database` plays all. */
+const PLAYED = { scenarios: 3, rows: 1 };
 const RESTARTS = 1;
 
-test.skipIf(IS_QUICK)(
+test.runIf(isPlayed('interrupted runs', 'hostile statements'))(
   'a cut connection or a full disk at sampled statements leaves each run charged once and answered, credited or free [MON-60]',
   { timeout: 600_000 },
   async () => {
-    const pick = <T>(all: readonly T[]) => sampleOf(all, ROWS);
-    const { rows, unheard, broken } = await runHostileStatements({ lanes: 10, pick, log });
+    const pick = <T>(all: readonly T[]) => sampleOf(all, PLAYED.rows);
+    const scenarios = sampleOf(SCENARIOS, PLAYED.scenarios);
+    const lanes = FORM === 'full' ? 10 : PLAYED.scenarios;
+    const { rows, unheard, broken } = await runHostileStatements({ lanes, scenarios, pick, log });
     expect(broken).toEqual([]);
     expect(unheard).toEqual([]);
-    expect(Object.keys(rows)).toEqual(SCENARIOS.map(({ name }) => name));
+    expect(Object.keys(rows)).toEqual(scenarios.map(({ name }) => name));
     for (const count of Object.values(rows)) expect(count).toBeGreaterThan(17);
   },
 );
 
-test.skipIf(IS_QUICK)(
+test.runIf(isPlayed('interrupted runs', 'killed PostgreSQL'))(
   'a PostgreSQL killed under load leaves each run charged once and answered, credited or free [MON-60]',
   { timeout: 300_000 },
   async () => {

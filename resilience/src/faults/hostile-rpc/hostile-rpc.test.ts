@@ -6,7 +6,7 @@ import { MISBEHAVIOURS } from './misbehaviours.js';
 
 const RUNS = 3;
 /** Misbehaviours in CI. `npm run battery -- hostile-rpc` plays all. */
-const MISBEHAVIOURS_PLAYED = 2;
+const MISBEHAVIOURS_PLAYED = 1;
 
 test.skipIf(IS_QUICK)(
   'a misbehaving endpoint makes no run cost twice, and only a fork leaves an output unpaid, which is counted [MON-65]',

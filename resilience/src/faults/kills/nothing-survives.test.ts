@@ -4,7 +4,7 @@ import { call } from '@agent-rental/test/support/http';
 import { until } from '@agent-rental/test/support/timing/until';
 import { startSlowAgents, slowTask, type SlowAgents } from '@agent-rental/test/support/agents/slow-agents';
 import { readProcess } from '@agent-rental/test/support/processes/processes';
-import { IS_QUICK } from '@agent-rental/test/support/form';
+import { IS_QUICK, sampleOf } from '@agent-rental/test/support/form';
 import {
   newStateDir,
   removeStateDir,
@@ -77,13 +77,13 @@ async function rentAgent(
     );
 }
 
-/** Hostile code for each driver of this machine. */
+/** Hostile code for each driver of this machine. CI plays one driver. */
 const KINDS_OF: Readonly<Record<LocalDriverName, readonly RunCode[]>> = {
   bubblewrap: [...JAVASCRIPT, ...PYTHON],
   deno: JAVASCRIPT,
 };
 
-test.skipIf(IS_QUICK).each(Object.entries(KINDS_OF))(
+test.skipIf(IS_QUICK).each(sampleOf(Object.entries(KINDS_OF), 1))(
   'no process of a server with busy runs in %s is left 2 s after a kill [OPS-6]',
   { timeout: 240_000 },
   async (driver, kinds) => {

@@ -1,8 +1,9 @@
-import { IS_QUICK, SEED } from '@agent-rental/test/support/form';
+import { SEED } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
+import { isPlayed } from '../../sampled-batteries.js';
 import { runLostAnswers } from './battery.js';
 
-test.skipIf(IS_QUICK)(
+test.runIf(isPlayed('payments', 'lost answers'))(
   'paid calls whose answers were lost at a sample of moments are paid and charged once, and no result is lost',
   { timeout: 300_000 },
   async () => {

@@ -1,8 +1,9 @@
-import { IS_QUICK, SEED } from '@agent-rental/test/support/form';
+import { SEED } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
+import { isPlayed } from '../../sampled-batteries.js';
 import { runPaymentsSoak } from './payments-soak.js';
 
-test.skipIf(IS_QUICK)(
+test.runIf(isPlayed('payments', 'payments soak'))(
   'the books of the till agree with the chain to the lamport, after a sample of payments with faults and kills',
   { timeout: 600_000 },
   async () => {

@@ -13,6 +13,8 @@ export const pickAll: PickRows = (rows) => rows;
 export interface MatrixOptions {
   /** Runs that each fault interrupts, each on its own listing. */
   lanes: number;
+  /** The kinds of runs. Default: all of them. */
+  scenarios?: readonly Scenario[];
   /** Chooses the rows of a scenario to play. Default: all of them. */
   pick?: PickRows | undefined;
   log: Log;
@@ -49,7 +51,7 @@ export const rowName = (scenario: string, how: string, { at, name, occurrence }:
 /** Records every kind of run, plays its rows, and checks the money. */
 export async function playMatrix(
   market: FaultMarket,
-  { lanes, pick = pickAll, log }: MatrixOptions,
+  { lanes, scenarios = SCENARIOS, pick = pickAll, log }: MatrixOptions,
   play: MatrixPlay,
 ): Promise<MatrixReport> {
   const treasuryBefore = await market.connection.getBalance(market.treasury);
@@ -58,7 +60,7 @@ export async function playMatrix(
   const rows: Row[] = [];
   const counts: Record<string, number> = {};
   const sometimes = new Set<string>();
-  for (const scenario of SCENARIOS) {
+  for (const scenario of scenarios) {
     const recording = await record(market, scenario, listings.slice(0, RECORDINGS));
     const own = play.rowsOf(recording, writes);
     counts[scenario.name] = own.length;

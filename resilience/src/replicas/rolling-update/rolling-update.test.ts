@@ -1,9 +1,10 @@
 import { hasRedis } from '@agent-rental/test/support/processes/redis';
-import { IS_QUICK, SEED } from '@agent-rental/test/support/form';
+import { SEED } from '@agent-rental/test/support/form';
 import { expect, test } from 'vitest';
+import { isPlayed } from '../../sampled-batteries.js';
 import { runRollingUpdate } from './rolling-update.js';
 
-test.runIf(!IS_QUICK && hasRedis)(
+test.runIf(isPlayed('replicas', 'rolling update') && hasRedis)(
   'replicas are replaced one by one under load, and no request fails [OPS-4]',
   { timeout: 600_000 },
   async () => {
