@@ -2,7 +2,7 @@ import { expect, inject, test } from 'vitest';
 import { fuzzApi, REQUIREMENTS } from './fuzz-api.js';
 import { pythonEnvironment } from '@agent-rental/test/support/toolchains/python-environment';
 import { attach } from '@agent-rental/test/support/marketplace';
-import { IS_QUICK } from '@agent-rental/test/support/form';
+import { FORM, IS_QUICK } from '@agent-rental/test/support/form';
 
 test.skipIf(IS_QUICK)(
   'requests made from the OpenAPI document find no 5xx and no undocumented answer [SVC-5]',
@@ -14,7 +14,7 @@ test.skipIf(IS_QUICK)(
     const { code, output } = await fuzzApi(marketplace, {
       python: environment.python,
       seed: 1,
-      maxExamples: 2,
+      maxExamples: FORM === 'full' ? 5 : 2,
     });
     expect(code, output).toBe(0);
     const [, selected, tested] = /Selected: (\d+)\/\1\s+Tested: (\d+)/.exec(output) ?? [];

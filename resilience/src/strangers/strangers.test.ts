@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { IS_QUICK } from '@agent-rental/test/support/form';
+import { FORM, IS_QUICK } from '@agent-rental/test/support/form';
 import { runStrangersSoak } from './soak.js';
 
 test.skipIf(IS_QUICK)(
@@ -8,8 +8,8 @@ test.skipIf(IS_QUICK)(
   async () => {
     // Other tests share the machine, so nothing is judged by its time.
     const bounds = { slowerTimes: Infinity, blockedMs: Infinity, residentMb: Infinity };
-    const times = { quietMs: 1_000, attackMs: 5_000 };
-    const report = await runStrangersSoak({ ...times, bounds, log: () => undefined });
+    const attackMs = FORM === 'full' ? 10_000 : 5_000;
+    const report = await runStrangersSoak({ quietMs: 2_000, attackMs, bounds, log: () => undefined });
     expect(report.broken).toEqual([]);
     expect(report.attacked.times.run.count).toBeGreaterThan(0);
     const some = expect.any(Number) as number;
