@@ -17,7 +17,7 @@ export { createRunProgress } from './history/run-progress.js';
 export { createReceipts, receiptOf, type LoggedRun, type ReceiptOrigin } from './history/receipts.js';
 export { runIdsOf } from './run-id.js';
 export { requireRunnable } from './pipeline/require-runnable.js';
-export { createKeyTurns } from './pipeline/key-turns.js';
+export { createKeyTurns } from './calls/key-turns.js';
 export { runTask } from './pipeline/pipeline.js';
 export { executionRoutes, type ExecutionServices } from './routes.js';
 export { RUN_STEPS, type RunStep } from './pipeline/steps.js';

@@ -4,8 +4,8 @@ import { Random } from './random.js';
  * How much the tests play.
  *
  * - `quick`: `npm test`. Leaves out resilience tests, installed clients, and runs that outlive a client.
- * - `sample`: CI. Plays all tests; matrices play a random sample of their rows.
- * - `full`: `npm run battery -- tests`. Plays every row of the files of which CI plays a sample.
+ * - `sample`: CI. Plays a random sample of the rows of matrices, and of batteries that guard the same promise.
+ * - `full`: `npm run battery -- tests`. Plays every row and every battery.
  */
 export type Form = 'quick' | 'sample' | 'full';
 

@@ -120,19 +120,11 @@ export async function startMarketplace(
   env: Record<string, string> = {},
 ): Promise<OwnMarketplace> {
   await copyTemplate(stateDir, env, async (folder) => {
-    await (await startServer(folder, settingsOfTemplate(env))).stop();
+    const { LOCAL_CHAIN_CONSENSUS: consensus } = env;
+    const settings = consensus === undefined ? {} : { LOCAL_CHAIN_CONSENSUS: consensus };
+    await (await startServer(folder, { EXAMPLES: 'off', ...settings })).stop();
   });
   return { ...(await startServer(stateDir, env)), ...(await attach(stateDir)) };
-}
-
-function settingsOfTemplate({
-  EXAMPLES,
-  LOCAL_CHAIN_CONSENSUS,
-}: Record<string, string>): Record<string, string> {
-  return {
-    ...(EXAMPLES === undefined ? {} : { EXAMPLES }),
-    ...(LOCAL_CHAIN_CONSENSUS === undefined ? {} : { LOCAL_CHAIN_CONSENSUS }),
-  };
 }
 
 /** Starts a server on the parts that the environment names, and waits until it is ready. */

@@ -7,11 +7,11 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /** Settings that change the state of a first start. */
-const CHANGES_STATE = /^(PROGRAM_ID|DATABASE_URL|SOLANA_|MODEL_|LOCAL_CHAIN_(?!CONSENSUS|SLOT_MS|PORT))/;
+const CHANGES_STATE = /^(PROGRAM_ID|DATABASE_URL|SOLANA_|LOCAL_CHAIN_(?!CONSENSUS|SLOT_MS|PORT))/;
 
 /**
- * Fills an empty state folder with the copy of a marketplace that was started once and stopped. Making a database and
- * publishing the examples takes two seconds of processor time, which most tests need not spend.
+ * Fills an empty state folder with the copy of a marketplace that was started once and stopped. Making a database takes
+ * two seconds of processor time. The copy has no examples, because these keep the port of their model.
  *
  * @param make starts and stops a marketplace in the given folder
  */
@@ -28,10 +28,7 @@ export async function copyTemplate(
   );
   if (!isEmpty) return;
   const consensus = env['LOCAL_CHAIN_CONSENSUS'] ?? process.env['LOCAL_CHAIN_CONSENSUS'] ?? 'alpenglow';
-  const template = join(
-    root,
-    `template ${consensus} ${env['EXAMPLES'] === 'off' ? 'without' : 'with'} examples`,
-  );
+  const template = join(root, `template ${consensus}`);
   await makeOnce(template, make);
   // As root, the files of the database belong to another account, and `cp -a` keeps it.
   await run('cp', ['-a', `${template}/.`, stateDir]);

@@ -1,6 +1,7 @@
 import { NOT_IN_FORM, takesAnyText, type JsonObject, type RepositoryFile } from '@agent-rental/agent-runner';
 import {
   driveRun,
+  type DriveRunOptions,
   evaluateInSandbox,
   RequestRefused,
   type RunOutcome,
@@ -63,7 +64,7 @@ export interface DeclarativeAgents {
       /** Called with the first line of its sandbox; again with later ones. */
       onBegan?(): void;
       /** Told when the task goes out to the model and when the model answers. */
-      contact?: AgentContact;
+      contact: AgentContact;
       onText(text: string): void;
     },
   ): Promise<AgentOutcome>;
@@ -83,11 +84,12 @@ export function createDeclarativeAgents(deps: {
       // A structured answer may need repair, so none of it is streamed before it is complete.
       const answer = takesAnyText(outputSchema as JsonObject) ? new AnswerStream(onText) : undefined;
       const { input, files } = inputOf(task, agent);
-      const model = deps.gateway.open(agent);
-      /** The input of code; serialized when the first code runs. */
-      let forCode: Promise<SerializedInput> | undefined;
-      let waitsForCodeSince: number | undefined;
-      let isBegun = false;
+      const code = codeRunner(
+        deps,
+        task,
+        files === undefined ? input : { ...(input as JsonObject), files: asJson(files) },
+      );
+      const completeModel = modelCalls(deps.gateway.open(agent), answer, contact);
       const drive = (used: Sandbox): Promise<RunOutcome> =>
         driveRun({
           sandbox: used,
@@ -102,66 +104,14 @@ export function createDeclarativeAgents(deps: {
             maxSteps: MAX_STEPS,
           },
           onStep: () => onBegan?.(),
-          completeModel: async (request, callSignal) => {
-            const mayCallTools = request.tools.length > 0 && request.toolChoice !== 'none';
-            const turn = answer?.turn({ mayCallTools });
-            try {
-              isBegun = true;
-              contact?.begin();
-              const reply = await model.complete(request, {
-                signal: callSignal,
-                onText: turn?.push,
-                onAnswer: () => contact?.reach(),
-              });
-              turn?.end({ callsTools: reply.toolCalls.length > 0 });
-              return reply;
-            } catch (error) {
-              throw error instanceof ModelLimitError ? new RequestRefused(error.message) : error;
-            }
-          },
-          evaluate: async ({ code, language }, callSignal) => {
-            const pool = language === 'python' ? deps.pythonEvaluators : deps.evaluators;
-            if (!pool) throw new RequestRefused('Python does not run here.');
-            const seen = files === undefined ? input : { ...(input as JsonObject), files: asJson(files) };
-            if (seen !== undefined) forCode ??= serializeInput(seen);
-            return evaluateInSandbox(
-              pool,
-              { code, task: task.task, ...(forCode === undefined ? {} : { input: await forCode }) },
-              {
-                timeoutMs: EVALUATION_TIMEOUT_MS,
-                signal: callSignal,
-                owner: task.listing.id,
-                onWaiting: (waits) => (waitsForCodeSince = waits ? performance.now() : undefined),
-              },
-            ).catch((error: unknown) => {
-              if (!(error instanceof SandboxUnavailableError)) throw error;
-              throw new SandboxFaultError('the code got no sandbox', { cause: error });
-            });
-          },
-          fetchPage: async ({ url }, callSignal) => {
-            if (!readsWeb) throw new RequestRefused(NO_WEB);
-            try {
-              return await deps.web.read(url, callSignal);
-            } catch (error) {
-              if (error instanceof WebRefusal) throw new RequestRefused(error.message);
-              throw error;
-            }
-          },
-          checkOutput: async (output) => {
-            // Most agents answer with any text: no thread is woken to check one.
-            if (typeof output === 'string' && takesAnyText(outputSchema as JsonObject)) {
-              return { valid: true, errors: [] };
-            }
-            const violations = await schemaViolations(outputSchema, output);
-            return {
-              valid: violations.length === 0,
-              errors: violations.map(({ path, message }) => `${path || 'the output'} ${message}`),
-            };
-          },
+          completeModel,
+          evaluate: code.evaluate,
+          fetchPage: pageReader(deps.web, readsWeb),
+          checkOutput: (output) => checkOutput(outputSchema, output),
         });
       try {
         let outcome = await drive(sandbox);
-        if (isFault(outcome) && !isBegun) {
+        if (isFault(outcome) && !contact.isBegun) {
           const another = deps.runners.take({ signal, owner: task.listing.id });
           outcome = await another.then(drive, (cause: unknown) => {
             throw new SandboxFaultError('a lost sandbox was not replaced', { cause });
@@ -174,8 +124,7 @@ export function createDeclarativeAgents(deps: {
         if (outcome.failure.cause !== 'agent') {
           logger.info({ run_id: task.runId, cause: outcome.failure.cause }, 'a run failed');
         }
-        const waitedMs = waitsForCodeSince === undefined ? 0 : performance.now() - waitsForCodeSince;
-        if (isFault(outcome) || (outcome.failure.cause === 'aborted' && waitedMs > LONG_WAIT_MS)) {
+        if (isFault(outcome) || (outcome.failure.cause === 'aborted' && code.waitedMs() > LONG_WAIT_MS)) {
           throw new SandboxFaultError(outcome.failure.detail);
         }
         // The runner's words would reveal that the agent has a runner.
@@ -186,11 +135,92 @@ export function createDeclarativeAgents(deps: {
         if (!(error instanceof ModelUnavailableError)) throw error;
         // A vendor may refuse because of the renter's own task, and the vendor was paid for the first answer.
         const cause = modelFailure(error);
-        if (contact?.isReached)
-          return { status: 'failed', output: FAILED_TASK, detail: error.message, cause };
+        if (contact.isReached) return { status: 'failed', output: FAILED_TASK, detail: error.message, cause };
         throw new AgentUnreachableError(error.message, cause, { cause: error.cause });
       }
     },
+  };
+}
+
+/** Calls the agent's model, and streams its answer. */
+function modelCalls(
+  model: ReturnType<ModelGateway['open']>,
+  answer: AnswerStream | undefined,
+  contact: AgentContact,
+): DriveRunOptions['completeModel'] {
+  return async (request, signal) => {
+    const mayCallTools = request.tools.length > 0 && request.toolChoice !== 'none';
+    const turn = answer?.turn({ mayCallTools });
+    try {
+      contact.begin();
+      const reply = await model.complete(request, {
+        signal,
+        onText: turn?.push,
+        onAnswer: () => contact.reach(),
+      });
+      turn?.end({ callsTools: reply.toolCalls.length > 0 });
+      return reply;
+    } catch (error) {
+      throw error instanceof ModelLimitError ? new RequestRefused(error.message) : error;
+    }
+  };
+}
+
+/** Runs the model's code in evaluators, with the task's input. */
+function codeRunner(
+  { evaluators, pythonEvaluators }: { evaluators: WarmPool; pythonEvaluators?: WarmPool },
+  task: AgentWork,
+  input: Task['input'],
+) {
+  /** Serialized when the first code runs. */
+  let serialized: Promise<SerializedInput> | undefined;
+  let waitsSince: number | undefined;
+  const evaluate: DriveRunOptions['evaluate'] = async ({ code, language }, signal) => {
+    const pool = language === 'python' ? pythonEvaluators : evaluators;
+    if (!pool) throw new RequestRefused('Python does not run here.');
+    if (input !== undefined) serialized ??= serializeInput(input);
+    return evaluateInSandbox(
+      pool,
+      { code, task: task.task, ...(serialized === undefined ? {} : { input: await serialized }) },
+      {
+        timeoutMs: EVALUATION_TIMEOUT_MS,
+        signal,
+        owner: task.listing.id,
+        onWaiting: (waits) => (waitsSince = waits ? performance.now() : undefined),
+      },
+    ).catch((error: unknown) => {
+      if (!(error instanceof SandboxUnavailableError)) throw error;
+      throw new SandboxFaultError('the code got no sandbox', { cause: error });
+    });
+  };
+  return {
+    evaluate,
+    /** How long the present code has waited for a sandbox. */
+    waitedMs: () => (waitsSince === undefined ? 0 : performance.now() - waitsSince),
+  };
+}
+
+function pageReader(web: WebReader, readsWeb: boolean): NonNullable<DriveRunOptions['fetchPage']> {
+  return async ({ url }, signal) => {
+    if (!readsWeb) throw new RequestRefused(NO_WEB);
+    try {
+      return await web.read(url, signal);
+    } catch (error) {
+      throw error instanceof WebRefusal ? new RequestRefused(error.message) : error;
+    }
+  };
+}
+
+async function checkOutput(
+  schema: object,
+  output: Parameters<DriveRunOptions['checkOutput']>[0],
+): Promise<Awaited<ReturnType<DriveRunOptions['checkOutput']>>> {
+  // Most agents answer with any text: no thread is woken to check one.
+  if (typeof output === 'string' && takesAnyText(schema as JsonObject)) return { valid: true, errors: [] };
+  const violations = await schemaViolations(schema, output);
+  return {
+    valid: violations.length === 0,
+    errors: violations.map(({ path, message }) => `${path || 'the output'} ${message}`),
   };
 }
 

@@ -45,7 +45,7 @@ import { createNotedCounts } from '../history/noted-counts.js';
 import { createTrials } from '../trials/trials.js';
 import { AgentUnreachableError, type AgentOutcome } from '../agents/outcome.js';
 import { createCallerCounts } from '../history/caller-counts.js';
-import { createKeyTurns } from './key-turns.js';
+import { createKeyTurns } from '../calls/key-turns.js';
 import { createStartGate } from '../start-gate.js';
 import { createWaitingCallers } from '../calls/waiting-callers.js';
 import { createLiveRuns } from '../live/live-runs.js';

@@ -22,7 +22,7 @@ import type { AdmitDeps } from './admit.js';
 import type { CheckDeps } from './check.js';
 import type { CompensateDeps } from './compensate.js';
 import type { DeliverDeps } from './deliver.js';
-import type { KeyTurns } from './key-turns.js';
+import type { KeyTurns } from '../calls/key-turns.js';
 import type { ParseDeps } from './parse.js';
 import type { RunAgentDeps } from './run.js';
 import type { StepDeps } from './steps.js';
