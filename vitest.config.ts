@@ -9,6 +9,7 @@ import { slowestFiles } from './test/src/run-report/slowest-files.js';
 
 // Test files inherit both. A commit has one seed, so that a failure in CI repeats in a clone.
 process.env['TEST_FORM'] ??= process.env['CI'] === undefined ? 'quick' : 'sample';
+const isQuick = process.env['TEST_FORM'] === 'quick';
 process.env['TEST_SEED'] ??= `${seedOfCommit()}`;
 
 // Tests of this run have their state folders there.
@@ -53,8 +54,8 @@ const waiting = { maxWorkers: 3, sequence: { groupOrder: 1 } };
 
 export default defineConfig({
   test: {
-    // Two cores: more workers than that make tests starve each other.
-    maxWorkers: 2,
+    // Two cores: more workers than that make the slow tests of CI starve each other.
+    maxWorkers: isQuick ? 3 : 2,
     sequence: { sequencer: SlowFirst },
     projects: [
       {
@@ -106,10 +107,14 @@ export default defineConfig({
           isolate: process.env['TEST_FORM'] === 'full',
           include: [
             'test/src/**/*.test.ts',
-            'benchmarks/src/**/*.test.ts',
-            'fuzz/src/api/*.test.ts',
-            'conformance/src/mcp/*.test.ts',
-            'resilience/src/**/*.test.ts',
+            ...(isQuick
+              ? []
+              : [
+                  'benchmarks/src/**/*.test.ts',
+                  'fuzz/src/api/*.test.ts',
+                  'conformance/src/mcp/*.test.ts',
+                  'resilience/src/**/*.test.ts',
+                ]),
           ],
           exclude: [
             ...leftOut,
@@ -129,7 +134,7 @@ export default defineConfig({
         },
       },
       // As on a cluster that has not moved to Alpenglow. The same files run on a moved one in `end-to-end`.
-      ...(process.env['TEST_FORM'] === 'quick'
+      ...(isQuick
         ? []
         : [
             {
@@ -143,21 +148,21 @@ export default defineConfig({
                 ...waiting,
               },
             },
+            {
+              plugins,
+              test: {
+                ...common,
+                name: 'faults',
+                isolate: process.env['TEST_FORM'] === 'full',
+                include: [
+                  'resilience/src/{faults,plans,replicas}/**/*.test.ts',
+                  'benchmarks/src/{growth,replicas}/*.test.ts',
+                ],
+                // After all others: they start dozens of servers and fill databases, and tests beside them that count seconds would fail.
+                sequence: { groupOrder: 2 },
+              },
+            },
           ]),
-      {
-        plugins,
-        test: {
-          ...common,
-          name: 'faults',
-          isolate: process.env['TEST_FORM'] === 'full',
-          include: [
-            'resilience/src/{faults,plans,replicas}/**/*.test.ts',
-            'benchmarks/src/{growth,replicas}/*.test.ts',
-          ],
-          // After all others: they start dozens of servers and fill databases, and tests beside them that count seconds would fail.
-          sequence: { groupOrder: 2 },
-        },
-      },
     ],
   },
 });
