@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 
-/** Takes a port of this machine, for good, at which the shared marketplace calls agents and models. */
+/** Takes a port for an agent or a model that the shared marketplace may call. The port is never given back. */
 export async function takePort(): Promise<number> {
   const taken = join(inject('stateDir'), 'ports of tests');
   await mkdir(taken, { recursive: true });
